@@ -129,8 +129,6 @@ audit-levels: .venv/develop
 # What a single number rests on, in a terminal; `make benchmark` has what others take for the same.
 measurements: .venv/develop
 	$(BIN)/python -m tests.benchmarks.audit
-	$(BIN)/python tests/benchmarks/hot_paths.py
-	$(BIN)/python tests/benchmarks/exact_bound.py
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:

@@ -9,30 +9,12 @@ and exact values. `epsilometer.estimates` has the functions of two arrays, which
 use. It imports nothing of the auditor (`epsilometer_audit`) or of the workflow.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 __version__ = "1.0.0"
 
 if TYPE_CHECKING:
-    from epsilometer.estimates import (
-        DeltaCurve,
-        HistogramLevel,
-        LargestLoss,
-        LossCurve,
-        LowerBound,
-        delta_curve,
-        histogram_level,
-        largest_loss,
-        local_loss,
-        loss_lower_bound,
-        loss_lower_bound_of_pairs,
-        planned_cells,
-        planned_draws,
-        renyi_lower_bound,
-        renyi_lower_bound_of_pairs,
-    )
+    from epsilometer.estimates import *
 
 __all__ = [
     "DeltaCurve",

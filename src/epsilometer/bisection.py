@@ -1,7 +1,5 @@
 """Bisection: where a condition on a rising number ends to hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -3,8 +3,6 @@
 Types of fields name their checks: a `Checked` dataclass calls them when an object is made.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import fields

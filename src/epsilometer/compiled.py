@@ -1,8 +1,5 @@
 """Loops that Numba compiles on their first call: importing Numba takes longer than most jobs."""
 
-from __future__ import annotations
-
-import gc
 import hashlib
 import pickle
 from collections.abc import Callable
@@ -23,13 +20,7 @@ class _Loop:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
-        collects = gc.isenabled()
-        gc.disable()  # Numba makes many objects: to search them takes a tenth of the time
-        try:
-            return self.machine_code(*arguments)
-        finally:
-            if collects:
-                gc.enable()
+        return self.machine_code(*arguments)
 
     @cached_property
     def machine_code(self) -> Any:

@@ -12,8 +12,6 @@ print in a line. Where draws do not give a number it is None, or 0 for a bound, 
 why. All levels are in nats.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,14 +29,14 @@ from epsilometer.densities.histogram import histogram
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
-from epsilometer.estimators.histogram import HistogramEstimator, histogram_estimate
+from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import (
     LocalLoss,
     MaximumPrivacyLoss,
     default_region,
     loss_at,
 )
-from epsilometer.estimators.renyi_bound import LargestRenyiBound, RenyiBound
+from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
 
@@ -50,7 +48,7 @@ _AT_FLOOR = 50  # expected draws on an outcome of probability tau (kutta2022)
 
 Region = tuple[float, float]
 EmptyCells = Literal["fail", "skip"]
-Interval = Literal["clopper-pearson", "hoeffding", "bootstrap"]
+Interval = Literal["clopper-pearson", "bootstrap"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -240,7 +238,7 @@ def largest_loss(
     if pair.real and pair.x.ndim == 1:
         region = region or default_region(pair.x, pair.x_prime)
     tau = _floor(pair, floor)
-    _, (loss,) = LocalLoss(tau).screen([(pair.x, pair.x_prime)], draws=pair.n, region=region)
+    _, (loss,) = LocalLoss(tau).screen([(pair.x, pair.x_prime)], region)
     assert loss.target is not None  # the selected pair has one
     output, side = loss.target["output"], "x" if loss.target["sign"] > 0 else "x'"
     if pair.labels is not None:
@@ -322,7 +320,7 @@ def _loss_lower_bound(
         ends = _searched(region, pair)
         first = pair.shuffled().part(0, choosing)
         screen = LocalLoss(_floor(first, floor))
-        _, (loss,) = screen.screen([(first.x, first.x_prime)], draws=pair.n, region=ends)
+        _, (loss,) = screen.screen([(first.x, first.x_prime)], ends)
         screened.append((screen, loss))
     k = int(np.argmax([loss.loss for _, loss in screened]))
     (screen, loss), fresh = screened[k], pairs[k].shuffled().part(choosing, 1)
@@ -418,7 +416,7 @@ def renyi_lower_bound_of_pairs(
     checks.flag("own_samples", own_samples)
     correction: Literal["independent", "bonferroni"]
     correction = "independent" if own_samples else "bonferroni"
-    method = LargestRenyiBound(draws_at_floor=_AT_FLOOR, alpha=alpha, correction=correction)
+    method = RenyiBound(_AT_FLOOR, alpha, largest=True, correction=correction)
     given = [p.shuffled() for p in pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)]
     sides = [side for pair in given for side in (pair.x, pair.x_prime)]
     bounds = [a.both if a.trusted() else None for a in answers(method, sides, order=order)]
@@ -471,8 +469,8 @@ def delta_curve(
     The ``classifier`` is ``counting`` (frequencies of outcomes, the default for them),
     ``nearest_neighbours`` (kNN of numbers, the default for reals), or a full name of scikit-learn,
     as ``sklearn.ensemble.RandomForestClassifier`` or ``sklearn.linear_model.LogisticRegression``,
-    with its ``options``. The ``interval`` is ``clopper-pearson`` or ``hoeffding``, which hold at
-    every n, or ``bootstrap``; ``alpha`` is its error probability at each epsilon by itself. ``rng``
+    with its ``options``. The ``interval`` is ``clopper-pearson``, which holds at every n, or
+    ``bootstrap``; ``alpha`` is its error probability at each epsilon by itself. ``rng``
     is a generator or a seed, for what draws: seed 0, if not given.
 
     delta(0) of Laplace noise of scale 1, .5 apart, is 1 - exp(-1/4), .221; sides may differ in n:
@@ -492,7 +490,6 @@ def delta_curve(
     registered = name
     if isinstance(name, str) and name.startswith("sklearn."):
         registered, parameters["options"] = "scikit_learn", {"name": name, "options": options or {}}
-    kind = "bits" if name == "hamming_neighbours" and pair.bits else None
     generator = _generator(rng)
     with _renamed(claims="epsilons", name="classifier"):
         method = Spectrum(registered, **parameters)
@@ -500,7 +497,7 @@ def delta_curve(
             if pair.labels is not None and name != "counting":
                 raise ArgumentError("outputs", "are strings")
             sides = pair.x, pair.x_prime
-            (answer,) = answers(method, sides, order=math.inf, rng=generator, outputs=kind)
+            (answer,) = answers(method, sides, order=math.inf, rng=generator)
         except ArgumentError as error:
             if error.argument != "outputs":
                 raise
@@ -582,10 +579,7 @@ and 200000 of x'
     method = HistogramEstimator(gamma, empty_cells=empty_cells)
     pair = pair_of(x, x_prime, rows=False)
     counts, counts_prime = _counts(pair, method, claims, order, cells)
-    level, m = (
-        histogram_estimate(counts, counts_prime, order=order, empty_cells=empty_cells),
-        counts.size,
-    )
+    level, m = method.estimate(counts, counts_prime, claims, order), counts.size
     value, confidence, reason = None, None, ""
     if level.failed:
         empty = int(((counts == 0) | (counts_prime == 0)).sum())
@@ -681,7 +675,5 @@ def planned_cells(
     >>> planned_cells(0.5, support=(0, 1), lipschitz=1.58198)
     91
     """
-    method = HistogramEstimator(gamma)
-    return method.cells(
-        Claims(ends_of("support", support), lipschitz), checks.order("order", order)
-    )
+    claims = Claims(ends_of("support", support), lipschitz)
+    return HistogramEstimator(gamma).cells(claims, checks.order("order", order))

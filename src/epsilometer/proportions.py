@@ -1,7 +1,5 @@
 """Exact confidence intervals for binomial proportions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

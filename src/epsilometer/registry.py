@@ -4,8 +4,6 @@ So a job imports, and depends on, only the methods that it uses. Installed packa
 entry points (docs/extending.md); these are read when a name is not among ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module

@@ -36,12 +36,6 @@ class Pair:
         return self.x.dtype.kind == "f"
 
     @property
-    def bits(self) -> bool:
-        """Whether outputs can be bit vectors, bit i of an integer for entry i."""
-        whole = not self.real and self.x.ndim == 1 and self.labels is None
-        return whole and min(self.x.min(), self.x_prime.min()) >= 0
-
-    @property
     def n(self) -> int:
         """The draws of the smaller side."""
         return min(len(self.x), len(self.x_prime))
@@ -101,7 +95,7 @@ def ends_of(name: str, ends: Any) -> tuple[float, float] | None:
     """Return the two ends of an interval, or None; raise `ArgumentError` for anything else."""
     if ends is None:
         return None
-    if not isinstance(ends, Sequence | np.ndarray) or isinstance(ends, str) or len(ends) != 2:
+    if not _are_two(ends):
         raise ArgumentError(name, f"must have two ends, as (0, 1), got {ends!r}")
     return checks.interval(name, *ends)
 
@@ -114,16 +108,17 @@ def pairs_of_arrays(
     if not isinstance(pairs, Iterable):
         raise ArgumentError("pairs", f"must be pairs of arrays, got {pairs!r}")
     for k, sides in enumerate(pairs):
-        if (
-            not isinstance(sides, Sequence | np.ndarray)
-            or isinstance(sides, str)
-            or len(sides) != 2
-        ):
+        if not _are_two(sides):
             raise ArgumentError(f"pairs[{k}]", "must be two arrays, (x, x_prime)")
         made.append(pair_of(*sides, least=least, rows=rows, place=f"pairs[{k}]: "))
     if not made:
         raise ArgumentError("pairs", "must not be empty")
     return made
+
+
+def _are_two(parts: Any) -> bool:
+    listed = isinstance(parts, Sequence | np.ndarray) and not isinstance(parts, str)
+    return listed and len(parts) == 2
 
 
 def _array(name: str, values: ArrayLike) -> Sample:

@@ -4,8 +4,6 @@ A draw depends on the root seed and on its identity (mechanism, epsilon, inputs,
 only: not on batches, cores, order or machine.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 

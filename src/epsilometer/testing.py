@@ -4,8 +4,6 @@ Each function raises `AssertionError` for the first promise of a protocol that a
 Random checks have fixed seeds, and are wrong about a correct object in less than one of 10,000.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random
@@ -161,7 +159,7 @@ def _answer(
 
     options: dict[str, Any] = {"order": order, "claims": case.claims, "screen": screen}
     options["outputs"] = case.mechanism.outputs
-    (answer,) = answers(estimator, sides(), draws=n, fresh=sides, rng=rng, **options)
+    (answer,) = answers(estimator, sides(), fresh=sides, rng=rng, **options)
     return float(answer.forward), float(answer.reverse)
 
 

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
-from epsilometer.processes import OverdueError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import (
     FALSE_ALARMS,
@@ -27,6 +26,7 @@ from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, seed_of
+from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, named_pairs, source_of

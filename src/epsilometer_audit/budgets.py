@@ -11,8 +11,8 @@ from timeit import timeit
 from typing import Any
 
 from epsilometer import checks
-from epsilometer.processes import ends_after
 from epsilometer.seeds import generator
+from epsilometer_audit.ends import ends_after
 from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import compact

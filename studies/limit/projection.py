@@ -26,7 +26,6 @@ from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.exact.real_line import ExactLaplace, ExactLaplaceVector, NormalShift
-from epsilometer.exact.sparse_vector import ExactSparseVectorMixed
 from epsilometer_audit.projections.draws import coins, floor, least_draws
 from epsilometer_audit.projections.project import Claimed, Projection, project
 
@@ -68,7 +67,7 @@ def cells(law: Distribution, x: Any, x_prime: Any, fineness: int = 1) -> tuple[F
 
 
 def _compared(law: Distribution, x: Any, x_prime: Any, fineness: int) -> Comparison:
-    if isinstance(law, Enumerated | ExactSparseVectorMixed):
+    if isinstance(law, Enumerated):
         return law.compare(x, x_prime)
     if isinstance(law, LineDistribution):
         z, weights = _nodes(*law.pieces(x, x_prime), fineness)
@@ -112,7 +111,7 @@ def limit(
     p, q = cells(law, x, x_prime)
     result = project(p, q, claim)
     for fineness in range(2, _FINEST + 1):
-        if isinstance(law, Enumerated | ExactSparseVectorMixed):
+        if isinstance(law, Enumerated):
             break
         before = result.kl_inf
         result = project(*cells(law, x, x_prime, fineness), claim)

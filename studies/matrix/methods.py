@@ -21,7 +21,7 @@ from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
-from epsilometer.estimators.base import Claims
+from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer_audit.grids.options import Fractional, Model
@@ -30,11 +30,15 @@ from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
 from epsilometer_audit.statistics.rounds import Evidence, gather, successive
 from epsilometer_audit.statistics.schedule import schedule
+from matrix.event_bound import CHOOSING, event_bound
 
 Parameters = dict[str, JsonValue]
 
 AUDIT = "audit"
 """In place of a registered estimator: the bounds of an audit of recorded outputs."""
+
+EVENTS = "berger-boos"
+"""In place of a registered estimator: `event_bound`."""
 
 _ALPHA = 0.05
 PROMISES = {
@@ -100,7 +104,7 @@ class Method(Model):
     Parameters
     ----------
     estimator
-        A registered one, or ``audit``.
+        A registered one, ``audit`` or ``berger-boos``.
     parameters
         Its hyperparameters; ``by_outputs`` has those that depend on the kind of outputs.
     after
@@ -135,7 +139,7 @@ class Method(Model):
 
     def promise(self, outputs: str) -> str:
         """Return its promise about the answer."""
-        if self.estimator == AUDIT:
+        if self.estimator in (AUDIT, EVENTS):
             return PROMISES["finite-sample"]
         try:
             guarantee = self.build(outputs).guarantee
@@ -149,6 +153,9 @@ class Method(Model):
             if self.estimator == AUDIT:
                 if self.delta is not None and not math.isinf(order):
                     raise ArgumentError("lambda", "must be inf: a delta belongs to the pure level")
+                return ""
+            if self.estimator == EVENTS:
+                check_pure(order, "an event bounds the pure level")
                 return ""
             estimator = self.build(outputs)
             estimator.check(outputs, order)
@@ -165,6 +172,8 @@ class Method(Model):
         """
         if self.estimator == AUDIT:
             return self._audited(pair, order)
+        if self.estimator == EVENTS:
+            return event_bound(*pair.split(CHOOSING), _ALPHA)
         estimator, rng = self.build(pair.outputs), pair.seed()
         if estimator.reads == "histograms" and (m := estimator.cells(pair.claims, order)) > pair.n:
             raise ArgumentError("cells", f"are {m:,}, more than the draws of a side: one is empty")
@@ -180,7 +189,6 @@ class Method(Model):
             order=order,
             claims=pair.claims,
             screen=screen,
-            draws=len(fresh[0]),
             fresh=lambda _: fresh,
             region=pair.region,
             rng=rng,

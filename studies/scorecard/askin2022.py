@@ -130,7 +130,7 @@ CRITERIA: dict[str, Criterion] = {
     "sec-v/setting-queries-noisy-max": setting("mechanisms.report-noisy-max-6.parameters.queries"),
     "sec-v/setting-queries-svt": setting("mechanisms.svt2.parameters.queries"),
     "sec-v/setting-T": setting("mechanisms.svt2.parameters.threshold"),
-    "sec-v/setting-M": setting("mechanisms.svt2.parameters.positives"),
+    "sec-v/setting-M": number(exact("positives"), "value", equals=printed),
     "sec-v/setting-eight": number(rows("fig4"), lambda t: len(set(t.panel)), equals=8),
     "sec-v/setting-inputs-a": _inputs("laplace", 1, 0.0, "[-1.0, 1.0]"),
     "sec-v/setting-inputs-c": _inputs("continuous-noisy-max-3", 3, 0.0, "[-1.0, 1.0]"),

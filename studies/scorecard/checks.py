@@ -27,6 +27,7 @@ from epsilometer.mechanisms.finite import NoiselessCount, RandomizedBits, RareMa
 from epsilometer.mechanisms.noisy_max import ContinuousNoisyMax, ReportNoisyMax
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.real_line import Laplace, NoisyGradientDescent
+from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 Points = Iterable[tuple[Any, ...]]
@@ -99,6 +100,8 @@ def askin2022() -> dict[str, Points]:
         ),
         # nu in N = n^(1 + nu)
         "fresh-share": ((name, math.log(fresh, n) - 1, 0.1) for name, n, fresh in _SIZES),
+        # the most positives in an output, of bits
+        "positives": [("svt2", _most_positives(SparseVector(0.7, 2)), 1.0)],
         "differ-by-one": (
             (i, np.abs(np.subtract(*pair)).max(), 1.0) for i, pair in enumerate(_PAIRS)
         ),
@@ -112,6 +115,11 @@ def askin2022() -> dict[str, Points]:
             for (name, n, fresh), printed in zip(_SIZES, (0.0005, 0.0032), strict=True)
         ),
     }
+
+
+def _most_positives(mechanism: SparseVector) -> int:
+    drawn = mechanism.sample([1] * mechanism.queries, 1000, np.random.default_rng(0))
+    return max(map(int.bit_count, drawn.tolist()))
 
 
 def kutta2022() -> dict[str, Points]:

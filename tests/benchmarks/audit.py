@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.benchmarks.exact_bound import geometric, laplace, noisy_max, svt6
+from tests.benchmarks.draws import geometric, laplace, noisy_max, svt6
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim

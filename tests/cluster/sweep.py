@@ -35,7 +35,7 @@ _GRIDS: dict[str, dict[str, list[Any]]] = {
         "mechanism": ["laplace"],
         "inputs": ["distance=1"],
         "lambda": ["inf"],
-        "estimator": ["mpl-floor=0.001", "berger-boos"],
+        "estimator": ["mpl-floor=0.001"],
     },
     "orders": {
         "mechanism": ["noisy-sum-laplace"],

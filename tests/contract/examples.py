@@ -7,10 +7,13 @@ cannot be told from a configuration and may be added to `OUTSIDE`.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from epsilometer.estimators.base import Claims
+from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.exact import EXACT
 from epsilometer_workflow.configuration.study import Study
 
@@ -37,7 +40,6 @@ OUTSIDE: dict[str, tuple[Any, ...]] = {
     "sparse_vector": ([1] * 9, None, [float("nan")] * 10),
     "sparse_vector_bits": ([1] * 39, None),
     "sparse_vector_first": ([1] * 39, None),
-    "sparse_vector_mixed": ([1] * 9, None),
     "truncated_gaussian": (-0.1, 1.1, None),
     "truncated_laplace": (-0.1, 1.1, "x"),
 }
@@ -79,3 +81,21 @@ def parameters(name: str) -> dict[str, Any]:
 def law(name: str):
     """Make the exact law of the example mechanism."""
     return EXACT.load(name)(mechanism(name))
+
+
+def histogram_estimate(x, x_prime, *, order=math.inf, empty_cells="fail"):
+    """Return the levels of two histograms, of shape ``(..., cells)``."""
+    method = HistogramEstimator(1.0, empty_cells=empty_cells)
+    return method.estimate(x, x_prime, Claims(), order)
+
+
+def window(exact, x):
+    """Return an interval outside of which there is less than 1e-12 of the mass."""
+    if hasattr(exact, "support"):
+        return exact.support
+    low, high = 0.0 if exact.cdf(0.0, x) == 0 else -1.0, 1.0
+    while exact.cdf(low, x) > 1e-13:
+        low *= 1.1
+    while exact.cdf(high, x) < 1 - 1e-13:
+        high *= 1.1
+    return low, high

@@ -46,9 +46,7 @@ ROUNDING = 1e-12
 LIMITS: dict[tuple[str, str], tuple[float | None, str]] = {
     ("mpl", ""): (0.02, "asymptotic"),
     ("renyi_bound", ""): (0.02, "asymptotic"),
-    ("largest_renyi_bound", ""): (0.02, "asymptotic"),
     ("renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
-    ("largest_renyi_bound_as_published", ""): (None, "as the paper has it: biased upwards"),
 }
 
 # Known reasons of refusals: a new reason is to be looked at by a person.
@@ -223,7 +221,7 @@ def _weighed(after: str, name: str, seed: int) -> tuple[int, Any]:
     """Return the pair that a screening selects, and the evidence of fresh draws on it."""
     first, case = method_of(after), CASES[name]
     first.check(case.outputs, math.inf)
-    chosen, losses = first.screen(case.drawn(seed, "first"), draws=case.fresh, region=None)
+    chosen, losses = first.screen(case.drawn(seed, "first"))
     events = json.loads(json.dumps(losses[chosen].target, allow_nan=False))  # as a file holds it
     (fresh,) = case.drawn(seed, "fresh", chosen)
     return chosen, first.weigh(*fresh, events)
@@ -412,24 +410,6 @@ def planned_rows(entry: str, runs: int) -> list[Row]:
 
 
 def _refused(entry: str, case: Case, runs: int, reason: str) -> Row:
-    return Row(
-        estimator=entry,
-        guarantee=method_of(entry).guarantee,
-        alpha=_level(entry),
-        case=case.name,
-        group=case.group,
-        order_or_claim="",
-        truth=math.nan,
-        n=case.n,
-        runs=runs,
-        answered=0,
-        above=0,
-        above_flagged=0,
-        share=0.0,
-        low=0.0,
-        high=1.0,
-        limit=None,
-        outcome="refused",
-        reason=reason,
-        median=math.nan,
-    )
+    none = Answer("", math.nan, math.nan, trusted=False)
+    row = _counted(entry, case, [none] * runs, method_of(entry).guarantee, _level(entry))
+    return replace(row, above_flagged=0, outcome="refused", reason=reason)

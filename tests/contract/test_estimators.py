@@ -15,27 +15,19 @@ from epsilometer.exact.base import divergence
 from tests.contract.examples import law
 
 ARGUMENTS = {
-    "berger_boos": {"after": "witness"},
     "histogram": {"gamma": 0.5},
-    "largest_renyi_bound": {"tau": 1e-5},
-    "largest_renyi_bound_as_published": {"tau": 1e-5},
     "local_loss": {"floor": 1e-3},
     "mpl": {"after": "local-loss"},
-    "renyi_bound": {"tau": 1e-5},
-    "renyi_bound_as_published": {"tau": 1e-5},
+    "renyi_bound": {"draws_at_floor": 50},
+    "renyi_bound_as_published": {"draws_at_floor": 50},
     "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
     "spectrum": {
         "classifier": "scikit_learn",
         "options": {"name": "sklearn.naive_bayes.GaussianNB"},
     },
-    "witness": {},
 }
 COUNTING = [n for n in sorted(ESTIMATORS) if ESTIMATORS.load(n).reads == "histograms"]
-SYMMETRIC = {"berger_boos", "local_loss", "mpl", "witness"} | {
-    "largest_renyi_bound",
-    "largest_renyi_bound_as_published",
-}
-ANY_OUTPUTS = {"berger_boos", "witness"}
+SYMMETRIC = {"local_loss", "mpl"}
 LEVELS = sorted(set(COUNTING) - {"safety_check"})
 every_level = pytest.mark.parametrize("name", LEVELS)
 orders = pytest.mark.parametrize("order", [2.0, math.inf])
@@ -72,9 +64,6 @@ def test_attributes_and_refusals_are_as_documented(name):
     method.check("scalar", order)
     method.check("index", order)
     assert method.guarantee in ("finite-sample", "asymptotic", "none")
-    if name in ANY_OUTPUTS:
-        method.check("mixed", order)
-        return
     with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar|must be numbers)"):
         method.check("mixed", order)
 
@@ -95,35 +84,6 @@ def test_converges_to_the_exact_level_in_both_directions(name, order, claims):
     assert errors[0] > errors[-1]
     assert errors[-1] < 0.05  # the rest is the cells' width
     assert got.reverse.mean() == pytest.approx(truth_reverse, abs=0.05)
-
-
-@every_level
-@orders
-@pytest.mark.parametrize("claims", [INTERVAL, FINITE], ids=["interval", "finite"])
-def test_identical_inputs_give_about_0(name, order, claims):
-    got = answers(name, claims, (0, 0), 10_000_000, order)
-    assert got.forward.mean() == pytest.approx(0, abs=0.01)
-
-
-@every_level
-@orders
-def test_too_few_samples_fail_without_an_exception(name, order):
-    got = answers(name, INTERVAL, (0.0, 1.0), 2, order)
-    assert got.failed.all()
-    assert np.isnan(got.forward).all()
-
-
-@every_level
-@orders
-def test_the_planned_n_keeps_the_promise(name, order):
-    """Theorems 2 and 6: within gamma in at least delta of the runs."""
-    method, delta = estimator(name), 0.8
-    for claims, pair in [(INTERVAL, (0.0, 1.0)), (FINITE, (0, 3))]:
-        n = min(method.planned_samples(claims, order, delta), 10**9)
-        exact = law("randomized_response" if claims is FINITE else "truncated_gaussian")
-        got = answers(name, claims, pair, n, order, runs=100)
-        miss = np.abs(got.forward - divergence(exact, order, *pair)) > method.gamma
-        assert (got.failed | miss).mean() <= 1 - delta
 
 
 @pytest.mark.parametrize("name", COUNTING)

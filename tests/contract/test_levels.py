@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from epsilometer.estimators import ESTIMATORS
-from tests.contract import levels
 from tests.contract.examples import configured
 from tests.contract.level_cases import CASES
 from tests.contract.levels import (
@@ -137,16 +136,6 @@ def test_divergences_have_closed_forms():
     assert laplace.delta(0.3) == pytest.approx(1 - math.exp((0.3 - 0.7) / 2), rel=1e-8)
 
 
-def test_draws_depend_on_case_stage_seed_and_pair():
-    case = CASES["one among a hundred, laplace"]
-    (x, x_prime), (again, _) = (next(case.drawn(3, "first", 5)) for _ in range(2))
-    np.testing.assert_array_equal(x, again)
-    for seed, stage, pair in ((4, "first", 5), (3, "fresh", 5), (3, "first", 6)):
-        assert x[0] != next(case.drawn(seed, stage, pair))[0][0]
-    assert x[0] != x_prime[0]
-    assert sum(1 for _ in case.drawn(0, "first")) == 100
-
-
 def test_a_bound_above_the_truth_too_often_fails():
     entry = next(e for e in promising() if method_of(e).guarantee == "finite-sample")
     case = CASES["laplace"]
@@ -170,18 +159,6 @@ def some_that_may(limit):
 def shown(above, of):
     """Return the answers of so many runs, of which some are above the truth."""
     return [Answer("inf", 0.8 if i < above else 0.6, 0.7) for i in range(of)]
-
-
-@pytest.mark.parametrize(("above", "made_of"), [(0, 10), (1, 20), (2, 40), (20, 60)])
-def test_enough_runs_do_unless_a_bound_lies_above_too_often(monkeypatch, above, made_of):
-    """As long as more than 5 % of the runs so far are above, there are more."""
-    entry, case = some_that_may(0.05)
-    monkeypatch.setattr(levels, "answers", lambda _, __, seed: [shown(above, TESTED)[seed]])
-    (row,) = rows(entry, case.name, TESTED, ENOUGH)
-    assert (row.runs, row.above) == (made_of, above)
-    assert row.failed == (above == 20)
-    (row,) = rows(entry, case.name, TESTED)
-    assert row.runs == TESTED
 
 
 @pytest.mark.parametrize(

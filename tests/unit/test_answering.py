@@ -11,7 +11,7 @@ from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
-from epsilometer.estimators.renyi_bound import LargestRenyiBound
+from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum
 
 AT = (0.0, 0.1, 0.0, 1.0)
@@ -35,13 +35,13 @@ def test_a_histogram_that_fails_is_no_level_and_others_answer():
 
 
 def test_bounds_share_alpha_over_the_pairs(sides):
-    estimator = LargestRenyiBound(draws_at_floor=50)
+    estimator = RenyiBound(50, largest=True)
     near, far = answers(estimator, sides, order=2.0)
     d = reduce_pair(sides[2], sides[3], estimator.reduction)
     assert (far.forward, far.reverse) == estimator.bounds(d, order=2.0, n=4000, pairs=2)
     assert far.both == max(far.forward, far.reverse) > near.both
     assert far.trusted()
-    shared = LargestRenyiBound(draws_at_floor=50, correction="independent")
+    shared = RenyiBound(50, largest=True, correction="independent")
     with pytest.raises(ArgumentError, match="correction must be bonferroni"):
         list(answers(shared, sides, order=2.0, pairing="all"))
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.witness import Witness, best
 from epsilometer_audit.events.candidates import Numbers
+from epsilometer_audit.events.choosing import best
 from epsilometer_audit.events.events import MINUS_ZERO, NOT_FINITE, ZERO, Event, View, lowest_bits
 from epsilometer_audit.events.formula import Formula
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -231,13 +231,6 @@ def test_recorded_outputs_and_densities_may_stand_for_reals():
     assert verdict.verdict != "violated"
     with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
         ea.audit(laplace, [(0, 1)], ea.pure(1.0), as_reals="yes")
-
-
-def test_the_witness_of_askin2022_has_no_low_bits():
-    rng = np.random.default_rng(5)
-    _, (loss,) = Witness().screen([(laplace(0, 3000, rng), laplace(1, 3000, rng))], draws=3000)
-    views = [event["event"].get("view", "output") for event in loss.target["events"]]
-    assert "low bit" not in views
 
 
 def test_without_a_layout_nothing_new_is_looked_at():

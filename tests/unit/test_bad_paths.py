@@ -30,18 +30,39 @@ def test_a_path_beyond_the_grids_is_valid(study):
 BASE = "truncated-laplace/epsilon=1/ends"
 DISTANCE = "laplace/epsilon=1/distance=1"
 DISTANCES = "laplace/epsilon=1/distances"
+LOSS = "local-loss-floor=0.001"
 
 ESTIMATES = [  # mechanism to runs, the error
     *[
         (f"{drawn}/{estimator}/n=100_runs=2", message)
         for drawn, estimator, message in [
-            ("truncated-laplas/epsilon=1/ends/lambda=inf", "witness", "mean 'truncated-laplace'"),
-            ("truncated-laplace/epsilon=1/end/lambda=inf", "witness", "mean 'ends'"),
+            (
+                "truncated-laplas/epsilon=1/ends/lambda=inf",
+                "local-loss-floor=0.001",
+                "mean 'truncated-laplace'",
+            ),
+            ("truncated-laplace/epsilon=1/end/lambda=inf", LOSS, "mean 'ends'"),
             (f"{BASE}/lambda=inf", "histogram", "unknown estimator 'histogram'; did you mean"),
-            ("laplace/epsilon=0/distances/lambda=inf", "witness", "epsilon=0 must be positive"),
-            ("laplace/epsilon=inf/distances/lambda=inf", "witness", "must be positive and finite"),
-            ("laplace/epsilon=1.0/distances/lambda=inf", "witness", "is written epsilon=1"),
-            ("laplace/epsilon=x/distances/lambda=inf", "witness", "epsilon=x is not a number"),
+            (
+                "laplace/epsilon=0/distances/lambda=inf",
+                "local-loss-floor=0.001",
+                "epsilon=0 must be positive",
+            ),
+            (
+                "laplace/epsilon=inf/distances/lambda=inf",
+                "local-loss-floor=0.001",
+                "must be positive and finite",
+            ),
+            (
+                "laplace/epsilon=1.0/distances/lambda=inf",
+                "local-loss-floor=0.001",
+                "is written epsilon=1",
+            ),
+            (
+                "laplace/epsilon=x/distances/lambda=inf",
+                "local-loss-floor=0.001",
+                "epsilon=x is not a number",
+            ),
             (f"{BASE}/lambda=1", "histogram-gamma=1", "lambda=1 must be above 1"),
             (f"{BASE}/lambda=2.0", "histogram-gamma=1", "lambda=2.0 is written lambda=2"),
             (f"{DISTANCES}/lambda=inf", "mpl-floor=0.001", "n must be two sizes, n+N, got 100"),
@@ -50,11 +71,6 @@ ESTIMATES = [  # mechanism to runs, the error
                 f"{DISTANCE}/lambda=2",
                 "spectrum-knn",
                 "lambda must be inf: a spectrum ends at the pure level",
-            ),
-            (
-                "svt3/epsilon=1/patterns/lambda=inf",
-                "histogram-gamma=1",
-                "outputs must be scalar or index for a histogram, not mixed",
             ),
         ]
     ],
@@ -75,10 +91,6 @@ ESTIMATES = [  # mechanism to runs, the error
         ]
     ],
     (f"{DISTANCES}/lambda=inf/mpl-floor=0.001/n=5+7x_runs=2", "n=5+7x must be a whole number"),
-    (
-        "svt3/epsilon=1/patterns/lambda=inf/mpl-floor=0.001/n=100+100_runs=2",
-        "outputs are mixed, neither discrete nor continuous",
-    ),
 ]
 OTHERS = [  # kind to batch, the error
     *[
@@ -95,10 +107,6 @@ OTHERS = [  # kind to batch, the error
             ("evidence", "local-loss-floor=0.001", "n=5+0", "n=5+0 must be n+N"),
         ]
     ],
-    (
-        "losses/svt3/epsilon=1/patterns/local-loss-floor=0.001/n=5+0/runs=0-1",
-        "local-loss-floor=0.001 on svt3: outputs are mixed, neither discrete nor continuous",
-    ),
     (f"samples/{DISTANCES}/n=5+7/runs=0-1", "n=5+7 must be one size"),
     (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
     (f"samples/{BASE}/n=100/runs=3", "runs=3 must be two whole numbers from 0, as 0-9"),

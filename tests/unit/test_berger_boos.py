@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import EventEvidence
-from epsilometer.estimators.berger_boos import BergerBoos, lower_bound, p_value
 from epsilometer.proportions import clopper_pearson
+from epsilometer_audit.statistics import berger_boos
+from epsilometer_audit.statistics.berger_boos import lower_bound, p_value
 
 
 def plain_p_value(k, n, k_prime, m, epsilon, delta=0.0, gamma=0.0005):
@@ -176,10 +176,8 @@ def test_it_is_as_near_as_a_test_can_be(hits, hits_prime, draws):
 
 
 def test_critical_counts_of_a_range_are_those_of_its_ends():
-    from epsilometer.estimators.berger_boos import _extreme, _score
-
     rng = np.random.default_rng(3)
-    extreme, score = (np.vectorize(f.py_func) for f in (_extreme, _score))
+    extreme, score = (np.vectorize(f.py_func) for f in (berger_boos._extreme, berger_boos._score))
     for _ in range(40):
         n, m = rng.integers(5, 40, 2).tolist()
         k, k_prime = rng.integers(n // 2, n + 1), rng.integers(0, m // 4 + 1)
@@ -193,8 +191,6 @@ def test_critical_counts_of_a_range_are_those_of_its_ends():
 
 
 def test_few_counts_have_the_bound_of_every_claim_of_the_grid(monkeypatch):
-    from epsilometer.estimators import berger_boos
-
     counts = [(180, 250, 60, 250), (20, 20, 2, 30), (700, 1000, 400, 900), (9, 40, 1, 40)]
     bounds = [lower_bound(*each) for each in counts]
     tail = berger_boos._worst_tail
@@ -204,28 +200,3 @@ def test_few_counts_have_the_bound_of_every_claim_of_the_grid(monkeypatch):
 
     monkeypatch.setattr(berger_boos, "_worst_tail", of_single_claims)
     assert [lower_bound(*each) for each in counts] == bounds
-
-
-def test_a_run_has_the_best_of_its_events_at_their_shares():
-    evidence = EventEvidence(
-        in_event=[[500, 20], [10], []],
-        in_event_prime=[[300, 0], [400], []],
-        draws=[1000, 1000, 1000],
-        sign=[[1, 1], [-1], []],
-        share=[[0.85, 0.15], [1.0], []],
-    )
-    method = BergerBoos("witness", alpha=0.1)
-    first = max(
-        lower_bound(500, 1000, 300, 1000, alpha=0.085), lower_bound(20, 1000, 0, 1000, alpha=0.015)
-    )
-    second = lower_bound(400, 1000, 10, 1000, alpha=0.1)
-    assert method.bound(evidence).tolist() == [first, second, 0.0]
-
-
-def test_bad_arguments_are_refused():
-    for alpha in (0, 1, math.nan):
-        with pytest.raises(ArgumentError, match="alpha must"):
-            BergerBoos("witness", alpha=alpha)
-    with pytest.raises(ArgumentError, match="lambda must be inf"):
-        BergerBoos("witness").check("scalar", 2.0)
-    BergerBoos("witness").check("mixed", math.inf)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from epsilometer.densities.frequencies import cell_frequencies
-from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 
 
@@ -24,13 +23,6 @@ def test_cells_hold_equal_shares_of_both_sides_and_the_tails_are_halved():
     assert (p + q).tolist() == [400, 400, 800] + [1600] * 48 + [800, 400, 400]
 
 
-@pytest.mark.parametrize(("n", "cells"), [(100, 2), (1000, 5), (4000, 15)])
-def test_few_draws_make_few_cells(n, cells):
-    rng = np.random.default_rng(0)
-    p, _ = counts(rng.normal(size=n), rng.normal(size=n), 1000)
-    assert len(p) == cells
-
-
 def test_an_atom_is_a_cell_of_its_own():
     rng = np.random.default_rng(1)
     x, y = (rng.laplace(shift, 1, 40_000).clip(-1, 2) for shift in (0.5, 0))
@@ -38,15 +30,6 @@ def test_an_atom_is_a_cell_of_its_own():
     for side, at in ((p, x), (q, y)):
         assert side[0] == (at == -1).sum()
         assert side[-1] == (at == 2).sum()
-
-
-def test_values_of_few_kinds_are_counted_one_by_one():
-    rng = np.random.default_rng(2)
-    x, y = (rng.integers(0, 9, 40_000) for _ in "xy")
-    whole = reduce_pair(x, y, {"cells": 1000})
-    real = reduce_pair(x / 10, y / 10, {"cells": 1000})
-    np.testing.assert_array_equal(real.p, whole.p)
-    np.testing.assert_array_equal(real.q, whole.q)
 
 
 def test_it_is_of_ranks_only_and_takes_infinities():

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.classifiers.discrete import Counting, HammingNeighbours
-from epsilometer.classifiers.learned import FittedScikitLearn, ScikitLearn, _options_from_source
+from epsilometer.classifiers.learned import ScikitLearn
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.errors import ArgumentError
 
@@ -128,42 +128,11 @@ def test_many_distinct_queries_that_all_tie_take_no_longer():
     np.testing.assert_allclose(odds, np.log(1 / 2))
 
 
-def test_each_query_is_classified_as_scikit_learn_does():
-    rng = np.random.default_rng(4)
-    x, x_prime, queries = rng.laplace(0, 1, 300), rng.laplace(1, 1, 300), rng.laplace(0, 3, 200)
-    fitted = NearestNeighbours(25).fit(x, x_prime, 600, 0)
-    points, labels = np.concatenate([x, x_prime]).reshape(-1, 1), np.repeat([0, 1], 300)
-    theirs = KNeighborsClassifier(25).fit(points, labels).predict(queries.reshape(-1, 1))
-    ours = [fitted.votes(query[None]).above(np.zeros(1))[0] for query in queries]
-    assert ours == theirs.tolist()
-
-
 def test_a_model_that_fails_on_test_draws_is_an_error():
     model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 50})
     fitted = model.fit(np.zeros(4), np.ones(4), 8, 0)
     with pytest.raises(ArgumentError, match=r"options make a classifier that fails: .*n_neighbors"):
         fitted.votes(np.zeros(3))
-
-
-def test_the_odds_are_those_of_the_neighbours():
-    votes = (
-        NearestNeighbours(3)
-        .fit(np.array([0.0, 1.0]), np.array([2.0, 10.0]), 4, 0)
-        .votes(np.array([0.4, 9.0]))
-    )
-    np.testing.assert_allclose(votes.log_odds, [-np.inf, np.log(1 / 2), np.log(2), np.inf])
-    assert votes.counts.tolist() == [0, 1, 1, 0]
-
-
-def test_two_points_as_near_share_a_vote():
-    fitted = NearestNeighbours(1).fit(np.array([0.0]), np.array([2.0]), 2, 0)
-    assert odds_of(fitted, np.array([1.0, 1.0, 0.9])).tolist() == [-np.inf, 0.0, 0.0]
-
-
-def test_more_neighbours_than_points_take_all():
-    fitted = NearestNeighbours(100).fit(np.array([0.0]), np.array([1.0, 2.0]), 3, 0)
-    assert fitted.k == 3
-    assert fitted.votes(np.zeros(5)).counts.tolist() == [0, 0, 5, 0]
 
 
 def test_votes_count_strictly_above_and_below():
@@ -211,18 +180,6 @@ def test_counting_separates_outputs_that_are_the_same_float(tuples):
     assert votes.log_odds.tolist() == [-np.inf, 0.0] + ([0.0, np.inf] if tuples else [np.inf])
 
 
-def test_small_and_huge_outcomes_are_counted_together():
-    """One side is counted by place, the other by sorting."""
-    votes = Counting().fit(np.array([0, 1, 0, 1]), BIG, 8, 0).votes(np.append(BIG[:2], 0))
-    assert votes.log_odds.tolist() == [-np.inf, np.inf, np.inf]
-    assert Counting().fit(BIG, BIG, 8, 0).votes(np.array([-1, 5])).log_odds.tolist() == [0.0, 0.0]
-
-
-def test_whole_numbers_are_counted_as_floats_too():
-    votes = Counting().fit(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 4, 0).votes(np.arange(3.0))
-    assert votes.log_odds.tolist() == [-np.inf, 0.0, np.inf]
-
-
 def bits_of(codes, width):
     return (codes[:, None] >> np.arange(width)) & 1
 
@@ -248,22 +205,6 @@ def test_hamming_by_brute_force(k):
     np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), np.sort(expected))
 
 
-def test_hamming_agrees_with_scikit_learn_where_all_at_a_distance_agree():
-    x, x_prime = np.array([0b0000, 0b0001, 0b0010]), np.array([0b1111, 0b1110, 0b1101])
-    queries = np.array([0b0011, 0b0000, 0b1111, 0b1100])
-    votes = HammingNeighbours(3).fit(x, x_prime, 6, 0).votes(queries)
-    points = bits_of(np.concatenate([x, x_prime]), 4)
-    model = KNeighborsClassifier(3, metric="hamming").fit(points, [0, 0, 0, 1, 1, 1])
-    assert votes.above(np.zeros(1))[0] == model.predict(bits_of(queries, 4)).sum()
-
-
-def test_hamming_uses_all_62_bits():
-    far = np.array([2**62 - 1])
-    fitted = HammingNeighbours(1).fit(np.array([0]), far, 2, 0)
-    assert fitted.votes(np.array([2**61 + 2**60])).log_odds.tolist() == [-np.inf]
-    assert fitted.votes(far - 1).log_odds.tolist() == [np.inf]
-
-
 def test_hamming_separates_neighbours_of_2_to_the_60():
     fitted = HammingNeighbours(1).fit(BIG[:1], BIG[3:], 2, 0)
     assert fitted.points.tolist() == [BIG[0], BIG[3]]
@@ -280,13 +221,6 @@ def test_any_classifier_of_scikit_learn(name):
     exact = 0.5 * (x_prime - 0.25).sum(axis=1)
     assert np.abs(votes.log_odds - exact).mean() < 0.12
     assert votes.counts.sum() == 2000
-
-
-def test_without_probabilities_all_votes_agree():
-    rng = np.random.default_rng(1)
-    x, x_prime = rng.normal(0, 1, 200), rng.normal(3, 1, 200)
-    votes = ScikitLearn("sklearn.svm.LinearSVC").fit(x, x_prime, 400, 7).votes(x_prime)
-    assert set(votes.log_odds.tolist()) == {-np.inf, np.inf}
 
 
 def test_the_same_seed_trains_the_same_network():
@@ -309,13 +243,7 @@ def test_ties_of_scikit_learns_neighbours_do_not_reveal_the_label():
         assert len(set(shares)) > 1
 
 
-def test_no_chance_of_either_side_is_even():
-    class Model:
-        def predict_proba(self, rows):
-            return np.zeros((len(rows), 2))
-
-    votes = FittedScikitLearn(Model(), np.ones(1)).votes(np.zeros(3))
-    assert votes.log_odds.tolist() == [0.0] * 3
+BINARIZER = {"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 1}}
 
 
 @pytest.mark.parametrize(
@@ -330,44 +258,16 @@ def test_no_chance_of_either_side_is_even():
         (("sklearn.svm.SVC", {}, 3), "before must be a list of steps, got 3"),
         (("sklearn.svm.SVC", {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
         (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
+        (("sklearn.svm.SVC", {}, [{"options": {}}]), "before must hold steps of name and options"),
+        (("sklearn.svm.SVC", {}, ["a.b"]), "before must hold steps of name and options"),
+        (("sklearn.svm.SVC", {}, [{"name": "sklearn.svm.SVC"}]), "must be a transformer of"),
+        (("sklearn.svm.SVC", {}, [{"name": "subprocess.run"}]), "name must be of scikit-learn"),
+        (("sklearn.svm.SVC", {}, [BINARIZER]), "unknown 'treshold' of sklearn.preprocessing.Bin"),
     ],
 )
 def test_unknown_names_of_scikit_learn_are_errors(arguments, message):
     with pytest.raises(ArgumentError, match=message):
-        ScikitLearn(*arguments)
-
-
-def test_outputs_may_pass_through_transformers_first():
-    """The sign is all the information on a shift of Laplace noise at even odds."""
-    rng = np.random.default_rng(1)
-    x, x_prime = rng.laplace(0, 1, (3000, 5)), rng.laplace(0.3, 1, (3000, 5))
-    bins = {"name": "sklearn.preprocessing.KBinsDiscretizer", "options": {"n_bins": 2}}
-    bins["options"]["quantile_method"] = "averaged_inverted_cdf"
-    method = ScikitLearn("sklearn.linear_model.LogisticRegression", before=[bins])
-    votes = method.fit(x, x_prime, 6000, 0).votes(x_prime)
-    assert len(np.unique(votes.log_odds.round(6))) == 2**5
-    assert (votes.log_odds > 0).mean() == pytest.approx(0.62, abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("before", "message"),
-    [
-        ([{"options": {}}], "before must hold steps of name and options"),
-        (["sklearn.preprocessing.Binarizer"], "before must hold steps of name and options"),
-        (
-            [{"name": "sklearn.svm.SVC"}],
-            "must be a transformer of scikit-learn, got 'sklearn.svm.SVC'",
-        ),
-        ([{"name": "subprocess.run"}], "name must be of scikit-learn"),
-        (
-            [{"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 1}}],
-            "options has unknown 'treshold' of sklearn.preprocessing.Binarizer",
-        ),
-    ],
-)
-def test_bad_transformers_are_errors(before, message):
-    with pytest.raises(ArgumentError, match=message):
-        ScikitLearn("sklearn.naive_bayes.GaussianNB", before=before)
+        ScikitLearn(*arguments).check("scalar")
 
 
 def test_a_value_that_scikit_learn_refuses_is_an_error():
@@ -415,21 +315,3 @@ def test_scikit_learn_sees_entries_in_units_of_their_own(unit):
     scaled = NETWORK.fit(x * units, y * units, 4000, 0).votes(x * units).log_odds
     assert scaled.tolist() == plain.tolist()
     assert np.unique(plain).size > 8
-
-
-def test_options_from_the_source_of_scikit_learn_are_right():
-    """Where there are any: then scikit-learn is not imported to check a name."""
-    from sklearn.utils import all_estimators
-
-    count = 0
-    for kind in ("classifier", "transformer"):
-        for name, model in all_estimators(type_filter=kind):
-            public = ".".join(part for part in model.__module__.split(".") if part[0] != "_")
-            known = _options_from_source(f"{public}.{name}", kind)
-            if known is not None:
-                assert known == set(model().get_params(deep=False)) - {"random_state"}, name
-                count += 1
-    assert count > 30
-    assert _options_from_source("os.system", "classifier") is None
-    assert _options_from_source("sklearn.preprocessing.KBinsDiscretizer", "classifier") is None
-    assert _options_from_source("sklearn.neural_network.MLPClasifier", "classifier") is None

@@ -8,7 +8,6 @@ from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import (
-    LargestRenyiBoundAsPublished,
     RenyiBound,
     RenyiBoundAsPublished,
 )
@@ -75,8 +74,8 @@ def by_hand(samples, method, pairs):
 
 def test_every_run_and_pair_has_its_bounds(files):
     samples, densities = files
-    table = estimated(densities, "renyi_bound_as_published", tau=1e-3)
-    hand = by_hand(samples, RenyiBoundAsPublished(tau=1e-3), 3)
+    table = estimated(densities, "renyi_bound_as_published", draws_at_floor=5)
+    hand = by_hand(samples, RenyiBoundAsPublished(draws_at_floor=5), 3)
     assert len(table) == 9
     for row in table.itertuples():
         assert (row.estimate, row.estimate_reverse) == hand[row.run, row.side_x]
@@ -86,9 +85,9 @@ def test_every_run_and_pair_has_its_bounds(files):
 
 def test_the_largest_is_of_all_pairs_and_both_directions(files):
     samples, densities = files
-    options = {"tau": 1e-3, "correction": "independent"}
-    table = estimated(densities, "largest_renyi_bound_as_published", **options)
-    hand = by_hand(samples, LargestRenyiBoundAsPublished(**options), 3)
+    options = {"draws_at_floor": 5, "largest": True, "correction": "independent"}
+    table = estimated(densities, "renyi_bound_as_published", **options)
+    hand = by_hand(samples, RenyiBoundAsPublished(**options), 3)
     assert table["run"].tolist() == [4, 5, 6]
     for row in table.itertuples():
         best = max((max(b), side) for (run, side), b in hand.items() if run == row.run)
@@ -144,7 +143,10 @@ def test_timings_are_of_every_run_and_of_a_real_bound():
         "fresh": 0,
         "estimates": ESTIMATES
         | {"after": None, "region": None}
-        | {"registered": ESTIMATORS["renyi_bound_as_published"], "parameters": {"tau": 1e-3}},
+        | {
+            "registered": ESTIMATORS["renyi_bound_as_published"],
+            "parameters": {"draws_at_floor": 5},
+        },
     }
     frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))
     assert frame["run"].tolist() == [4, 5, 6]

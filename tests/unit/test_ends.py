@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.processes import OverdueError, ends_after
 from epsilometer_audit.cli.main import main
+from epsilometer_audit.ends import OverdueError, ends_after
 
 CODE = """
 import ctypes, os, signal, sys, time

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.histogram import histogram_estimate
 from epsilometer.exact.base import divergence
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.mechanisms.finite import BernoulliPair
+from tests.contract.examples import histogram_estimate
 
 
 @pytest.mark.parametrize("order", [1.5, 2.0, 8.0, math.inf])

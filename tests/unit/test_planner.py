@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.estimators.base import Claims
-from epsilometer.estimators.histogram import HistogramEstimator, histogram_estimate
-from epsilometer.estimators.safety import SafetyCheck
+from tests.contract.examples import histogram_estimate
 
 
 def laplace_c(scale: float) -> float:
@@ -60,18 +58,6 @@ def test_tables_3_and_5_to_the_printed_digits(scale, gamma, n, digits, m, order,
     assert planner.histogram_cells(**arguments) == m
     ours = planner.sample_size(**arguments, delta=delta, union=False)
     assert n in (printed(ours, digits), printed(ours + 1, digits))
-
-
-def test_grid_points_of_tables_2_and_4():
-    for scale, order, k in [(1, math.inf, 91), (3.5, 2.0, 39)]:
-        c = laplace_c(scale)
-        assert (
-            planner.input_buckets(gamma=0.5, lipschitz=c, lipschitz_input=2 * c, order=order) == k
-        )
-
-
-def test_n_of_table_2_comes_from_c_rounded_to_two_digits():
-    assert planner.sample_size(gamma=0.5, delta=0.8, lipschitz=1.58, union=False) + 1 == 1863132
 
 
 @given(
@@ -147,10 +133,6 @@ def test_plans_out_of_reach_are_refused(arguments, message):
         planner.sample_size(gamma=1.0, delta=0.8, **arguments)
 
 
-def test_a_wide_precision_needs_few_samples():
-    assert planner.sample_size(gamma=1e5, delta=0.8, lipschitz=1.0) < 20
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -170,33 +152,6 @@ def test_bad_arguments_are_named(wrong, message):
         planner.sample_size(**({"gamma": 0.5, "delta": 0.8, "lipschitz": 1.0} | wrong))
 
 
-@pytest.mark.parametrize("order", [2.0, math.inf])
-def test_finite_plan_keeps_its_promise(order):
-    """k-ary randomised response (Remark 2): at least delta of the runs lie within gamma."""
-    k, epsilon, gamma, delta, runs = 4, 1.0, 0.5, 0.8, 400
-    smallest = 1 / (math.exp(epsilon) + k - 1)
-    n = planner.finite_sample_size(
-        gamma=gamma, delta=delta, outcomes=k, smallest_probability=smallest, order=order
-    )
-    p = np.array([math.exp(epsilon) * smallest, smallest, smallest, smallest])
-    q = np.roll(p, 1)
-    rng = np.random.default_rng(1)
-    answer = histogram_estimate(
-        rng.multinomial(n, p, runs), rng.multinomial(n, q, runs), order=order
-    )
-    truth = epsilon if math.isinf(order) else math.log((p**2 / q).sum())
-    assert (np.abs(answer.forward - truth) <= gamma).mean() >= delta
-    published = planner.finite_sample_size(
-        gamma=gamma,
-        delta=delta,
-        outcomes=k,
-        smallest_probability=smallest,
-        order=order,
-        union=False,
-    )
-    assert published <= n
-
-
 @pytest.mark.parametrize(
     ("outcomes", "runs", "tries", "kept"), [(10_000, 100, 200, 0.75), (100_000, 30, 20, 0.3)]
 )
@@ -209,11 +164,11 @@ def test_the_default_keeps_its_promise_however_many_the_outcomes(outcomes, runs,
     p, rng = np.full(outcomes, 1 / outcomes), np.random.default_rng(outcomes)
     shares = {}
     for union, repeated in [(True, runs), (False, tries)]:
-        n = planner.finite_sample_size(
+        n = planner.sample_size(
             **goal, outcomes=outcomes, smallest_probability=1 / outcomes, union=union
         )
         if union:
-            assert n == planner.finite_sample_size(
+            assert n == planner.sample_size(
                 **goal, outcomes=outcomes, smallest_probability=1 / outcomes
             )
         answers = [
@@ -223,21 +178,6 @@ def test_the_default_keeps_its_promise_however_many_the_outcomes(outcomes, runs,
         shares[union] = np.mean([abs(answer.forward) <= goal["gamma"] for answer in answers])
     assert shares[True] >= goal["delta"]
     assert shares[False] < kept
-
-
-def test_estimators_plan_with_the_union_unless_the_published_plan_is_requested():
-    method, check = HistogramEstimator(0.5), SafetyCheck(0.5, cells_given=2)
-    finite = Claims(outcomes=10_000, smallest_probability=1e-4)
-    assert method.planned_samples(finite, math.inf, 0.8) == 4_708_421
-    assert method.planned_samples(finite, math.inf, 0.8, as_published=True) == 1_312_628
-    interval = Claims(support=(0.0, 1.0), lipschitz=laplace_c(1))
-    for each in (method, check):
-        assert each.planned_samples(interval, math.inf, 0.8) == 3_816_260
-        assert each.planned_samples(interval, math.inf, 0.8, as_published=True) == 1_871_942
-    # (16) has the union already
-    mild = Claims(support=(0.0, 1.0), lipschitz=laplace_c(3.5))
-    for as_published in (True, False):
-        assert method.planned_samples(mild, 2.0, 0.9, as_published=as_published) == 822_290
 
 
 @pytest.mark.parametrize("order", [1.01, 2.0, 100.0, math.inf])
@@ -255,10 +195,3 @@ def test_densities_as_good_as_flat_take_one_cell(lipschitz, order):
     fine = arguments | {"gamma": lipschitz / 10}
     if lipschitz > 1e-100 and math.isinf(order):
         assert planner.histogram_cells(**fine) in (60, 61)  # 6 C W / (tau_0 gamma)
-
-
-def test_safety_sample_size_reaches_the_probability():
-    slack = planner.safety_slack(lipschitz=1.0, cells=6)
-    assert slack == pytest.approx(1 / 72)
-    n = planner.safety_sample_size(slack=slack, cells=6, probability=0.9)
-    assert 1 - 48 * math.exp(-n * slack**2 / 3) >= 0.9 > 1 - 48 * math.exp(-(n - 1) * slack**2 / 3)

@@ -57,7 +57,7 @@ def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
     report = Path("config/reports/own-tables.yaml")
     report.write_text(
         text.replace("plain.statistics", "own.counted")
-        .replace("bound]", "berger-boos]")
+        .replace("bound]", "mpl-floor=0.001]")
         .replace("[local-loss]", "[local-loss-floor=0.001]")
         .replace("[randomized-response]", "[randomized-response-5]")
     )

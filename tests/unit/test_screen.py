@@ -29,7 +29,6 @@ LOSSES = COMMON | {
     "samples": SAMPLES,
     "region": [-1.0, 1.0],
     "pairing": "consecutive",
-    "draws": 3000,
 }
 
 
@@ -37,10 +36,10 @@ def quiet(_):
     """Report no progress."""
 
 
-def specs(by, settings, **changed):
-    """Return the identities of all stages, by a screening method and of other samples."""
+def specs(settings, **changed):
+    """Return the identities of all stages, of other settings and samples."""
     samples = SAMPLES | changed
-    method = {"registered": ESTIMATORS[by], "parameters": settings}
+    method = {"registered": ESTIMATORS["local_loss"], "parameters": settings}
     losses = LOSSES | {"samples": samples} | method
     fresh = samples | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": losses}
     return {
@@ -64,13 +63,13 @@ def run(folder, stages):
     )
 
 
-SCREENS = {"local_loss": {"floor": 1e-3}, "witness": {}}
+FLOOR = {"floor": 1e-3}
 
 
-@pytest.fixture(params=SCREENS)
-def files(request, tmp_path):
-    """Run both stages by each screening method."""
-    stages = specs(request.param, SCREENS[request.param])
+@pytest.fixture
+def files(tmp_path):
+    """Run both stages."""
+    stages = specs(FLOOR)
     return *run(tmp_path, stages), stages
 
 
@@ -101,7 +100,7 @@ def test_selected_losses_survive_the_file(files):
     for row in losses[losses["selected"]].itertuples():
         sides, selected = read[row.run]
         assert sides == (row.side_x, row.side_x_prime)
-        assert set(selected) in ({"output", "sign"}, {"events"})
+        assert set(selected) == {"output", "sign"}
     assert losses.loc[~losses["selected"], "found"].isna().all()
 
 
@@ -119,16 +118,12 @@ def identity_of(estimator, parameters):
     }
 
 
-BOUNDS = {"local_loss": "mpl", "witness": "berger_boos"}
-
-
 def test_estimates_from_either_stage(files):
     paths, losses, _, stages = files
-    (by,) = [k for k in SCREENS if ESTIMATORS[k] == stages["losses"]["registered"]]
     for reads, estimator, parameters, rows in (
-        ("losses", by, SCREENS[by], 9),
-        ("losses", by, SCREENS[by] | {"largest": True}, 3),
-        ("evidence", BOUNDS[by], {"after": "e"}, 3),
+        ("losses", "local_loss", FLOOR, 9),
+        ("losses", "local_loss", FLOOR | {"largest": True}, 3),
+        ("evidence", "mpl", {"after": "e"}, 3),
     ):
         spec = {"identity": identity_of(estimator, parameters), "reads": reads}
         frame = pd.DataFrame(estimates_of([paths[reads]], spec | {"data": [stages[reads]]}))
@@ -142,7 +137,7 @@ def test_estimates_from_either_stage(files):
             assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
 
 
-def test_an_error_names_file_and_run_of_an_atom_or_it_is_an_ordinary_output(tmp_path):
+def test_an_error_names_file_and_run_of_an_atom(tmp_path):
     clipped = {
         "mechanism": "clipped",
         "registered": f"{__name__}:Clipped",
@@ -150,10 +145,7 @@ def test_an_error_names_file_and_run_of_an_atom_or_it_is_an_ordinary_output(tmp_
         "sides": 2,
     }
     with pytest.raises(DataError, match=r"samples.parquet: run 0: outputs are reals with an atom"):
-        run(tmp_path, specs("local_loss", {"floor": 1e-3}, **clipped))
-    _, losses, evidence = run(tmp_path, specs("witness", {}, **clipped))
-    assert (losses["loss"] > 0.7).all()
-    assert evidence["in_event"].map(lambda counts: counts[0] > 0).all()
+        run(tmp_path, specs(FLOOR, **clipped))
 
 
 class Clipped:
@@ -181,8 +173,7 @@ class TwoCoins:
 
 
 @pytest.mark.parametrize(("outputs", "truth"), [("tuple", math.log(3)), ("vector", 1.0)])
-@pytest.mark.parametrize("by", SCREENS)
-def test_outputs_of_several_entries_go_through_both_stages(tmp_path, by, outputs, truth):
+def test_outputs_of_several_entries_go_through_both_stages(tmp_path, outputs, truth):
     two = {
         "registered": f"{__name__}:TwoCoins",
         "parameters": {"outputs": outputs},
@@ -190,26 +181,25 @@ def test_outputs_of_several_entries_go_through_both_stages(tmp_path, by, outputs
         "sides": 2,
         "n": 4000,
     }
-    stages = specs(by, {"floor": 0.02} if by == "local_loss" else {}, **two)
+    stages = specs({"floor": 0.02}, **two)
     stages["losses"]["region"] = None
     stages["fresh"]["n"] = 20_000
     paths, _, _ = run(tmp_path, stages)
-    identity = identity_of(BOUNDS[by], {"after": "e"})
+    identity = identity_of("mpl", {"after": "e"})
     spec = {"identity": identity, "reads": "evidence", "data": [stages["evidence"]]}
     bound = estimates_of([paths["evidence"]], spec)["estimate"]
     assert (bound < truth + 0.05).all()
     assert (bound > (0.9 * truth if outputs == "tuple" else 0.2)).all()
 
 
-@pytest.mark.parametrize("by", SCREENS)
-def test_timings_are_of_every_run_and_of_a_real_bound(by):
+def test_timings_are_of_every_run_and_of_a_real_bound():
     member = {
         "samples": SAMPLES,
         "fresh": 3000,
         "estimates": {
-            "registered": ESTIMATORS[BOUNDS[by]],
+            "registered": ESTIMATORS["mpl"],
             "parameters": {"after": "e"},
-            "after": {"registered": ESTIMATORS[by], "parameters": SCREENS[by]},
+            "after": {"registered": ESTIMATORS["local_loss"], "parameters": FLOOR},
             "inputs": {"pairing": "consecutive"},
             "claims": {},
             "region": LOSSES["region"],

@@ -202,12 +202,12 @@ PANELS = {"panels": {"laplace": "(a) Laplace"}}
 
 
 def test_bounds_are_ranked_in_each_curve():
-    exact = some_runs(estimate=[0.5, 0.6], estimator="berger-boos")
+    exact = some_runs(estimate=[0.5, 0.6], estimator="largest-loss")
     table = askin2022.bounds([some_runs(estimate=[0.9, 0.7, 0.8]), exact], **PANELS)
     mpl = table[table["estimator"] == "MPL"]
     assert mpl["bound"].tolist() == [0.7, 0.8, 0.9]
     assert mpl["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
-    assert table[table["estimator"] == "Berger-Boos"]["share"].tolist() == [0.5, 1.0]
+    assert table[table["estimator"] == "estimate"]["share"].tolist() == [0.5, 1.0]
     with pytest.raises(ArgumentError, match="panels has 'svt2', which is not in the data"):
         askin2022.bounds([exact], panels={"svt2": "(e)"})
 

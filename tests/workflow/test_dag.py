@@ -242,8 +242,7 @@ def test_any_combination_can_be_requested_by_path(project: Project):
             "randomized-response-5/epsilon=1/all/lambda=inf/histogram-gamma=0.5/n=1..1000_runs=2",
             "noisy-sum-gaussian/epsilon=0.2/first-person/lambda=5/renyi-bound-draws=50"
             "/n=9000_runs=2",
-            "gaussian/epsilon=3/distance=1/lambda=inf/berger-boos/n=2000+500_runs=2",
-            "svt3/epsilon=1/patterns/lambda=inf/berger-boos/n=2000+500_runs=2",
+            "gaussian/epsilon=3/distance=1/lambda=inf/mpl-floor=0.001/n=2000+500_runs=2",
         ]
     ]
     run = project.snakemake(*targets, *SMOKE)
@@ -297,9 +296,8 @@ def test_an_edit_of_the_bound_redraws_nothing(finished: Project, tmp_path):
     assert jobs["estimate"] == 12  # four variants at three levels
     assert not {"sample", "screen", "confirm", "weigh", "histogram"} & set(jobs)
 
-    for bound in ("berger_boos", "renyi_bound"):
-        file = f"src/epsilometer/estimators/{bound}.py"
-        copy.replace(file, "import math", "import cmath\nimport math")
+    file = "src/epsilometer/estimators/renyi_bound.py"
+    copy.replace(file, "import math", "import cmath\nimport math")
     jobs = counted(copy.snakemake("-n", *SMOKE))
     assert jobs["time"] == 2  # Sparse Vector by the other alpha, and the divergences
     assert not {"sample", "screen", "confirm", "weigh", "histogram", "density"} & set(jobs)

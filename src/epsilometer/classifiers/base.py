@@ -1,7 +1,5 @@
 """Protocols of classifiers, and the log odds of their votes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

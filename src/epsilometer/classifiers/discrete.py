@@ -21,12 +21,10 @@ class Counting:
     """The odds of an output are those of its counts in training; unseen outputs are even."""
 
     def check(self, outputs: str) -> None:
-        """Raise `ArgumentError` unless outputs are discrete."""
         if outputs not in ("index", "bits", "tuple"):
             raise ArgumentError("outputs", f"must be index, bits or tuple to count, not {outputs}")
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedCounts:
-        """Count the training points."""
         return FittedCounts(*joint_counts(x, x_prime))
 
 
@@ -72,12 +70,10 @@ class HammingNeighbours(Checked):
     k: Count | None = None
 
     def check(self, outputs: str) -> None:
-        """Raise `ArgumentError` unless outputs are bit vectors."""
         if outputs != "bits":
             raise ArgumentError("outputs", f"must be bits for Hamming distances, not {outputs}")
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedHamming:
-        """Count the distinct training points."""
         k = min(self.k or neighbours(training), len(x) + len(x_prime))
         return FittedHamming(*joint_counts(x, x_prime), k)
 
@@ -108,10 +104,8 @@ class FittedHamming:
             .cumsum(axis=1)
             for side in (self.counts, self.counts_prime)
         ]
-        radius = (cumulative[0] + cumulative[1] < self.k).sum(
-            axis=1, keepdims=True
-        )  # the distance of the k-th
-
+        # the distance of the k-th
+        radius = (cumulative[0] + cumulative[1] < self.k).sum(axis=1, keepdims=True)
         within = [np.take_along_axis(side, radius, 1).ravel() for side in cumulative]
         previous = np.maximum(radius - 1, 0)
         closer = [

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,10 +43,20 @@ class ScikitLearn:
         for step in self.before:
             if not isinstance(step, Mapping) or not {"name"} <= set(step) <= {"name", "options"}:
                 raise ArgumentError("before", f"must hold steps of name and options, got {step!r}")
+
+    def _steps(self) -> list[tuple[str, Mapping[str, Any], str]]:
+        """Return name, options and kind of each step."""
+        before = [(step["name"], step.get("options", {}), "transformer") for step in self.before]
+        return [*before, (self.name, self.options, "classifier")]
+
+    def check(self, outputs: str) -> None:
+        """Raise `ArgumentError` unless outputs are numbers or vectors of numbers.
+
+        It also refuses unknown names and options: here, as the import of scikit-learn takes long.
+        """
+        if outputs in ("mixed", "bits"):
+            raise ArgumentError("outputs", f"must be numbers or vectors of them, not {outputs}")
         for name, options, kind in self._steps():
-            known = _options_from_source(str(name), kind)
-            if known is not None and set(options) <= known:
-                continue
             try:
                 known = set(_kind(name, kind)().get_params(deep=False)) - {"random_state"}
             except TypeError:
@@ -60,18 +66,7 @@ class ScikitLearn:
                     message = f"has unknown {option!r} of {name}{suggest(option, known)}"
                     raise ArgumentError("options", message)
 
-    def _steps(self) -> list[tuple[str, Mapping[str, Any], str]]:
-        """Return name, options and kind of each step."""
-        before = [(step["name"], step.get("options", {}), "transformer") for step in self.before]
-        return [*before, (self.name, self.options, "classifier")]
-
-    def check(self, outputs: str) -> None:
-        """Raise `ArgumentError` unless outputs are numbers or vectors of numbers."""
-        if outputs in ("mixed", "bits"):
-            raise ArgumentError("outputs", f"must be numbers or vectors of them, not {outputs}")
-
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedScikitLearn:
-        """Train on both sides, labels 0 and 1."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.pipeline import make_pipeline
 
@@ -115,9 +110,8 @@ class FittedScikitLearn:
             else:
                 chances = np.eye(2)[self.model.predict(rows)]
         except (TypeError, ValueError) as error:
-            raise ArgumentError(
-                "options", f"make a classifier that fails: {one_line(error)}"
-            ) from None
+            message = f"make a classifier that fails: {one_line(error)}"
+            raise ArgumentError("options", message) from None
         with np.errstate(divide="ignore", invalid="ignore"):
             odds = np.log(chances[:, 1].astype(float)) - np.log(chances[:, 0].astype(float))
         # without any chance of either, as where no neighbour has weight, the odds are even
@@ -141,50 +135,6 @@ def _kind(name: str, kind: str) -> Any:
     ):
         raise ArgumentError("name", f"must be a {kind} of scikit-learn, got {name!r}")
     return estimator
-
-
-@cache
-def _options_from_source(name: str, kind: str) -> set[str] | None:
-    """Return the options of a class of scikit-learn by its source; None where they are unclear.
-
-    It saves a second, the import of scikit-learn, at each start of a workflow.
-    """
-    package, *parts, attribute = name.split(".")
-    spec = find_spec("sklearn") if package == "sklearn" else None
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent.joinpath(*parts)
-    for node in _statements(folder / "__init__.py"):
-        if not isinstance(node, ast.ImportFrom) or node.level > 1 or not node.module:
-            continue
-        if attribute not in {alias.name for alias in node.names}:
-            continue
-        file = node.module.removeprefix(".".join(["sklearn", *parts, ""]))
-        for definition in _statements(folder.joinpath(*file.split(".")).with_suffix(".py")):
-            if isinstance(definition, ast.ClassDef) and definition.name == attribute:
-                return _options_of(definition, f"{kind.title()}Mixin")
-    return None
-
-
-def _options_of(definition: ast.ClassDef, mixin: str) -> set[str] | None:
-    """Return the parameters of a class's own constructor, if all have defaults; else None."""
-    if mixin not in {base.id for base in definition.bases if isinstance(base, ast.Name)}:
-        return None
-    for node in definition.body:
-        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-            parameters = node.args
-            if (
-                len(parameters.defaults) < len(parameters.args) - 1
-                or None in parameters.kw_defaults
-            ):
-                return None
-            names = {part.arg for part in (*parameters.args, *parameters.kwonlyargs)}
-            return names - {"self", "random_state"}
-    return None
-
-
-def _statements(file: Path) -> list[ast.stmt]:
-    return ast.parse(file.read_text(encoding="utf-8")).body if file.is_file() else []
 
 
 def _units(*sides: Sample, alike: bool) -> Floats:

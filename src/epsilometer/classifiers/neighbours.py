@@ -37,12 +37,10 @@ class NearestNeighbours(Checked):
     exponent: Fractional = 0.5
 
     def check(self, outputs: str) -> None:
-        """Raise `ArgumentError` unless outputs are numbers."""
         if outputs not in ("scalar", "index"):
             raise ArgumentError("outputs", f"must be scalar or index to be near, not {outputs}")
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedNeighbours:
-        """Sort and merge the training points."""
         k = min(self.k or neighbours(training, self.exponent), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")

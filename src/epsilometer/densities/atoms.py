@@ -1,7 +1,5 @@
 """The refusal of real outputs that have atoms, and so no density."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -28,9 +26,8 @@ def refuse_atoms(*sides: Floats) -> None:
     density may be rounded to a fifth of a bandwidth, and smoothing hides a small atom. NaN is
     refused, too.
     """
-    for columns in zip(
-        *(side[:, None].T if side.ndim == 1 else side.T for side in sides), strict=True
-    ):
+    entries = (side[None] if side.ndim == 1 else side.T for side in sides)
+    for columns in zip(*entries, strict=True):
         draws = [np.ascontiguousarray(column, np.float64) for column in columns]
         total = sum(side.size for side in draws)
         counts = np.zeros(_SLOTS[total > _MANY], np.int32)

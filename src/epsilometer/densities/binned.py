@@ -24,7 +24,6 @@ from epsilometer.errors import ArgumentError
 _BLOCK = 2**13  # draws that stay in the processor's cache
 _POINTS = 401  # of the grid, as in R
 _REACH = 4  # bandwidths at which kernels are cut
-_BINS = 2**12  # bins of the search for quantiles
 
 
 @dataclass(frozen=True)
@@ -160,58 +159,13 @@ def _normal(u: Floats) -> Floats:
 
 
 def _scale(x: RealSample) -> float:
-    low, high = quantiles(x.draws, [0.25, 0.75], (x.low, x.high))
+    low, high = quantiles(x.draws, [0.25, 0.75])
     scale = min(x.deviation, (high - low) / 1.349)
     if not scale > 0:
         raise ArgumentError("sample", "has scale 0 by minim: half of its draws or more are ties")
     return scale
 
 
-def quantiles(
-    x: Floats, shares: Sequence[float], ends: tuple[float, float] | None = None
-) -> list[float]:
-    """Return ``np.quantile(x, shares)`` to the last digit, without sorting or partitioning x.
-
-    Draws, of shape ``(n,)``, are counted in even bins, and only the bins of the quantiles' ranks
-    are sorted: two passes. ``ends`` are the smallest and largest draw.
-    """
-    low, high = ends or (float(x.min()), float(x.max()))
-    scale = (_BINS - 1) / (high - low) if high > low else math.inf
-    if x.size < _BINS or not (math.isfinite(scale) and math.isfinite(high - low)):
-        return [float(value) for value in np.quantile(x, shares)]
-    x = np.ascontiguousarray(x)
-    counts = np.zeros(_BINS, np.int64)
-    _count_bins(counts, x, low, scale)
-    cumulative = np.cumsum(counts)
-    selected, ranks = np.zeros(_BINS, bool), []
-    for share in shares:
-        rank = min(math.floor(share * (x.size - 1)), x.size - 2)
-        first, last = np.searchsorted(cumulative, [rank, rank + 1], side="right")
-        selected[[first, last]] = True  # bins between them are empty
-        ranks.append((rank, first))
-    members = np.empty(counts[selected].sum())
-    _select(members, x, low, scale, selected)
-    members.sort()
-    skipped = np.cumsum(np.where(selected, 0, counts))  # draws in other bins, up to each bin
-    values = []
-    for share, (rank, first) in zip(shares, ranks, strict=True):
-        a, b = members[rank - skipped[first] :][:2]
-        t = share * (x.size - 1) - rank  # as NumPy interpolates: from the nearer end
-        values.append(float(b - (b - a) * (1 - t) if t >= 0.5 else a + (b - a) * t))
-    return values
-
-
-@compiled
-def _count_bins(counts, x, low, scale):  # type: ignore[no-untyped-def]
-    for value in x:
-        counts[int((value - low) * scale)] += 1
-
-
-@compiled
-def _select(members, x, low, scale, selected):  # type: ignore[no-untyped-def]
-    """Set the draws in the selected bins."""
-    count = 0
-    for value in x:
-        if selected[int((value - low) * scale)]:
-            members[count] = value
-            count += 1
+def quantiles(x: Floats, shares: Sequence[float]) -> list[float]:
+    """Return the quantiles of draws of shape ``(n,)``, in their unit."""
+    return [float(value) for value in np.quantile(x, shares)]

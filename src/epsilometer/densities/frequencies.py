@@ -5,8 +5,6 @@ tails and outliers do not matter, and atoms need no special case. For any cells,
 the cells is at most that of the outputs (data processing).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

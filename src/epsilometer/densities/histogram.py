@@ -4,8 +4,6 @@ gorla2022, Algorithm 1, lines 8 to 10: cell j is [z_j, z_j+1), the last one clos
 sample of independent draws is such a sample, so one pass serves a search over n.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

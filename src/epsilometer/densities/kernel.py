@@ -6,8 +6,6 @@ points (linear binning) and convolved with the kernel by FFT: O(n + m log m) ins
 a relative error of the order of (grid spacing / h)^2 / 12.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -97,31 +95,12 @@ def density_on_grid(
 
 def _convolved(mass: Floats, kernel: Floats) -> Floats:
     """Return the part of a convolution in which the kernel lies entirely within the mass."""
-    size = fast_length(mass.size)  # wrapped values lie outside that part
+    from scipy.fft import next_fast_len  # imported where draws are reals
+
+    size = next_fast_len(mass.size, real=True)  # wrapped values lie outside that part
     product = np.fft.rfft(mass, size) * np.fft.rfft(kernel, size)
     whole: Floats = np.fft.irfft(product, size)
     return whole[kernel.size - 1 : mass.size]
-
-
-def fast_length(least: int) -> int:
-    """Return the smallest number from ``least`` on with prime factors 2, 3 and 5 only: a scalar.
-
-    FFTs of such lengths are fast. It equals `scipy.fft.next_fast_len(least, real=True)`, whose
-    import takes longer than the estimate.
-
-    >>> fast_length(2047), fast_length(97)
-    (2048, 100)
-    """
-    best = 1 << (least - 1).bit_length()
-    fives = 1
-    while fives < best:
-        threes = fives
-        while threes < best:
-            twos = threes << max((-(-least // threes) - 1).bit_length(), 0)
-            best = min(best, twos)
-            threes *= 3
-        fives *= 5
-    return best
 
 
 def _matrix(name: str, values: ArrayLike) -> Floats:

@@ -1,7 +1,5 @@
 """Reductions of both sides of a pair for a Rényi bound (kutta2022)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Estimators: they see arrays and the provider's claims, never a mechanism or exact values.
 
-It may import `events`, `classifiers` and the layers below; `auditing` and `exact` may import it.
+It may import `classifiers` and the layers below.
 To add one: a module here, a line below, an entry in ``config/estimators.yaml``.
 """
 
@@ -9,19 +9,13 @@ from epsilometer.registry import Registry
 ESTIMATORS = Registry(
     "estimator",
     {
-        "berger_boos": "epsilometer.estimators.berger_boos:BergerBoos",
         "histogram": "epsilometer.estimators.histogram:HistogramEstimator",
-        "largest_renyi_bound": "epsilometer.estimators.renyi_bound:LargestRenyiBound",
-        "largest_renyi_bound_as_published": (
-            "epsilometer.estimators.renyi_bound:LargestRenyiBoundAsPublished"
-        ),
         "local_loss": "epsilometer.estimators.local_loss:LocalLoss",
         "mpl": "epsilometer.estimators.local_loss:MaximumPrivacyLoss",
         "renyi_bound": "epsilometer.estimators.renyi_bound:RenyiBound",
         "renyi_bound_as_published": "epsilometer.estimators.renyi_bound:RenyiBoundAsPublished",
         "safety_check": "epsilometer.estimators.safety:SafetyCheck",
         "spectrum": "epsilometer.estimators.spectrum:Spectrum",
-        "witness": "epsilometer.estimators.witness:Witness",
     },
     "epsilometer.estimators",
 )

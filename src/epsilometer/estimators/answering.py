@@ -51,7 +51,6 @@ def answers(
     pairing: Literal["all", "consecutive"] = "consecutive",
     claims: Claims | None = None,
     screen: Any = None,
-    draws: int | None = None,
     fresh: Callable[[tuple[int, int]], Sequence[Sample]] | None = None,
     region: Sequence[float] | None = None,
     rng: np.random.Generator | None = None,
@@ -69,8 +68,8 @@ def answers(
     screen, fresh
         For an estimator that reads evidence: the method that selects a pair, and a function that
         returns fresh samples of it.
-    draws, region
-        As in `epsilometer.estimators.base.ScreeningMethod.screen`; n, if not given.
+    region
+        As in `epsilometer.estimators.base.ScreeningMethod.screen`.
     rng
         For an estimator that reads verdicts; of seed 0, if not given.
     outputs
@@ -88,7 +87,7 @@ def answers(
             yield Answer(pair, levels.forward, levels.reverse)
         return
     samples = list(sides)
-    pairs, n = pairs_of(len(samples), pairing), min(map(len, samples))
+    pairs = pairs_of(len(samples), pairing)
     pair_samples = ((samples[i], samples[j]) for i, j in pairs)
     if estimator.reads == "densities":
         estimator.check_pairs(len(pairs), own_samples=pairing == "consecutive")
@@ -103,13 +102,13 @@ def answers(
             tested = estimator.test(*both, rng or np.random.default_rng(0))
             yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
     elif estimator.reads == "losses":
-        _, losses = estimator.screen(pair_samples, draws=draws or n, region=region)
+        _, losses = estimator.screen(pair_samples, region)
         for pair, result in zip(pairs, losses, strict=True):
             yield Answer(pair, result.loss, result.loss)
     else:
         if screen is None or fresh is None:
             raise ArgumentError("after", "must name the estimator that selects a pair")
-        selected, losses = screen.screen(pair_samples, draws=draws or n, region=region)
+        selected, losses = screen.screen(pair_samples, region)
         evidence = screen.weigh(*fresh(pairs[selected]), losses[selected].target)
         columns = {name: [value] for name, value in vars(evidence).items()}
         (bound,) = estimator.bound(type(evidence)(**columns))

@@ -1,7 +1,5 @@
 """Bases of estimators, their claims and their results."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -80,26 +78,11 @@ class OutputEvidence:
 
 
 @dataclass(frozen=True)
-class EventEvidence:
-    """The evidence of fresh samples about the chosen events, of one run or of several.
-
-    A run has ``draws`` of each side. For each of its events, lists hold the counts of x and of x',
-    the ``sign`` as above, and the ``share`` of alpha; shares add up to 1.
-    """
-
-    in_event: Sequence[Any]
-    in_event_prime: Sequence[Any]
-    draws: Any
-    sign: Sequence[Any]
-    share: Sequence[Any]
-
-
-@dataclass(frozen=True)
 class Loss:
     """The result of a first stage for one pair.
 
-    ``loss`` is in nats. ``target``, of the selected pair only, is the output or the events to be
-    confirmed by fresh samples, as plain data for JSON.
+    ``loss`` is in nats. ``target``, of the selected pair only, is the output to be confirmed by
+    fresh samples, as plain data for JSON.
     """
 
     loss: float
@@ -142,31 +125,22 @@ class ScreeningMethod(Estimator):
 
     reads = "losses"
     symmetric = True
-    evidence: ClassVar[type]
-    """The type of the evidence: `OutputEvidence` or `EventEvidence`."""
-
     largest: bool
     """Whether its result is that of the selected pair only."""
 
     @abstractmethod
     def screen(
-        self,
-        pairs: Iterable[tuple[Sample, Sample]],
-        *,
-        draws: int,
-        region: Sequence[float] | None = None,
+        self, pairs: Iterable[tuple[Sample, Sample]], region: Sequence[float] | None = None
     ) -> tuple[int, list[Loss]]:
         """Return the position of the selected pair, the first of ties, and the `Loss` of each.
 
         Samples have shape ``(n,)`` or ``(n, d)``, of integers or floats; pairs are read once, in
-        order. ``draws`` is N, the number of fresh draws of each side; ``region`` has the ends of
-        the search, in the unit of outputs. Raise `ArgumentError` where there is no pair.
+        order. ``region`` has the ends of the search, in the unit of outputs. Raise `ArgumentError`
+        where there is no pair.
         """
 
     @abstractmethod
-    def weigh(
-        self, x: Sample, x_prime: Sample, target: Mapping[str, Any]
-    ) -> OutputEvidence | EventEvidence:
+    def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> OutputEvidence:
         """Return the evidence of one run's fresh samples of the selected pair.
 
         They have shape ``(N,)`` or ``(N, d)``; raise `ArgumentError` unless both sides have N.
@@ -200,7 +174,7 @@ class DensityMethod(Estimator):
     """A method that reads the densities of both sides of every pair."""
 
     reads = "densities"
-    largest: ClassVar[bool] = False
+    largest: bool
     """Whether a run has one result, the largest of its pairs."""
 
     @property
@@ -260,21 +234,3 @@ def over_pairs(
         (i, j): estimator.estimate(counts[..., i, :], counts[..., j, :], claims, order)
         for i, j in pairs_of(counts.shape[-2], pairing)
     }
-
-
-def maximum(answers: dict[tuple[int, int], PairEstimates]) -> PairEstimates:
-    """Return the largest levels of the pairs that succeed; failed only if none does.
-
-    All arrays are of one shape (gorla2022, Algorithms 2 and 4).
-    """
-    failed = np.stack([answer.failed for answer in answers.values()])
-    all_failed = np.asarray(failed.all(axis=0))
-
-    def largest(values: list[Floats]) -> Floats:
-        top = np.where(failed, -np.inf, np.stack(values)).max(axis=0)
-        return np.where(all_failed, np.nan, top)
-
-    forward = largest([answer.forward for answer in answers.values()])
-    return PairEstimates(
-        forward, largest([answer.reverse for answer in answers.values()]), all_failed
-    )

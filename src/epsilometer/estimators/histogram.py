@@ -2,13 +2,10 @@
 
 gorla2022: Algorithm 1 (pure privacy, order infinity) and Algorithm 3 (Rényi), which differ only in
 what they return; Remark 2 is the same on finite outputs. Algorithms 2 and 4 run them on all pairs
-of a grid of inputs: `epsilometer.estimators.base.over_pairs` and `maximum`.
+of a grid of inputs: `epsilometer.estimators.base.over_pairs`.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -59,7 +56,6 @@ class HistogramEstimator(HistogramMethod):
     empty_cells: Literal["fail", "skip"] = "fail"
 
     def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
         check_countable(outputs)
 
     def cells(self, claims: Claims, order: float) -> int:
@@ -86,7 +82,6 @@ class HistogramEstimator(HistogramMethod):
 
     @property
     def precision(self) -> float:
-        """The error that counts as a success."""
         return self.gamma
 
     def planned_samples(
@@ -96,80 +91,42 @@ class HistogramEstimator(HistogramMethod):
 
         It keeps the promise at any number of cells; ``as_published`` gives the paper's smaller n.
         """
-        goal = {"delta": delta, "order": order, "union": not as_published}
-        return int(self._of(claims, planner.finite_sample_size, planner.sample_size, goal))
+        union = not as_published
+        return planner.sample_size(delta=delta, union=union, **self._plan(claims, order))
 
     def confidence(self, n: int, claims: Claims, order: float) -> float:
         """Return the confidence that the error is gamma at most, at n samples of each side."""
-        goal = {"n": n, "order": order}
-        return max(
-            1 - self._of(claims, planner.finite_failure_bound, planner.failure_bound, goal), 0
-        )
+        return max(1 - planner.failure_bound(n, **self._plan(claims, order)), 0)
 
-    def _of(
-        self,
-        claims: Claims,
-        finite: Callable[..., float],
-        smooth: Callable[..., float],
-        goal: Mapping[str, Any],
-    ) -> float:
-        """Return the answer of the planner's function for finite outputs, or for smooth ones."""
-        if claims.outcomes is not None:
-            if claims.smallest_probability is None:
-                raise ArgumentError("smallest_probability", "must be claimed for a guarantee")
-            return finite(
-                gamma=self.gamma,
-                outcomes=claims.outcomes,
-                smallest_probability=claims.smallest_probability,
-                **goal,
-            )
-        if claims.lipschitz is None:
-            raise ArgumentError("lipschitz", "must be claimed for a guarantee")
-        return smooth(gamma=self.gamma, lipschitz=claims.lipschitz, width=claims.width, **goal)
+    def _plan(self, claims: Claims, order: float) -> dict[str, Any]:
+        """Return the arguments of the planner for finite outputs, or for smooth ones."""
+        finite = claims.outcomes is not None
+        needed = "smallest_probability" if finite else "lipschitz"
+        if getattr(claims, needed) is None:
+            raise ArgumentError(needed, "must be claimed for a guarantee")
+        outputs = {"outcomes": claims.outcomes} if finite else {"width": claims.width}
+        return {"gamma": self.gamma, "order": order, needed: getattr(claims, needed), **outputs}
 
     def estimate(self, x: Counts, x_prime: Counts, claims: Claims, order: float) -> PairEstimates:
-        """Return both directions for histograms of shape ``(..., cells)``."""
-        return histogram_estimate(x, x_prime, order=order, empty_cells=self.empty_cells)
+        """Return max_j log(N_j/n) - log(M_j/n') (Algorithm 1), or (17) at a finite order.
 
-
-def histogram_estimate(
-    x: Counts,
-    x_prime: Counts,
-    *,
-    order: float = math.inf,
-    empty_cells: Literal["fail", "skip"] = "fail",
-) -> PairEstimates:
-    """Estimate the privacy level from two histograms over the same cells.
-
-    ``x`` and ``x_prime`` are counts N and M of shape ``(..., cells)``; their totals may differ. See
-    `HistogramEstimator` for ``empty_cells``. Raise `ArgumentError` where they differ in shape or
-    have no cell.
-
-    Returns
-    -------
-    max_j log(N_j/n) - log(M_j/n') (Algorithm 1), or (17) at a finite order, in both directions and
-    nats, of shape ``(...)``. A failure is a NaN marked as failed, not an exception.
-
-    >>> float(histogram_estimate(np.array([3, 1]), np.array([1, 3])).forward.round(4))
-    1.0986
-    """
-    x, x_prime = np.asarray(x), np.asarray(x_prime)
-    if x.shape != x_prime.shape or x.ndim == 0 or x.shape[-1] == 0:
-        raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
-    checks.order("order", order)
-    common = (x > 0) & (x_prime > 0)
-    enough = common.all(axis=-1) if empty_cells == "fail" else common.any(axis=-1)
-    failed = np.asarray(~enough)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_p = np.log(x) - np.log(x.sum(axis=-1, keepdims=True))
-        log_q = np.log(x_prime) - np.log(x_prime.sum(axis=-1, keepdims=True))
-        forward = _level(log_p, log_q, common, order)
-        reverse = _level(log_q, log_p, common, order)
-    if empty_cells == "skip":  # without the skipped cells' mass a ratio may fall below 0
-        forward, reverse = np.maximum(forward, 0.0), np.maximum(reverse, 0.0)
-    return PairEstimates(
-        np.where(failed, np.nan, forward), np.where(failed, np.nan, reverse), failed
-    )
+        Counts N and M have shape ``(..., cells)``, and their totals may differ; levels of both
+        directions, ``(...)``, are in nats. A failure is a NaN marked as failed. Raise
+        `ArgumentError` where N and M differ in shape or have no cell.
+        """
+        x, x_prime = np.asarray(x), np.asarray(x_prime)
+        if x.shape != x_prime.shape or x.ndim == 0 or x.shape[-1] == 0:
+            raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
+        checks.order("order", order)
+        skip, common = self.empty_cells == "skip", (x > 0) & (x_prime > 0)
+        failed = np.asarray(~(common.any(axis=-1) if skip else common.all(axis=-1)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p, log_q = (np.log(c) - np.log(c.sum(axis=-1, keepdims=True)) for c in (x, x_prime))
+            levels = [_level(*logs, common, order) for logs in ((log_p, log_q), (log_q, log_p))]
+        if skip:  # without the skipped cells' mass a ratio may fall below 0
+            levels = [np.maximum(level, 0.0) for level in levels]
+        forward, reverse = (np.where(failed, np.nan, level) for level in levels)
+        return PairEstimates(forward, reverse, failed)
 
 
 def _level(log_p: Floats, log_q: Floats, common: np.ndarray, order: float) -> Floats:

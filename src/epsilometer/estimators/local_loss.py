@@ -12,7 +12,7 @@ for an N fixed beforehand: repeated after each of eight doublings, it lies above
 of the runs.
 
 Integers are outputs with atoms, floats have a density (Gaussian kernels). An atom among floats is
-refused: Theorem 1 does not apply to it. Events do (`witness`).
+refused: Theorem 1 does not apply to it.
 
 The fresh samples' bandwidth has to undersmooth (C4), so that the bias at t_hat vanishes faster than
 the standard deviation: h of the order N^(-1/(2 beta + d) - gamma) with gamma > nu/(6 (1 + nu)),
@@ -29,12 +29,10 @@ on identical inputs LB > 0 in 10.6 % of the runs at alpha = 5 %. Here l* has the
 sample: 5.1 %.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +48,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Estimator, Loss, OutputEvidence, ScreeningMethod, check_pure
 
 Region = tuple[float, float]
+_Estimated = tuple[Sample, Floats, Floats]
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
 _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dimension
@@ -60,7 +59,6 @@ class _OfTheLoss(Estimator):
     """Methods of the local loss: outputs are all discrete or continuous, at order infinity."""
 
     def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
         if outputs == "mixed":
             raise ArgumentError(
                 "outputs",
@@ -88,28 +86,22 @@ class LocalLoss(_OfTheLoss, ScreeningMethod):
 
     >>> rng = np.random.default_rng(4)
     >>> pairs = [(rng.laplace(0, 1, 20_000), rng.laplace(d, 1, 20_000)) for d in (0.1, 0.7)]
-    >>> selected, losses = LocalLoss(floor=1e-3).screen(pairs, draws=20_000)
+    >>> selected, losses = LocalLoss(floor=1e-3).screen(pairs)
     >>> selected, round(losses[selected].loss, 1), losses[selected].target["sign"]
     (1, 0.8, -1)
     """
-
-    evidence: ClassVar[type] = OutputEvidence
 
     floor: Positive
     points: Several = 1001
     largest: Flag = False
 
     def screen(
-        self,
-        pairs: Iterable[tuple[Sample, Sample]],
-        *,
-        draws: int,
-        region: Sequence[float] | None = None,
+        self, pairs: Iterable[tuple[Sample, Sample]], region: Sequence[float] | None = None
     ) -> tuple[int, list[Loss]]:
         """Run DPL on pairs of samples, and select the pair with the largest loss.
 
         ``region`` is the closed region C of real outputs for each dimension; without it
-        `default_region`. ``draws`` has no effect. The selected pair has the output t_hat and the
+        `default_region`. The selected pair has the output t_hat and the
         ``sign``, 1 where x is likelier there, -1 where x' is. Raise `ArgumentError` also for an
         atom among floats, or where no draw is in the region.
         """
@@ -164,7 +156,6 @@ class MaximumPrivacyLoss(_OfTheLoss):
     """
 
     reads = "evidence"
-    evidence: ClassVar[type] = OutputEvidence
     symmetric = True
     guarantee = "asymptotic"
 
@@ -184,11 +175,8 @@ class MaximumPrivacyLoss(_OfTheLoss):
         return bound
 
 
-_Estimated = tuple[Sample, Floats, Floats]
-"""Candidate outputs, and the estimated densities or frequencies of both sides there."""
-
-
 def _estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) -> _Estimated:
+    """Return candidate outputs, and densities or frequencies of both sides there."""
     if np.issubdtype(x.dtype, np.integer):
         return frequencies(x, x_prime)
     refuse_atoms(x, x_prime)
@@ -225,19 +213,6 @@ def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> _Estimated:
     points = candidates[inside]
     p, q = (density_at(side[n:], points, nrd0(side)) for side in (x, x_prime))
     return points, p, q
-
-
-def loss_on_grid(
-    x: Floats, x_prime: Floats, region: Region, points: int, floor: float
-) -> tuple[Floats, Floats]:
-    """Return an even grid on the closed region C, and ln f_x - ln f_x' there, estimated.
-
-    Draws have shape ``(n,)``, results ``(points,)``, in the unit of outputs and in nats. Densities
-    are Gaussian kernel estimates with each side's own nrd0 bandwidth, as in the paper. Raise
-    `ArgumentError` where C has no width.
-    """
-    grid, p, q = _on_line(x, x_prime, region, points)
-    return grid, signed_loss(p, q, floor)
 
 
 def loss_at(x: Sample, x_prime: Sample, outputs: Sample, floor: float) -> Floats:

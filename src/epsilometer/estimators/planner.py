@@ -13,11 +13,9 @@ Theorem 2 needs; ``union=False`` gives the paper's own n, which does not keep it
 cells are many. (16) has the union already.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from decimal import Decimal, localcontext
+from typing import Any
 
 from epsilometer import checks
 from epsilometer.bisection import bisected
@@ -47,50 +45,61 @@ def histogram_cells(
         return _ceil(c * w * ratio * (2 * a - 1) / (tau_0 * (a - 1) * g))
 
 
-def sample_size(
-    *,
-    gamma: float,
-    delta: float,
-    lipschitz: float,
-    width: float = 1.0,
-    order: float = PURE,
-    union: bool = True,
-) -> int:
-    """Return n, the smallest number of samples a side with (7), or (16) at a finite order."""
-    return _smallest(
-        lambda n: failure_bound(
-            n, gamma=gamma, lipschitz=lipschitz, width=width, order=order, union=union
-        ),
-        1 - checks.between_0_and_1("delta", delta),
-    )
+def sample_size(*, delta: float, **plan: Any) -> int:
+    """Return n, the smallest number of samples a side with (7), or (16) at a finite order.
+
+    ``plan`` has the arguments of `failure_bound`, and ``delta`` is the confidence.
+    """
+    allowed = 1 - checks.between_0_and_1("delta", delta)
+    high = 1
+    while failure_bound(high, **plan) > allowed:
+        high *= 2
+        if high > _BEYOND:
+            raise ArgumentError("gamma", f"asks for more than {_BEYOND:.0e} samples a side")
+    low = high // 2  # its bound is above, or it is 0; the bound falls with n
+    return bisected(lambda n: failure_bound(n, **plan) > allowed, low, high, 1)[1]
 
 
 def failure_bound(
     n: int,
     *,
     gamma: float,
-    lipschitz: float,
+    lipschitz: float | None = None,
     width: float = 1.0,
+    outcomes: int | None = None,
+    smallest_probability: float | None = None,
     order: float = PURE,
     union: bool = True,
 ) -> float:
     """Return the left side of (7), or 1 minus (16): the chance that n samples miss the precision.
 
-    It is 0 for a single cell, which holds every sample, though not in the paper's formula.
+    It is 0 for a single cell, which holds every sample, though not in the paper's formula. Outputs
+    have ``lipschitz`` densities, or finitely many ``outcomes``, none rarer than given (Remark 2).
+    Without discretisation error each count may be off by a factor e^(gamma/2) (pure), or
+    e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum changes by at most e^((order - 1) gamma)).
     """
     checks.integer("n", n, maximum=2 * _BEYOND)
-    cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
-    if cells == 1 and union:
-        return 0.0
-    tau_0, tau_1 = map(float, _density_bounds(lipschitz, width))
-    smallest = width / cells * tau_0  # no cell is less likely
-    if math.isinf(order):
-        terms, precision = _pure_terms(cells, union), gamma / 12
+    checks.positive("gamma", gamma)
+    pure = math.isinf(checks.order("order", order))
+    if outcomes is not None:
+        cells = checks.integer("outcomes", outcomes, minimum=2)
+        smallest = checks.between_0_and_1("smallest_probability", smallest_probability)
+        precision = gamma / 2 if pure else gamma * (order - 1) / (2 * order - 1)
     else:
-        terms = 2 * cells
-        ratio = 2 * (tau_1 / tau_0) ** (2 * order - 1)
-        precision = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)  # (14)
-    return _failure(n, cells, smallest, terms, precision)
+        assert lipschitz is not None
+        cells = histogram_cells(gamma=gamma, lipschitz=lipschitz, width=width, order=order)
+        if cells == 1 and union:
+            return 0.0
+        tau_0, tau_1 = map(float, _density_bounds(lipschitz, width))
+        smallest = width / cells * tau_0  # no cell is less likely
+        if pure:
+            precision = gamma / 12
+        else:
+            ratio = 2 * (tau_1 / tau_0) ** (2 * order - 1)
+            precision = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)  # (14)
+    # deviations in (7): of every cell on both sides, or of the paper's two cells
+    terms = 4 if pure and not union else 2 * cells
+    return 2 * cells * math.exp(_log_miss(n, smallest)) + terms * _deviation(n, smallest, precision)
 
 
 def input_buckets(
@@ -115,54 +124,6 @@ def input_buckets(
             return _ceil(base)
         a = _decimal(order)
         return _ceil(base * (2 * a - 1) * (tau_1 / tau_0) ** (2 * a - 1) / (a - 1))
-
-
-def finite_sample_size(
-    *,
-    gamma: float,
-    delta: float,
-    outcomes: int,
-    smallest_probability: float,
-    order: float = PURE,
-    union: bool = True,
-) -> int:
-    """Return n for outputs with finitely many values, none rarer than given (Remark 2).
-
-    Without discretisation error each count may be off by a factor e^(gamma/2) (pure), or
-    e^(gamma (order - 1)/(2 order - 1)) (Rényi: the sum changes by at most e^((order - 1) gamma)).
-    """
-    return _smallest(
-        lambda n: finite_failure_bound(
-            n,
-            gamma=gamma,
-            outcomes=outcomes,
-            smallest_probability=smallest_probability,
-            order=order,
-            union=union,
-        ),
-        1 - checks.between_0_and_1("delta", delta),
-    )
-
-
-def finite_failure_bound(
-    n: int,
-    *,
-    gamma: float,
-    outcomes: int,
-    smallest_probability: float,
-    order: float = PURE,
-    union: bool = True,
-) -> float:
-    """Return the chance that n samples miss the precision, as `failure_bound` (Remark 2)."""
-    checks.integer("n", n, maximum=2 * _BEYOND)
-    checks.positive("gamma", gamma)
-    checks.integer("outcomes", outcomes, minimum=2)
-    checks.between_0_and_1("smallest_probability", smallest_probability)
-    if math.isinf(checks.order("order", order)):
-        terms, precision = _pure_terms(outcomes, union), gamma / 2
-    else:
-        terms, precision = 2 * outcomes, gamma * (order - 1) / (2 * order - 1)
-    return _failure(n, outcomes, smallest_probability, terms, precision)
 
 
 def safety_slack(*, lipschitz: float, cells: int, width: float = 1.0) -> float:
@@ -198,18 +159,6 @@ def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
         return 1 / w - c * w / 2, 1 / w + c * w / 2
 
 
-def _pure_terms(cells: int, union: bool) -> int:
-    """Return the number of deviations in (7): of every cell on both sides, or as published.
-
-    The paper's 4 are of two cells on both sides, as many as the union has with m = 2.
-    """
-    return 2 * cells if union else 4
-
-
-def _failure(n: int, cells: int, smallest: float, terms: int, precision: float) -> float:
-    return 2 * cells * math.exp(_log_miss(n, smallest)) + terms * _deviation(n, smallest, precision)
-
-
 def _log_miss(n: int, p: float) -> float:
     """Return the log probability that n samples all miss a cell of probability p, rounded to 1."""
     return n * math.log1p(-p) if p < 1 else -math.inf
@@ -224,17 +173,6 @@ def _deviation(n: int, p: float, gamma: float) -> float:
     above = math.exp(-n * p * math.expm1(min(gamma, 700.0)) * math.tanh(gamma / 2))
     below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)
     return (above + below) / -math.expm1(_log_miss(n, p))
-
-
-def _smallest(bound: Callable[[int], float], allowed: float) -> int:
-    """Return the smallest n >= 1 with ``bound(n) <= allowed``; the bound falls with n."""
-    high = 1
-    while bound(high) > allowed:
-        high *= 2
-        if high > _BEYOND:
-            raise ArgumentError("gamma", f"asks for more than {_BEYOND:.0e} samples a side")
-    low = high // 2  # bound(low) > allowed, or low = 0
-    return bisected(lambda n: bound(n) > allowed, low, high, 1)[1]
 
 
 def _decimal(value: float) -> Decimal:

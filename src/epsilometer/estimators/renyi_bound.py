@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit, gammaln, log_expit, ndtri
+from scipy.special import gammaln, log_expit, ndtri
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.checks import Fractional, Positive, Several
+from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import DensityMethod, Guarantee
@@ -49,31 +49,33 @@ class _Bound(DensityMethod):
 
     Parameters
     ----------
-    tau
-        Floor of the second density, in its unit.
     draws_at_floor
-        Instead of ``tau``: the expected draws on an outcome at the floor, so that tau is this
-        number / n; 50 at the paper's n.
-    beta
-        Sharpness of the floor; 1/tau unless given, as the paper advises.
+        The expected draws on an outcome at the floor tau of the second density, which is this
+        number / n; 50 at the paper's n. The sharpness of the floor is 1/tau, as the paper advises.
     alpha
         The share of runs in which the bound may lie above the truth, asymptotically.
+    largest
+        Return the largest bound of all pairs, in both directions, with confidence 1 - alpha as a
+        whole: each has a corrected level, and both directions of a pair, which come from the same
+        samples, share the pair's level half and half.
+    correction
+        ``independent``: 1 - (1 - alpha)^(1/N) for each of N pairs, for which (8) gives 1 - alpha;
+        pairs must have samples of their own. ``bonferroni``: alpha / N, for any pairs.
     """
 
     guarantee: ClassVar[Guarantee] = "asymptotic"
 
-    tau: Positive | None = None
-    draws_at_floor: Positive | None = None
-    beta: Positive | None = None
+    draws_at_floor: Positive
     alpha: Fractional = 0.05
+    largest: Flag = False
+    correction: Literal["independent", "bonferroni"] = "bonferroni"
 
-    def __post_init__(self) -> None:
-        if (self.tau is None) == (self.draws_at_floor is None):
-            raise ArgumentError("tau", "or draws_at_floor must be given, and not both")
-        super().__post_init__()
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether it answers for both directions at once."""
+        return self.largest
 
     def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
         if outputs not in ("scalar", "index", "bits", "tuple"):
             raise ArgumentError("outputs", f"must be scalar, index, bits or tuple, not {outputs}")
         if math.isinf(order):
@@ -84,11 +86,16 @@ class _Bound(DensityMethod):
 
         Raise `ArgumentError` unless these are more than ``draws_at_floor``.
         """
-        if self.draws_at_floor is not None and self.draws_at_floor >= n:
+        if self.draws_at_floor >= n:
             raise ArgumentError("n", f"must be above draws_at_floor={self.draws_at_floor}, got {n}")
-        tau = self.tau if self.draws_at_floor is None else self.draws_at_floor / n
-        assert tau is not None  # checked at construction
-        return tau, self.beta or 1 / tau
+        tau = self.draws_at_floor / n
+        return tau, 1 / tau
+
+    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
+        """Raise `ArgumentError` where the correction needs pairs with samples of their own."""
+        if self.largest and self.correction == "independent" and pairs > 1 and not own_samples:
+            message = "must be bonferroni: these pairs share samples, so (8) does not hold"
+            raise ArgumentError("correction", message)
 
     def bounds(
         self, densities: Densities, *, order: float, n: int, pairs: int
@@ -103,8 +110,18 @@ class _Bound(DensityMethod):
         return all(self._trusted(d, order, n) for d in (densities, densities.swapped()))
 
     def level(self, pairs: int) -> float:
-        """Return the alpha of each bound."""
-        return self.alpha
+        """Return the alpha of each bound.
+
+        Of a hundred pairs, the bound of each direction is at 5 % over 200:
+
+        >>> RenyiBound(draws_at_floor=50, largest=True).level(100)
+        0.00025
+        """
+        if not self.largest:
+            return self.alpha
+        if self.correction == "independent":
+            return -math.expm1(math.log1p(-self.alpha) / pairs) / 2
+        return self.alpha / pairs / 2
 
     def _estimate(self, d: Densities, order: float, n: int) -> Divergence:
         """Return the divergence from p to q and its variance."""
@@ -120,7 +137,7 @@ class _Bound(DensityMethod):
 class RenyiBound(_Bound):
     """The lower bound (16) of a finite order without the paper's bias, for each pair and direction.
 
-    Real outputs are counted in cells between quantiles of both sides together; ``tau`` is the
+    Real outputs are counted in cells between quantiles of both sides together; tau is the
     probability of a cell or outcome.
 
     Parameters
@@ -141,7 +158,6 @@ class RenyiBound(_Bound):
 
     @property
     def reduction(self) -> dict[str, float]:
-        """The reduction of samples."""
         return {"cells": self.cells}
 
     def _estimate(self, d: Densities, order: float, n: int) -> Divergence:
@@ -188,7 +204,7 @@ class RenyiBoundAsPublished(_Bound):
     >>> grid = np.linspace(-12.0, 12.7, 1000)
     >>> p, q = (np.exp(-abs(grid - at)) / 2 for at in (0.0, 0.7))
     >>> densities = Densities(p, q, float(grid[1] - grid[0]), (0.1, 0.1))
-    >>> bound = RenyiBoundAsPublished(tau=5e-5, beta=1e5)
+    >>> bound = RenyiBoundAsPublished(draws_at_floor=50)
     >>> [round(b, 3) for b in bound.bounds(densities, order=2.0, n=10**6, pairs=1)]
     [0.351, 0.351]
     """
@@ -198,7 +214,6 @@ class RenyiBoundAsPublished(_Bound):
 
     @property
     def reduction(self) -> dict[str, float]:
-        """The reduction of samples."""
         return {"points": self.points, "power": self.power}
 
     def _trusted(self, d: Densities, order: float, n: int) -> bool:
@@ -209,61 +224,6 @@ class RenyiBoundAsPublished(_Bound):
         margin = estimate.value - estimate.bound(n, self.alpha)
         excess = bias(d.p, d.q, n=n, bandwidths=d.bandwidths, **settings)
         return excess <= _BIAS * margin and super()._trusted(d, order, n)
-
-
-@dataclass(frozen=True)
-class _Largest(_Bound):
-    """The largest of all pairs' bounds, in both directions, with confidence 1 - alpha as a whole.
-
-    Each bound has a corrected level. Both directions of a pair come from the same samples and share
-    the pair's level half and half.
-
-    Parameters
-    ----------
-    correction
-        ``independent``: 1 - (1 - alpha)^(1/N) for each of N pairs, for which (8) gives 1 - alpha;
-        pairs must have samples of their own. ``bonferroni``: alpha / N, for any pairs.
-    """
-
-    symmetric: ClassVar[bool] = True
-    largest: ClassVar[bool] = True
-
-    correction: Literal["independent", "bonferroni"] = "bonferroni"
-
-    def check_pairs(self, pairs: int, *, own_samples: bool) -> None:
-        """Raise `ArgumentError` where the correction needs pairs with samples of their own."""
-        if self.correction == "independent" and pairs > 1 and not own_samples:
-            message = "must be bonferroni: these pairs share samples, so (8) does not hold"
-            raise ArgumentError("correction", message)
-
-    def level(self, pairs: int) -> float:
-        """Return the alpha of each bound."""
-        if self.correction == "independent":
-            return -math.expm1(math.log1p(-self.alpha) / pairs) / 2
-        return self.alpha / pairs / 2
-
-
-@dataclass(frozen=True)
-class LargestRenyiBound(_Largest, RenyiBound):
-    """The largest `RenyiBound` of all pairs and both directions, which holds as a whole.
-
-    Of a hundred pairs, the bound of each direction is at 5 % over 200:
-
-    >>> f"{LargestRenyiBound(draws_at_floor=50).level(100):.5f}"
-    '0.00025'
-    """
-
-
-@dataclass(frozen=True)
-class LargestRenyiBoundAsPublished(_Largest, RenyiBoundAsPublished):
-    """The largest `RenyiBoundAsPublished` of all pairs and both directions.
-
-    Pairs with samples of their own are independent, as (8) wants:
-
-    >>> estimator = LargestRenyiBoundAsPublished(tau=1e-5, correction="independent")
-    >>> f"{estimator.level(100):.6f}"
-    '0.000256'
-    """
 
 
 @dataclass(frozen=True)
@@ -280,17 +240,15 @@ class Divergence:
         return self.value + quantile * math.sqrt(self.variance / n)
 
 
-def soft_floor(values: Floats, tau: float, beta: float) -> tuple[Floats, Floats]:
-    """Return the smooth maximum of values and tau (13), and its derivative (17).
+def soft_floor(values: Floats, tau: float, beta: float) -> Floats:
+    """Return the smooth maximum of values and tau (13), of the values' shape.
 
-    Both have the values' shape; tau is in their unit, beta in one over it. As beta grows the first
-    tends to the maximum, from above: by at most log(2)/beta. Raise `ArgumentError` unless tau and
-    beta are above 0.
+    tau is in their unit, beta in one over it. As beta grows it tends to the maximum, from above: by
+    at most log(2)/beta. Raise `ArgumentError` unless tau and beta are above 0.
     """
     checks.positive("tau", tau)
     checks.positive("beta", beta)
-    floored: Floats = np.logaddexp(beta * values, beta * tau) / beta
-    return floored, np.asarray(expit(beta * (values - tau)), np.float64)
+    return np.asarray(np.logaddexp(beta * values, beta * tau) / beta)
 
 
 def divergence(
@@ -326,7 +284,7 @@ def unbiased(p: Floats, q: Floats, *, order: float, tau: float, beta: float, n: 
     a, s = order, order - 1
     if n <= a:
         return -math.inf
-    counts, floored = np.rint(n * p), n * np.maximum(soft_floor(q, tau, beta)[0], q)
+    counts, floored = np.rint(n * p), n * np.maximum(soft_floor(q, tau, beta), q)
     enough = counts > a - 1e-9
     if not enough.any():
         return -math.inf
@@ -383,10 +341,9 @@ class _Terms:
         if not (np.isfinite(p).all() and np.isfinite(q).all()):
             raise ArgumentError("p", "and q must be finite")
         self._log_spacing = math.log(checks.positive("spacing", spacing))
-        floored, _ = soft_floor(np.maximum(q, 0.0), tau, beta)
         with np.errstate(divide="ignore"):
             self.log_p, self.log_q = np.log(np.maximum(p, 0.0)), np.log(np.maximum(q, 0.0))
-        self.log_floored = np.log(floored)
+        self.log_floored = np.log(soft_floor(np.maximum(q, 0.0), tau, beta))
         self.log_slope = np.asarray(log_expit(beta * (np.maximum(q, 0.0) - tau)), np.float64)
         self.ratio = self.log_p - self.log_floored
         self.log_main = self.integral(self.order * self.ratio + self.log_floored)

@@ -8,8 +8,6 @@ The paper's proof uses a multiplicative Chernoff bound, which asks for c <= p_j;
 inequality gives exp(-2 n c^2) for any c, so the theorem holds as stated for every c > 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +62,6 @@ class SafetyCheck(HistogramMethod):
         return constant
 
     def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
         check_countable(outputs)
         check_pure(order, "the safety check has no order")
 
@@ -101,15 +98,7 @@ class SafetyCheck(HistogramMethod):
         constant = self._constant(claims)
         slack = planner.safety_slack(lipschitz=constant, cells=x.shape[-1], width=claims.width)
         allowed = 2 * slack + constant * width**2
-        passed = (steps_within(x, allowed) & steps_within(x_prime, allowed)).astype(float)
+        shares = [counts / counts.sum(axis=-1, keepdims=True) for counts in (x, x_prime)]
+        steps = np.abs(np.diff(shares, axis=-1))  # of either side, between neighbours (9)
+        passed = np.asarray((steps <= allowed).all(axis=(0, -1)), float)
         return PairEstimates(passed, passed, np.zeros(passed.shape, bool))
-
-
-def steps_within(counts: Counts, allowed: float) -> np.ndarray:
-    """Return for histograms ``(..., cells)`` whether no two neighbours differ by more.
-
-    ``allowed`` is a difference of frequencies, as in (9); the result has shape ``(...)``.
-    """
-    frequencies = counts / counts.sum(axis=-1, keepdims=True)
-    within: np.ndarray = (np.abs(np.diff(frequencies, axis=-1)) <= allowed).all(axis=-1)
-    return within

@@ -14,8 +14,6 @@ so one classifier serves the whole curve and both directions, with less variance
 always classified right.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -66,24 +64,19 @@ class Tested:
     @property
     def delta(self) -> Floats:
         """The estimate 1 - 2 exp(e) r, at least 0 (Figure 1, step 5), ``(m,)``."""
-        return delta_of_risk(self.claims, self.risk)
+        return _clipped(1 - 2 * np.exp(self.claims) * self.risk)
 
     def interval(self, kind: str, alpha: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return ends ``(m,)`` of an interval for the classifier's delta, at each claim by itself.
 
         It is at most the delta of the pair: the lower end is a lower bound for that, the upper end
         bounds the classifier only. ``clopper-pearson`` bounds both error rates at alpha / 2 each
-        and holds at every n, as does ``hoeffding``, for their mean: the chance that the lower end
-        is above delta is at most alpha / 2. ``bootstrap`` resamples the test points without a
+        and holds at every n: the chance that the lower end is above delta is at most alpha / 2.
+        ``bootstrap`` resamples the test points without a
         promise: without errors its interval is [1, 1], and where the sides' outputs are almost
         disjoint its lower end is often above delta.
         """
         scale = np.exp(self.claims)
-        if kind == "hoeffding":
-            width = scale * np.sqrt(
-                math.log(2 / alpha) / 2 * (self.weight**2 / self.tested + 1 / self.tested_prime)
-            )
-            return _clipped(self._raw - width), _clipped(self._raw + width)
         if kind == "bootstrap":
             size = (_RESAMPLES, self.claims.size)
             errors = rng.binomial(self.tested, self.wrong / self.tested, size) / self.tested
@@ -98,16 +91,6 @@ class Tested:
             _clipped(1 - scale * (self.weight * high + high_prime)),
             _clipped(1 - scale * (self.weight * low + low_prime)),
         )
-
-    @property
-    def _raw(self) -> Floats:
-        raw: Floats = 1 - 2 * np.exp(self.claims) * self.risk
-        return raw
-
-
-def delta_of_risk(claims: ArrayLike, risk: ArrayLike) -> Floats:
-    """Return max(1 - 2 exp(e) r, 0) (Theorem 4), for claims e in nats and risks of one shape."""
-    return _clipped(1 - 2 * np.exp(np.asarray(claims, float)) * np.asarray(risk, float))
 
 
 def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
@@ -148,7 +131,7 @@ class Spectrum(Estimator):
     claims
         The epsilons at which delta is estimated, in nats: a rising list, or from, to and by.
     interval
-        ``clopper-pearson``, ``hoeffding`` or ``bootstrap``, see `Tested.interval`.
+        ``clopper-pearson`` or ``bootstrap``, see `Tested.interval`.
     alpha
         The interval's error probability, at each claim, pair and direction by itself.
     largest
@@ -179,7 +162,7 @@ class Spectrum(Estimator):
     options: Mapping[str, Any] = field(default_factory=dict)
     coin: Literal["expected", "drawn"] = "expected"
     claims: Sequence[float] | Mapping[str, float] = field(default_factory=lambda: dict(_FINE))
-    interval: Literal["clopper-pearson", "hoeffding", "bootstrap"] = "clopper-pearson"
+    interval: Literal["clopper-pearson", "bootstrap"] = "clopper-pearson"
     alpha: Fractional = 0.05
     largest: Flag = False
 
@@ -240,7 +223,6 @@ class Spectrum(Estimator):
         return grid
 
     def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
         self.method.check(outputs)
         check_pure(order, "a spectrum ends at the pure level")
 

@@ -30,7 +30,6 @@ EXACT = Registry(
         "sparse_vector": "epsilometer.exact.sparse_vector:ExactSparseVector",
         "sparse_vector_bits": "epsilometer.exact.sparse_vector:ExactSparseVectorBits",
         "sparse_vector_first": "epsilometer.exact.sparse_vector:ExactSparseVectorFirst",
-        "sparse_vector_mixed": "epsilometer.exact.sparse_vector:ExactSparseVectorMixed",
         "truncated_gaussian": "epsilometer.exact.truncated:ExactTruncatedGaussian",
         "truncated_laplace": "epsilometer.exact.truncated:ExactTruncatedLaplace",
     },

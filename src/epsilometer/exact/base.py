@@ -1,7 +1,5 @@
 """Protocols of exact distributions, and their levels."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,9 +29,6 @@ class ContinuousDistribution(Distribution, Protocol):
 
     ``z`` is in the unit of outputs; results have its shape.
     """
-
-    def window(self, x: Any) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
 
     def pdf(self, z: ArrayLike, x: Any) -> Floats:
         """Return the density at ``z``, in one over its unit."""

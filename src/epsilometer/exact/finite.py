@@ -1,14 +1,11 @@
 """Exact distributions of mechanisms with finitely many outputs."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln, softmax
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
@@ -52,7 +49,6 @@ class Enumerated(ABC):
 
     def renyi(self, order: float, x: Any, x_prime: Any) -> float:
         """Return log sum p^order q^(1-order) / (order - 1)."""
-        order = checks.order("order", order, finite=True)
         return levels.renyi(order, self._compared(x, x_prime))
 
     def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
@@ -73,7 +69,6 @@ class ExactRandomizedResponse(Enumerated):
         return rare / (1 + (self._outcomes - 1) * rare)
 
     def probabilities(self, x: int) -> Floats:
-        """Return the k probabilities at input ``x``."""
         probabilities = np.full(self._outcomes, self.smallest_probability)
         probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
         return probabilities
@@ -143,7 +138,6 @@ class ExactBernoulliPair(Enumerated):
         return min(self._chances)
 
     def probabilities(self, x: int) -> Floats:
-        """Return the probabilities of 0 and 1 at input ``x``."""
         return np.array([1 - self._chances[x], self._chances[x]])
 
     def compare(self, x: int, x_prime: int) -> Comparison:
@@ -162,10 +156,6 @@ class ExactRareMatch(Enumerated):
 
     def __init__(self, mechanism: RareMatch) -> None:
         self._rarity = mechanism.rarity
-
-    def probabilities(self, x: int) -> Floats:
-        """Return the probabilities of 0 and 1 at input ``x``."""
-        return np.array([-math.expm1(-self._rarity), math.exp(-self._rarity)] if x else [1.0, 0.0])
 
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the log probabilities, from e^-rarity's own logarithm."""
@@ -187,10 +177,6 @@ class ExactCountingExponential(Enumerated):
     def _counts(self, x: Sequence[int]) -> Floats:
         return np.array([list(x).count(value) for value in range(self._values)], float)
 
-    def probabilities(self, x: Sequence[int]) -> Floats:
-        """Return the probabilities of the values."""
-        return np.asarray(softmax(self._epsilon * self._counts(x) / 2), np.float64)
-
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the losses: those of the weights, less that of their sums."""
         p, q = (self._epsilon * self._counts(y) / 2 for y in (x, x_prime))
@@ -206,7 +192,6 @@ class ExactNoiselessCount(Enumerated):
         """Take a mechanism; the count has no parameters."""
 
     def probabilities(self, x: Sequence[int]) -> Floats:
-        """Return the probabilities of 0, ..., m ones."""
         rows, bit = x
         from scipy.stats import binom  # slow to import, and needed here only
 
@@ -215,28 +200,13 @@ class ExactNoiselessCount(Enumerated):
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
         size = max(x[0], x_prime[0]) + 1
-        log_p, log_q = (self._log_probabilities(y, size) for y in (x, x_prime))
-        pair = levels.compared(log_p, log_q)
+        with np.errstate(divide="ignore"):
+            log_p, log_q = (
+                np.log(np.pad(self.probabilities(y), (0, size - y[0] - 1))) for y in (x, x_prime)
+            )
         if x[0] == x_prime[0] and x[1] != x_prime[1]:
             k = np.arange(size, dtype=float)
             with np.errstate(divide="ignore"):
                 loss = np.log(x[0] - k) - np.log(k)
             return Comparison(log_p, log_q, loss if x[1] == 0 else -loss)
-        return pair
-
-    def _log_probabilities(self, x: Sequence[int], size: int) -> Floats:
-        """Return the logarithms, by the gamma function where a probability underflows."""
-        rows, bit = x
-        p = np.pad(self.probabilities(x), (0, size - rows - 1))
-        k, others = np.arange(size) - bit, rows - 1
-        inside = (k >= 0) & (k <= others)
-        with np.errstate(divide="ignore"):
-            log_p = np.log(p)
-        rare = inside & (p < 1e-300)
-        log_p[rare] = (
-            gammaln(others + 1)
-            - gammaln(k[rare] + 1)
-            - gammaln(others - k[rare] + 1)
-            - others * math.log(2)
-        )
-        return log_p
+        return levels.compared(log_p, log_q)

@@ -5,8 +5,6 @@ difference of a logarithm at u and at v = u + shift, such as log_pdf(u) - log_pd
 parameter, since it is accurate where u and v are large and nearly the same.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact distributions of Noisy Max (askin2022, mechanisms b and c; lu2022, NM1 to NM4)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +27,6 @@ class ExactNoisyMaxIndex(Enumerated):
         self._noise, self._scale = _noise(mechanism), mechanism.scale
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
-        """Return both inputs' log probabilities and the losses."""
         p, q = np.asarray(x, float), np.asarray(x_prime, float)
         z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
         largest = Largest(self._noise, z, p, q, self._scale)
@@ -43,29 +40,19 @@ class ExactNoisyMaxValue(LineDistribution):
     def __init__(self, mechanism: ContinuousNoisyMax | NoisyMaxValue) -> None:
         self._noise, self._scale = _noise(mechanism), mechanism.scale
 
-    def window(self, x: Sequence[float]) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
-        one_sided = isinstance(self._noise, ExponentialNoise)
-        low = max(x) if one_sided else min(x) - 30 * self._scale
-        return low, max(x) + 32 * self._scale
-
     def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
-        """Return the log density at ``z``."""
         return self.compare(z, x, x).log_p
 
     def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
-        """Return both log densities at ``z`` and the loss."""
         p, q = np.asarray(x, float), np.asarray(x_prime, float)
         pair = Largest(self._noise, z, p, q, self._scale).value()
         return Comparison(*(values.reshape(np.shape(z)) for values in pair))
 
     def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the distribution function at ``z``."""
         u = (np.asarray(z, float)[..., None] - np.asarray(x, float)) / self._scale
         return np.asarray(np.exp(self._noise.log_cdf(u).sum(axis=-1)))
 
     def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
-        """Return all answers."""
         return np.concatenate([np.asarray(x, float), np.asarray(x_prime, float)]), self._scale
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:

@@ -4,8 +4,6 @@ kutta2022 prints the enhanced parameter of Poisson subsampling with eps_0(lambda
 Zhu and Wang (2019) have eps_0(j), with which it equals the divergence of the mixture, as here.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -43,7 +41,6 @@ class ExactNoisySum(LineDistribution):
         return np.array(totals), np.log([chances[total] for total in totals])
 
     def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
-        """Return the log density at ``z``."""
         sums, log_chances = self._sums(x)
         scale = self._mechanism.scale
         u = (z[..., None] - sums) / scale
@@ -54,7 +51,6 @@ class ExactNoisySum(LineDistribution):
         return np.asarray(logsumexp(log_noise + log_chances, axis=-1))
 
     def window(self, x: Sequence[float]) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
         sums, _ = self._sums(x)
         reach = (7.5 if self._mechanism.noise == "gaussian" else 30) * self._mechanism.scale
         return float(sums[0]) - reach, float(sums[-1]) + reach
@@ -86,11 +82,9 @@ class ExactNoisySum(LineDistribution):
         return Comparison(log_p, log_q, np.where(small, accurate, log_p - log_q))
 
     def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
-        """Return all sums."""
         return np.concatenate([self._sums(x)[0], self._sums(x_prime)[0]]), self._mechanism.scale
 
     def cdf(self, z: ArrayLike, x: Sequence[float]) -> Floats:
-        """Return the distribution function at ``z``."""
         sums, log_chances = self._sums(x)
         u = (np.asarray(z, float)[..., None] - sums) / self._mechanism.scale
         if self._mechanism.noise == "gaussian":

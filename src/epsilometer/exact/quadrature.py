@@ -1,7 +1,5 @@
 """Gauss-Legendre quadrature on the real line, and the distributions whose levels it integrates."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import Any

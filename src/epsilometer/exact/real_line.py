@@ -1,7 +1,5 @@
 """Exact distributions of Laplace and Gaussian noise on a number or on a vector."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -72,17 +70,11 @@ class ExactLaplace:
     def __init__(self, mechanism: Laplace) -> None:
         self._scale = mechanism.scale
 
-    def window(self, x: float) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
-        return x - 30 * self._scale, x + 30 * self._scale
-
     def pdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the density at ``z``."""
         density: Floats = np.exp(-np.abs(np.asarray(z, float) - x) / self._scale)
         return density / (2 * self._scale)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the distribution function at ``z``."""
         u = (np.asarray(z, float) - x) / self._scale
         tail = 0.5 * np.exp(-np.abs(u))
         return np.where(u < 0, tail, 1 - tail)
@@ -97,7 +89,6 @@ class ExactLaplace:
         return laplace_renyi(a, self.privacy_loss(x, x_prime))
 
     def spectrum(self, claims: Floats, x: float, x_prime: float) -> Floats:
-        """Return Lemma 2 of lu2022."""
         return laplace_deltas(claims, self.privacy_loss(x, x_prime))
 
 
@@ -134,7 +125,6 @@ class NormalShift(ABC):
         return checks.order("order", order, finite=True) * self._distance(x, x_prime) ** 2 / 2
 
     def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
-        """Return Lemma 3 of lu2022."""
         return gaussian_deltas(claims, self._distance(x, x_prime))
 
 
@@ -149,17 +139,14 @@ class _Normal(NormalShift):
         """Return the mean of the outputs on input ``x``."""
 
     def window(self, x: Any) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
         return self.mean(x) - 7.5 * self._sigma, self.mean(x) + 7.5 * self._sigma
 
     def pdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the density at ``z``."""
         u = (np.asarray(z, float) - self.mean(x)) / self._sigma
         density: Floats = np.exp(-0.5 * u**2)
         return density / (self._sigma * math.sqrt(2 * math.pi))
 
     def cdf(self, z: ArrayLike, x: Any) -> Floats:
-        """Return the distribution function at ``z``."""
         values: Floats = ndtr((np.asarray(z, float) - self.mean(x)) / self._sigma)
         return values
 
@@ -174,7 +161,6 @@ class ExactGaussian(_Normal):
         super().__init__(mechanism.sigma)
 
     def mean(self, x: float) -> float:
-        """Return the answer itself."""
         return x
 
 

@@ -1,7 +1,5 @@
 """Exact distributions of noise on an interval (gorla2022, Table I) and on a half line."""
 
-from __future__ import annotations
-
 import math
 from functools import cached_property
 from itertools import pairwise
@@ -36,12 +34,7 @@ class IntervalNoise(LineDistribution):
         """The ends of the interval."""
         return self._lower, self._upper
 
-    def window(self, x: float) -> tuple[float, float]:
-        """Return the interval, which holds all of the mass."""
-        return self.support
-
     def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
-        """Return both inputs and the ends."""
         return np.array([self._lower, x, x_prime, self._upper]), self._scale
 
     def _inside(self, z: Floats, logs: Floats) -> Floats:
@@ -62,7 +55,8 @@ class ExactTruncatedGaussian(IntervalNoise):
         return density / (self._scale * math.sqrt(2 * math.pi))
 
     def _mass(self, x: float) -> float:
-        return _normal_mass((self._lower - x) / self._scale, (self._upper - x) / self._scale)
+        ends = (self._lower - x) / self._scale, (self._upper - x) / self._scale
+        return math.exp(_log_normal_mass(*ends))
 
     @property
     def lipschitz_output(self) -> float:
@@ -98,14 +92,7 @@ class ExactTruncatedGaussian(IntervalNoise):
         refined = minimize_scalar(lambda x: -steepest(x), bounds=bounds, method="bounded")
         return max(steepest(float(grid[best])), -float(refined.fun))
 
-    def pdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the density at ``z`` (0 outside the interval)."""
-        z = np.asarray(z, np.float64)
-        inside = (z >= self._lower) & (z <= self._upper)
-        return np.where(inside, self._phi(z - x) / self._mass(x), 0.0)
-
     def log_pdf(self, z: Floats, x: float) -> Floats:
-        """Return the log density at ``z``."""
         density = self._log_noise(z, x) - math.log(self._scale * math.sqrt(2 * math.pi))
         return self._inside(z, density - math.log(self._mass(x)))
 
@@ -113,7 +100,6 @@ class ExactTruncatedGaussian(IntervalNoise):
         return np.asarray(-0.5 * ((z - x) / self._scale) ** 2)
 
     def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
-        """Return both log densities, and the loss without their common terms."""
         loss = self._log_mass_ratio(x, x_prime) + self._noise_loss(z, x, x_prime)
         return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
@@ -132,7 +118,6 @@ class ExactTruncatedGaussian(IntervalNoise):
         return float(levels.total(log_p, log_q, self._noise_loss(z, x_prime, x)).loss)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the distribution function at ``z``."""
         z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
         values: Floats = ndtr((z - x) / self._scale) - ndtr((self._lower - x) / self._scale)
         return values / self._mass(x)
@@ -166,10 +151,6 @@ def _log_normal_mass(low: float, high: float) -> float:
     return top + math.log1p(-math.exp(bottom - top))
 
 
-def _normal_mass(low: float, high: float) -> float:
-    return math.exp(_log_normal_mass(low, high))
-
-
 class ExactTruncatedLaplace(IntervalNoise):
     """Density, levels and Lipschitz constants, with B the scale and W the width."""
 
@@ -192,17 +173,14 @@ class ExactTruncatedLaplace(IntervalNoise):
         return self._scale * (left - math.expm1(-(self._upper - x) / self._scale))
 
     def pdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the density at ``z`` (0 outside the interval)."""
         z = np.asarray(z, np.float64)
         inside = (z >= self._lower) & (z <= self._upper)
         return np.where(inside, np.exp(-np.abs(z - x) / self._scale) / self._mass(x), 0.0)
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
-        """Return the log density at ``z``."""
         return self._inside(z, -np.abs(z - x) / self._scale - math.log(self._mass(x)))
 
     def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
-        """Return both log densities, and the loss without their common terms."""
         gain = real_line.distance_gain(z, x, x_prime) / self._scale
         loss = gain + self._log_mass_ratio(x, x_prime)
         return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
@@ -223,7 +201,6 @@ class ExactTruncatedLaplace(IntervalNoise):
         return math.log(self._mass(x_prime) / self._mass(x))
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the distribution function at ``z``."""
         z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
         left = -math.expm1(-(x - self._lower) / self._scale)
         step = np.expm1(-np.abs(z - x) / self._scale)  # minus the mass between x and z
@@ -267,10 +244,6 @@ class ExactExponentialHalfLine(LineDistribution):
     def __init__(self, mechanism: ExponentialHalfLine) -> None:
         self._rate = mechanism.rate
 
-    def window(self, x: float) -> tuple[float, float]:
-        """Return an interval outside of which there is less than 1e-12 of the mass."""
-        return 0.0, x + 30 / self._rate
-
     def _mass(self, x: float) -> float:
         return 2 - math.exp(-self._rate * x)
 
@@ -288,12 +261,10 @@ class ExactExponentialHalfLine(LineDistribution):
         return self._rate * (x - x_prime) + math.log((1 + s_prime) / (1 + s))
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
-        """Return the log density at ``z``."""
         density = math.log(self._rate / self._mass(x)) - self._rate * np.abs(z - x)
         return np.where(z >= 0, density, -np.inf)
 
     def pieces(self, x: float, x_prime: float) -> tuple[Floats, float]:
-        """Return both inputs and the end."""
         return np.array([0.0, x, x_prime]), 1 / self._rate
 
     def compare(self, z: Floats, x: float, x_prime: float) -> Comparison:
@@ -302,14 +273,7 @@ class ExactExponentialHalfLine(LineDistribution):
         loss = self._rate * gain + self._tail_loss(x, x_prime)
         return Comparison(self.log_pdf(z, x), self.log_pdf(z, x_prime), loss)
 
-    def pdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the density at ``z``."""
-        z = np.asarray(z, float)
-        density = self._rate * np.exp(-self._rate * np.abs(z - x)) / self._mass(x)
-        return np.where(z >= 0, density, 0.0)
-
     def cdf(self, z: ArrayLike, x: float) -> Floats:
-        """Return the distribution function at ``z``."""
         t = np.maximum(np.asarray(z, float), 0.0)
         below = np.exp(-self._rate * np.maximum(x - t, 0)) - math.exp(-self._rate * x)
         values: Floats = below - np.expm1(-self._rate * np.maximum(t - x, 0))

@@ -30,7 +30,6 @@ MECHANISMS = Registry(
         "sparse_vector": "epsilometer.mechanisms.sparse_vector:SparseVector",
         "sparse_vector_bits": "epsilometer.mechanisms.sparse_vector:SparseVectorBits",
         "sparse_vector_first": "epsilometer.mechanisms.sparse_vector:SparseVectorFirst",
-        "sparse_vector_mixed": "epsilometer.mechanisms.sparse_vector:SparseVectorMixed",
         "truncated_gaussian": "epsilometer.mechanisms.truncated:TruncatedGaussian",
         "truncated_laplace": "epsilometer.mechanisms.truncated:TruncatedLaplace",
     },

@@ -1,7 +1,5 @@
 """The protocol of mechanisms, calibrated objects that are sampled on an input; kinds of input."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol

@@ -32,11 +32,9 @@ class RandomizedResponse(Checked):
     outcomes: Several = 2
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is one of the outcomes."""
         checks.integer("input", x, minimum=0, maximum=self.outcomes - 1)
 
     def sample(self, x: int, size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` answers to the true value ``x``."""
         truthful = 1 / (1 + (self.outcomes - 1) * math.exp(-self.epsilon))
         keep = rng.random(size) < truthful
         others = rng.integers(0, self.outcomes - 1, size, dtype=np.int32)
@@ -53,11 +51,9 @@ class _Coins(Checked):
         """Probability of the output 1 at input 0 and at input 1."""
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is 0 or 1."""
         checks.integer("input", x, minimum=0, maximum=1)
 
     def sample(self, x: int, size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` outputs of the coin that belongs to input ``x``."""
         return (rng.random(size) < self.chances[x]).astype(np.int32)
 
 
@@ -141,19 +137,16 @@ class CountingExponential(Checked):
     values: Several = 3
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is a list of values."""
         for value in check_list(x, "values"):
             if checks.integer("input", value, minimum=0) >= self.values:
                 raise ArgumentError("input", f"must hold values below {self.values}, got {value!r}")
 
     def weights(self, x: Sequence[int]) -> Floats:
-        """Return the probabilities of the values."""
         scores = self.epsilon / 2 * np.bincount(np.asarray(x, int), minlength=self.values)
         weights: Floats = np.exp(scores - scores.max())
         return np.asarray(weights / weights.sum(), np.float64)
 
     def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` values by inverting the CDF."""
         steps = np.cumsum(self.weights(x))[:-1]
         return np.searchsorted(steps, rng.random(size), side="right").astype(np.int32)
 
@@ -171,13 +164,11 @@ class NoiselessCount(Checked):
     epsilon: Positive
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is a number of rows and a bit."""
         rows, bit = check_list(x, "numbers: rows, bit of the known row", 2)
         checks.integer("input", rows)
         checks.integer("input", bit, minimum=0, maximum=1)
 
     def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` databases, and count."""
         return (x[1] + rng.binomial(x[0] - 1, 0.5, size)).astype(np.int32)
 
 
@@ -199,12 +190,10 @@ class RandomizedBits(Checked):
         return 1 / (1 + math.exp(-self.epsilon))
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a bit for each person."""
         if not set(check_people(x, self.people)) <= {0, 1}:
             raise ArgumentError("input", f"must hold zeros and ones, got {x!r}")
 
     def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` vectors of answers, packed into integers."""
         noise, bits = Noise(rng), np.asarray(x, np.int32)
         swaps = self.people // 2 if self.shuffled else 0  # each word serves two swaps
         outputs = np.zeros(size, np.int32)

@@ -5,8 +5,6 @@ Vigna, 2021) step together; the sample's generator draws their states. NumPy tak
 a block. Normal draws are a ziggurat (Marsaglia and Tsang, 2000) of 256 strips.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 askin2022, Section V, mechanisms b and c; lu2022, Figure 9c (Ding et al. 2018, Algorithms 5 to 8).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -32,7 +30,6 @@ class ReportNoisyMax(QueryAnswers):
         return 2 / self.epsilon
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` indices."""
         index = np.empty(size, np.int32)
         for block, noisy, winners in _largest_of_equal_answers(x, size, self.scale, rng):
             _index(index[block], noisy, winners)
@@ -86,7 +83,6 @@ class ContinuousNoisyMax(QueryAnswers):
         return self.queries / self.epsilon
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` maxima."""
         best = np.empty(size)
         for block, noisy, _ in _largest_of_equal_answers(x, size, self.scale, rng):
             noisy.max(axis=0, out=best[block])
@@ -122,7 +118,6 @@ class NoisyMaxIndex(_EitherNoise):
     outputs: ClassVar[Outputs] = "index"
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
-        """Draw ``size`` indices."""
         return np.asarray(np.argmax(self._noisy(x, size, rng), axis=1), np.int32)
 
 
@@ -137,5 +132,4 @@ class NoisyMaxValue(_EitherNoise):
     queries: Several = 4
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` maxima."""
         return np.asarray(self._noisy(x, size, rng).max(axis=1))

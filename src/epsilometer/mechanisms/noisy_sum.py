@@ -3,8 +3,6 @@
 Poisson subsampling includes each person with a probability of its own draw, before the noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -45,11 +43,9 @@ class NoisySum(Checked):
         return 1 / self.epsilon
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] for each person."""
         check_people(x, self.people)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` sums, each with a subset and noise of its own."""
         noise, people = Noise(rng), np.asarray(x, np.float64)
         draws = noise.normals if self.noise == "gaussian" else noise.laplaces
         outputs = np.empty(size)

@@ -1,7 +1,5 @@
 """Laplace and Gaussian noise on a number, on a vector, or on each step of a descent."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +20,9 @@ class _Additive(Checked):
 
     outputs: ClassVar[Outputs]
     epsilon: float
-    sensitivity: float = 1.0
     dimension: int
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is a finite number, or ``dimension`` of them."""
         if self.outputs == "scalar":
             checks.real("input", x)
         else:
@@ -39,10 +35,9 @@ class _LaplaceNoise(_Additive):
     @property
     def scale(self) -> float:
         """Scale of the noise, in the units of the input."""
-        return self.sensitivity / self.epsilon
+        return 1 / self.epsilon
 
     def sample(self, x: float | Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` outputs, of shape ``(size,)`` or ``(size, dimension)``."""
         return noisy(x, Noise(rng).laplaces, self.scale, size)
 
 
@@ -54,20 +49,18 @@ class _GaussianNoise(_Additive):
     @property
     def sigma(self) -> float:
         """Standard deviation of the noise, in the units of the input."""
-        return self.sensitivity * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
+        return math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon
 
     def sample(self, x: float | Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` outputs, of shape ``(size,)`` or ``(size, dimension)``."""
         return noisy(x, Noise(rng).normals, self.sigma, size)
 
 
 @dataclass(frozen=True)
 class Laplace(_LaplaceNoise):
-    """``x + Lap(sensitivity / epsilon)`` (askin2022, Section V, mechanism a)."""
+    """``x + Lap(1 / epsilon)`` (askin2022, Section V, mechanism a)."""
 
     outputs: ClassVar[Outputs] = "scalar"
     epsilon: Positive
-    sensitivity: Positive = 1.0
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,6 @@ class NoisyHistogram(_LaplaceNoise):
         return self.epsilon if self.wrong else 1 / self.epsilon
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` is a count."""
         checks.integer("input", x, minimum=0)
 
 
@@ -114,7 +106,6 @@ class Gaussian(_GaussianNoise):
     outputs: ClassVar[Outputs] = "scalar"
     epsilon: Positive
     delta: Fractional = 1e-5
-    sensitivity: Positive = 1.0
 
 
 @dataclass(frozen=True)
@@ -150,11 +141,9 @@ class NoisyGradientDescent(Checked):
         return math.sqrt(2 * self.rate) / self.epsilon
 
     def check_input(self, x: object) -> None:
-        """Raise `ArgumentError` unless ``x`` holds a number in [0, 1] for each person."""
         check_people(x, self.people)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        """Draw ``size`` runs of the descent."""
         noise, people = Noise(rng), np.asarray(x, np.float64)
         outputs = np.zeros(size)
         for block in blocks(size, self.steps):

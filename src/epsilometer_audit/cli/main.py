@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
-from epsilometer.processes import OverdueError, answered
 from epsilometer_audit.cli.arguments import (
     HelpError,
     check_options,
@@ -29,6 +28,7 @@ from epsilometer_audit.cli.arguments import (
     source_of,
     spelled,
 )
+from epsilometer_audit.ends import OverdueError, answered
 
 if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim

@@ -1,6 +1,6 @@
 """Candidate events: sets of cells of outputs, with the privacy level that the draws support.
 
-`epsilometer.estimators.witness` chooses among them.
+`choosing` chooses among them.
 """
 
 from __future__ import annotations
@@ -38,19 +38,13 @@ and falls with the second."""
 class Candidate:
     """An event, and the levels that fresh draws should show: a cautious and an optimistic estimate.
 
-    ``sign`` is 1 if the event is likelier on x, -1 if on x'; ``share`` is its part of alpha.
+    ``sign`` is 1 if the event is likelier on x, -1 if on x'.
     """
 
     expected: float
     optimistic: float
     sign: int
     make_event: Callable[[], Event]
-    share: float = 1.0
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The event, the side on which it is likelier, and its share of alpha."""
-        return {"event": self.make_event().to_plain(), "sign": self.sign, "share": self.share}
 
 
 _Set = tuple[Floats, Floats, Callable[[int], Counts]]

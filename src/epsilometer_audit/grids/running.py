@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer.processes import ONE_THREAD, cause_of, watched
+from epsilometer.processes import ONE_THREAD
+from epsilometer_audit.ends import cause_of_end, watched
 from epsilometer_audit.formats import as_plain
 from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import FAILED, Row, as_expected, audited, without
@@ -123,7 +124,7 @@ def run(
                     process.kill()  # it may have closed the pipe and live on
                     process.join()
                     told = os.read(words.fileno(), 1 << 16) if words.poll() else b""
-                    cause = cause_of(process.exitcode, told)
+                    cause = cause_of_end(process.exitcode, told)
                     rows[name] = message or without(cases[name][1], cause, FAILED)
                     del running[name]
                     progress(len(rows) / len(cases), f"{len(rows)} of {len(cases)} cases")

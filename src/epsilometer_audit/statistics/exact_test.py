@@ -2,7 +2,7 @@
 
 It is a little stronger than the bets of `wealth` where all draws exist already, but allows no early
 stop. The first fifth of the draws chooses pair and events, and the rest confirms them; see
-`epsilometer.estimators.berger_boos`.
+`berger_boos`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
-from epsilometer.estimators.berger_boos import lower_bound, p_value
 from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.statistics.berger_boos import lower_bound, p_value
 from epsilometer_audit.statistics.bets import Bet, Round
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer_audit.statistics.learning import expected, learn

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer.estimators.witness import best, cells_of_views
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers
+from epsilometer_audit.events.choosing import best, cells_of_views
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.bets import Bet, aimed_stake

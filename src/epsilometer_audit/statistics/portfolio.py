@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.estimators.witness import summed
+from epsilometer_audit.events.choosing import summed
 from epsilometer_audit.events.events import Event, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of

@@ -240,9 +240,7 @@ class Study:
             return None
         file, key = str(self.file("estimators.yaml")), f"{name}.parameters.after"
         screen = name if reads == "losses" else self.estimators[name].parameters.get("after", "")
-        kind = self.estimator(name).evidence
-        built = {name: self.estimator(name) for name in self.estimators}
-        screens = [n for n, m in built.items() if m.reads == "losses" and m.evidence is kind]
+        screens = [entry for entry in self.estimators if self.estimator(entry).reads == "losses"]
         check_known(file, key, "first stage", str(screen), screens)
         return str(screen)
 

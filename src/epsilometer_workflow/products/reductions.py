@@ -232,7 +232,6 @@ class Losses(_Screened, rule="screen"):
             "parameters": dict(screen.parameters),
             "region": region_of(self.study, self.mechanism),
             "pairing": self.pairing,
-            "draws": self.fresh or self.n.first,
         }
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from epsilometer import seeds
 from epsilometer.arrays import Counts
 from epsilometer.densities.base import Densities
-from epsilometer.estimators.base import Claims, over_pairs, pairs_of
+from epsilometer.estimators.base import Claims, OutputEvidence, over_pairs, pairs_of
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import read_columns, read_counts, write_columns
 
@@ -191,8 +191,8 @@ def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> Columns:
 
 def _from_evidence(estimator: Any, file: str, expected: Spec, _: Spec) -> Columns:
     weighed = read_columns(file, "evidence", expected)
-    kind = estimator.evidence
-    evidence = kind(**{name: weighed[name] for name in kind.__dataclass_fields__})
+    names = OutputEvidence.__dataclass_fields__
+    evidence = OutputEvidence(**{name: weighed[name] for name in names})
     return _symmetric(_at(weighed, slice(None)), np.asarray(estimator.bound(evidence)))
 
 

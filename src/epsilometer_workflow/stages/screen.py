@@ -31,14 +31,14 @@ def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
 def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with the loss of every pair in every run, from one file of samples.
 
-    Column ``found`` holds, for the selected pairs, the events to test on fresh samples, as JSON.
+    Column ``found`` holds, for the selected pairs, the output to confirm on fresh samples, as JSON.
     """
     method, rows = load(spec["registered"])(**spec["parameters"]), []
     for run, sides in by_run(read_samples(path, spec["samples"])):
         pairs = pairs_of(len(sides), spec["pairing"])
         drawn = ((sides[i], sides[j]) for i, j in pairs)
         try:
-            chosen, pair_losses = method.screen(drawn, draws=spec["draws"], region=spec["region"])
+            chosen, pair_losses = method.screen(drawn, spec["region"])
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
         for pair, loss in zip(pairs, pair_losses, strict=True):
@@ -59,7 +59,7 @@ def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
 
 
 def selected(path: str, expected: Spec) -> dict[int, tuple[tuple[int, int], Mapping[str, Any]]]:
-    """Return for each run the selected sides, and the events to test on fresh samples of them."""
+    """Return for each run the selected sides, and the output to confirm on fresh samples."""
     losses = read_columns(path, "losses", expected)
     return {
         int(losses["run"][row]): (

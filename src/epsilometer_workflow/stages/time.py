@@ -73,7 +73,6 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
             pairing=estimates["inputs"]["pairing"],
             claims=Claims(**estimates["claims"]),
             screen=after and load(after["registered"])(**after["parameters"]),
-            draws=fresh,
             fresh=lambda pair: list(sides(pair, fresh)),
             region=estimates["region"],
             rng=seeds.generator(*keys, "classify", name, run),

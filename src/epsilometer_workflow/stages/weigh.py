@@ -35,9 +35,9 @@ def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
     method = load(losses_spec["registered"])(**losses_spec["parameters"])
     keys, results = [], []
     for run, (x, x_prime) in by_run(read_samples(path, fresh)):
-        sides, events = chosen[run]
+        sides, target = chosen[run]
         keys.append((run, *sides))
-        results.append(vars(method.weigh(x, x_prime, events)))
+        results.append(vars(method.weigh(x, x_prime, target)))
     runs, side_x, side_x_prime = np.array(keys, np.int32).T
     return {
         "run": runs,
@@ -45,10 +45,5 @@ def evidence_of(path: str, losses_path: str, spec: Spec) -> dict[str, Any]:
         "fresh": np.full(runs.size, fresh["n"], np.int64),
         "side_x": side_x,
         "side_x_prime": side_x_prime,
-        **{name: _column([result[name] for result in results]) for name in results[0]},
+        **{name: np.array([result[name] for result in results]) for name in results[0]},
     }
-
-
-def _column(values: list[Any]) -> Any:
-    """Return the values of all runs: an array of numbers, or a list of lists."""
-    return values if np.ndim(values[0]) else np.array(values)

@@ -303,7 +303,6 @@ def test_the_ceilings_of_a_sparse_vector(draws, share):
         ("laplace_vector", {"epsilon": 1.0, "dimension": 2}, [0.0, 0.0], [1.0, 0.0]),
         ("exponential_half_line", {"epsilon": 1.0}, 0.0, 1.0),
         ("randomized_response", {"outcomes": 4, "epsilon": 1.0}, 0, 1),
-        ("sparse_vector_mixed", {"epsilon": 1.0}, [1] * 10, [0] * 5 + [2] * 5),
     ],
 )
 def test_cells_of_exact_laws(name, parameters, x, y):

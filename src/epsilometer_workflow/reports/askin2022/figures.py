@@ -11,7 +11,7 @@ from epsilometer_workflow.reports import style
 
 _COLUMNS = 3  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
-_STYLES = {"MPL": "-", "Berger-Boos": ":", "estimate": "-."}
+_STYLES = {"MPL": "-", "estimate": "-."}
 
 
 @style.points("kind", "z", tells=["n"])

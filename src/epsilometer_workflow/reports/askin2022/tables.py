@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, Field, PositiveFloat
 
-from epsilometer.densities.kernel import density_at, nrd0
+from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.local_loss import loss_on_grid
+from epsilometer.estimators.local_loss import signed_loss
 from epsilometer.exact.base import ContinuousDistribution
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
@@ -35,7 +35,7 @@ def _rising(ends: list[float]) -> list[float]:
 Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 
 # What an entry of the configuration that begins so is called in a legend.
-_KINDS = {"mpl": "MPL", "berger-boos": "Berger-Boos", "largest-loss": "estimate"}
+_KINDS = {"mpl": "MPL", "largest-loss": "estimate"}
 
 
 def density_estimate(
@@ -92,7 +92,10 @@ def empirical_loss(
 ) -> pd.DataFrame:
     """Figure 3: loss and empirical loss of the Laplace mechanism, and the latter's maximum."""
     x, x_prime = (_one_side(samples, side) for side in (0, 1))
-    z, signed = loss_on_grid(x, x_prime, (region[0], region[1]), points, floor)
+    low, high = region
+    z = np.linspace(low, high, points)
+    p, q = (density_on_grid(side, low, high, points, nrd0(side)) for side in (x, x_prime))
+    signed = signed_loss(p, q, floor)
     inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
     law = ExactLaplace(Laplace(float(samples["epsilon"].iloc[0])))
     exact = np.abs(np.log(law.pdf(z, inputs[0])) - np.log(law.pdf(z, inputs[1])))

@@ -151,7 +151,7 @@ def _with_ratios(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
     tau = np.empty(len(frame))
     for (settings, n), rows in frame.groupby(["settings", "n"]).groups.items():
         parameters = json.loads(settings)
-        if not {"tau", "draws_at_floor"} & set(parameters) or "correction" in parameters:
+        if "draws_at_floor" not in parameters or parameters.get("largest"):
             raise ArgumentError("data", "must hold Rényi bounds of single pairs only")
         tau[rows] = RenyiBoundAsPublished(**parameters).floor(int(n))[0]
     return frame.assign(

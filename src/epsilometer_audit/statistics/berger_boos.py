@@ -26,18 +26,14 @@ for a test that is repeated with more draws after a look at the first.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Counts, Floats
 from epsilometer.bisection import bisected
-from epsilometer.checks import Fractional
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Estimator, EventEvidence, check_pure
 
 _GAMMA = 0.01  # share of alpha for the limit of q
 _BETWEEN = 0.03  # share of alpha for larger tails between the values of q
@@ -50,53 +46,6 @@ _DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
 _HALVES = 0.5 ** np.arange(_LAST)
 _SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
-
-
-@dataclass(frozen=True)
-class BergerBoos(Estimator):
-    """The lower bound for the events that a witness chose; at least 0, which every pair satisfies.
-
-    Parameters
-    ----------
-    after
-        In a configuration, the entry of the witness that chooses pair and events.
-    alpha
-        The share of the runs in which the bound may lie above the truth, at every n.
-
-    One run with one event, which 1,043 of 10,000 fresh draws of x meet and 493 of those of x':
-
-    >>> evidence = EventEvidence([[1043]], [[493]], [10_000], [[1]], [[1.0]])
-    >>> BergerBoos().bound(evidence).round(2)
-    array([0.66])
-    """
-
-    reads = "evidence"
-    evidence: ClassVar[type] = EventEvidence
-    symmetric = True
-    guarantee = "finite-sample"
-
-    after: str = ""
-    alpha: Fractional = 0.05
-
-    def check(self, outputs: str, order: float) -> None:
-        """Raise `ArgumentError` where the method does not apply."""
-        check_pure(order, "an event bounds the pure level")
-
-    def bound(self, evidence: EventEvidence) -> Floats:
-        """Return the largest bound of each run's events, ``(runs,)``, in nats."""
-        bounds = []
-        for in_event, in_event_prime, draws, signs, shares in zip(
-            *vars(evidence).values(), strict=True
-        ):
-            bound = 0.0
-            for k, k_prime, sign, share in zip(
-                in_event, in_event_prime, signs, shares, strict=True
-            ):
-                hits, hits_prime = (k, k_prime) if sign > 0 else (k_prime, k)
-                alpha = share * self.alpha
-                bound = max(bound, lower_bound(hits, draws, hits_prime, draws, alpha=alpha))
-            bounds.append(bound)
-        return np.array(bounds)
 
 
 def lower_bound(

@@ -1,0 +1,96 @@
+"""The choice of events on past draws: the views of outputs, and the events that promise most.
+
+An event is chosen before the draws that confirm it. The best is {loss >= c}; its outputs have to be
+learned. The event that is best on the draws it was learned from is often noise, and more often if
+many fresh draws follow. So
+
+- outputs are put into cells without a unit: between quantiles of both sides together, repeated
+  values in cells of their own (atoms among reals are ordinary outputs), or a cell for each value
+  where all repeat; vectors are read entry by entry, row by row, and by a score that adds up over
+  the entries, integers without repetition bit by bit;
+- cells are ordered by a shrunken log ratio of counts on four fifths of the draws, and sets of the
+  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly;
+- the promise of an event is the log ratio of its probabilities less its possible error on the first
+  draws (standard deviations, see `candidates`) and on the fresh ones.
+
+A rare event can be worth far more than its promise, so the event with the largest promise at little
+caution is returned, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from epsilometer.arrays import Sample
+from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Rows
+from epsilometer_audit.events.events import View, entries_of
+
+
+def best(
+    views: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
+) -> tuple[Candidate | None, Candidate | None]:
+    """Return the events of the largest promise, with full and with little caution."""
+    witness = bold = None
+    for cells in views:
+        for candidate in itertools.chain.from_iterable(cells.judged(draws, level, daring)):
+            if witness is None or candidate.expected > witness.expected:
+                witness = candidate
+            if bold is None or candidate.optimistic > bold.optimistic:
+                bold = candidate
+    return witness, bold
+
+
+def cells_of_views(
+    x: Sample, x_prime: Sample, cells: int, *, fine: bool = False
+) -> Iterator[Cells]:
+    """Yield the cells of every view of the outputs, of shape ``(n,)`` or ``(n, d)``."""
+    integers = np.issubdtype(x.dtype, np.integer)
+    if x.ndim == 1:
+        line = Numbers(x, x_prime, cells, View(), fine=fine)
+        yield from line.choices()
+        if not integers or line.repeats:
+            return
+        size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
+        if min(x.min(), x_prime.min()) < 0 or not size:
+            return
+        kind = "bit"
+        columns, columns_prime = (entries_of(side)[:size] for side in (x, x_prime))
+    else:
+        kind = "entry"
+        columns, columns_prime = entries_of(x), entries_of(x_prime)
+        if integers:
+            yield Rows(x, x_prime)
+    for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
+        yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
+    if len(columns) > 1:
+        yield from independent_score(columns, columns_prime, cells, fine).choices()
+
+
+def independent_score(
+    columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
+) -> Numbers:
+    """Learn a score on half of the draws; return the scores of the others.
+
+    The score is that of `summed`; columns have shape ``(n,)``.
+    """
+    half, half_prime = len(columns[0]) // 2, len(columns_prime[0]) // 2
+    view = summed([c[:half] for c in columns], [c[:half_prime] for c in columns_prime], cells)
+    totals = view.of_entries([column[half:] for column in columns])
+    totals_prime = view.of_entries([column[half_prime:] for column in columns_prime])
+    return Numbers(totals, totals_prime, cells, view, fine=fine)
+
+
+def summed(columns: list[Sample], columns_prime: list[Sample], cells: int) -> View:
+    """Learn a score, the log likelihood ratio where entries are independent.
+
+    Columns are of shape ``(n,)``; each is cut into so many ``cells``.
+    """
+    scores = []
+    for column, column_prime in zip(columns, columns_prime, strict=True):
+        entry = Numbers(column, column_prime, cells, View(), values=False)
+        starts, adds, missing = entry.log_ratios()
+        scores.append((tuple(starts.tolist()), tuple(adds.tolist()), missing))
+    return View("score", scores=tuple(scores))

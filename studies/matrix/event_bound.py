@@ -1,0 +1,34 @@
+"""The exact bound of the pure level from events: some draws choose, the others confirm."""
+
+from __future__ import annotations
+
+from epsilometer.arrays import Sample
+from epsilometer_audit.events.choosing import best, cells_of_views
+from epsilometer_audit.statistics.berger_boos import lower_bound
+
+CHOOSING = 0.3  # share of the draws
+_CELLS = 64  # between quantiles of both sides
+_BOLD_SHARE = 0.15  # of alpha, for an event that promises more at little caution
+
+Sides = tuple[Sample, Sample]
+
+
+def event_bound(past: Sides, fresh: Sides, alpha: float) -> float:
+    """Return the larger bound of the events that promise most (Berger and Boos 1994), in nats.
+
+    Sides have shape ``(n,)`` or ``(n, d)``. It lies above the level in a share ``alpha`` of the
+    runs at most, at every n.
+    """
+    n = len(fresh[0])
+    witness, bold = best(cells_of_views(*past, _CELLS), n)
+    if witness is None or bold is None:
+        return 0.0
+    chosen = [(witness, 1.0)]
+    if bold.optimistic > witness.optimistic:
+        chosen = [(witness, 1 - _BOLD_SHARE), (bold, _BOLD_SHARE)]
+    bounds = []
+    for candidate, share in chosen:
+        event = candidate.make_event()
+        hits, hits_prime = [event.count(side) for side in fresh][:: candidate.sign]
+        bounds.append(lower_bound(hits, n, hits_prime, n, alpha=share * alpha))
+    return max(bounds)
