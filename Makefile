@@ -10,7 +10,6 @@
 #   make examples                          four more seeds of each example of an audit that has one in make test,
 #                                          and the examples that take longest
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
-#   make sweep [JOBS=5000] [DRY=50000]     on one of three nodes, of which one dies; docs/scale.md
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
 #   make census [LIBRARIES=a,b]           public mechanisms of current libraries, each in its environment
@@ -27,12 +26,9 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
-JOBS ?= 5000
-DRY ?= 50000
-SWEEP ?= /tmp/epsilometer-sweep
 BIN := .venv/bin
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm sweep test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -86,9 +82,6 @@ examples: .venv/develop
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
 
-sweep: .venv/develop
-	$(BIN)/python -m tests.cluster.beyond --folder $(SWEEP) --jobs $(JOBS) --dry $(DRY) --cores $(CORES)
-
 test-faults: smoke
 	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
 
@@ -100,7 +93,7 @@ lint: .venv/develop
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile studies/exhibition
 	$(BIN)/snakemake --lint
 
 architecture:
@@ -120,7 +113,7 @@ docs: .venv/develop .venv/release/done
 format: .venv/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile
+	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile studies/exhibition
 
 audit-levels: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)

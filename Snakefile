@@ -3,8 +3,6 @@
 #   snakemake --cores 2                          every report of config/reports/
 #   snakemake --cores 2 gorla2022                one report
 #   snakemake --cores 2 --config scale=paper     with the papers' sample sizes
-#   snakemake --cores 2 audits                   every file of config/audits/; or another file or folder:
-#                                                --config audits=../mine.yaml
 #   snakemake --cores 2 results/quick/...        one file, by its path
 
 # Other repositories deploy it: docs/deploy.md. `include:` would keep the default target of this file,

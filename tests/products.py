@@ -10,7 +10,6 @@ from functools import cache
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Conclusion, Environment
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, Page
 
@@ -21,11 +20,6 @@ def all_products(study: Study) -> Iterator[Product]:
 
 def jobs_by_rule(study: Study) -> Counter[str]:
     return Counter(product.rule for product in all_products(study))
-
-
-def all_audits(study: Study) -> Iterator[Product]:
-    environments = (Environment(study, key) for key in study.locks)
-    return everything([*environments, *(Conclusion(study, name) for name in study.audits)])
 
 
 def everything(products: Iterable[Product]) -> Iterator[Product]:

@@ -54,11 +54,6 @@ rule all:
         [jobs.files_of_report(name) for name in study.wanted],
 
 
-rule audits:
-    input:
-        jobs.files_of_audits(),
-
-
 for name in study.reports:
 
     rule:
@@ -72,7 +67,6 @@ include: "rules/sample.smk"
 include: "rules/estimate.smk"
 include: "rules/aggregate.smk"
 include: "rules/render.smk"
-include: "rules/audit.smk"
 
 
 # In a SLURM submission, its Snakemake runs the jobs itself: no srun and no Snakemake for each job.

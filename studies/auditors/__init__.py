@@ -22,7 +22,7 @@ from pydantic import Field, PositiveInt
 from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.mechanisms.base import Outputs
-from epsilometer_audit.grids.options import Model, parse
+from epsilometer.models import Model, parse
 
 METHODS = Path(__file__).parent / "methods"
 PROGRAMS = (*sorted(METHODS.glob("*.py")), Path(__file__).parent / "recorded.py")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,13 +16,12 @@ from typing import Any
 from epsilometer.errors import ConfigError, suggest
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.grids.verdicts import LEFT_OUT, MISSING
-from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Audit, line_of, rows_of
+from exhibition.products import Audit, AuditStudy
 
 _ORDER = ("violated", "not refuted", None)
 
 
-def wanted(study: Study, collection: str, names: Sequence[str] | None) -> list[Audit]:
+def wanted(study: AuditStudy, collection: str, names: Sequence[str] | None) -> list[Audit]:
     """Return the audits of a collection: exhibits first, then controls; by package, as in files.
 
     Without ``names``, all. A name is an entry of any file, or a file, or ``file/entry*``.
@@ -59,7 +59,7 @@ def wanted(study: Study, collection: str, names: Sequence[str] | None) -> list[A
 
 
 def left_out(
-    study: Study, collection: str, names: Sequence[str] | None
+    study: AuditStudy, collection: str, names: Sequence[str] | None
 ) -> list[dict[str, str | None]]:
     """Return the features that are not audited, each with the reason; of whole files only."""
     return [
@@ -72,7 +72,7 @@ def left_out(
     ]
 
 
-def spec_of(study: Study, collection: str, names: Sequence[str] | None) -> dict[str, Any]:
+def spec_of(study: AuditStudy, collection: str, names: Sequence[str] | None) -> dict[str, Any]:
     """Return what the job of the table and the page is told."""
     audits = wanted(study, collection, names)
     return {
@@ -81,6 +81,22 @@ def spec_of(study: Study, collection: str, names: Sequence[str] | None) -> dict[
         "members": [audit.member() for audit in audits],
         "left_out": left_out(study, collection, names),
     }
+
+
+def rows_of(path: str | Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def line_of(row: Mapping[str, str]) -> str:
+    """Return a line about a row of a table."""
+    case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    text = row["error"]
+    if row["bound"] and not text:
+        text = f"{row['quantity']} is at least {float(row['bound']):.3g}"
+    unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
+    return f"    {row['verdict']}{unlike}: {case}: {row['claim']}: {text}"
 
 
 def rows_made(table: str) -> list[dict[str, str]]:

@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 
 from epsilometer_workflow.files.storage import read_columns
-from epsilometer_workflow.products.audited import Audit
-from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.stages import audit
+from exhibition import audit
+from exhibition.products import Audit, AuditStudy
 
 SEEDS, ALPHA = 20, 1e-6
 Job = tuple[dict[str, Any], str, str]  # a spec, the folder of its file, its environment's record
@@ -47,7 +46,7 @@ def answered(job: Job, seed: int) -> tuple[list[dict[str, Any]], float]:
 
 def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
     """Yield the name and the job of each case that is chosen, or the environment that it misses."""
-    study = checked("config", {"scale": arguments.scale})
+    study = AuditStudy("config", {"scale": arguments.scale})
     for name, file in study.audits.items():
         for case in file.all_cases():
             product = Audit(study, name, case.entry, case.parameters, case.pairs)

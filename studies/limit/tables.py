@@ -12,7 +12,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from auditors import PROGRAMS, Auditor, listed
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.grids.options import Fractional
+from epsilometer.models import Fractional
 from epsilometer_audit.projections.draws import floor, least_draws
 from limit import methods as audits
 from limit.methods import ALPHA, ANYTIME, Claimed, Run

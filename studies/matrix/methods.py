@@ -24,7 +24,7 @@ from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
-from epsilometer_audit.grids.options import Fractional, Model
+from epsilometer.models import Fractional, Model
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi

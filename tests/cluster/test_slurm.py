@@ -278,24 +278,3 @@ def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: P
     assert "SLURM job" not in output_of(project)
     assert not list(tmp_path.rglob("pwned"))
     assert not (tmp_path / name / "results").exists()
-
-
-def test_verdicts_on_the_cluster_are_those_of_a_local_run(here: Cluster, tmp_path):
-    """All claims of a case are one submission; a mechanism that raises is a row."""
-    tables = []
-    for place in ("cluster", "local"):
-        project = copy_project(tmp_path / place)
-        with (project.folder / "config/audits/example.yaml").open("a") as file:
-            claims = "{mechanism: example.py:raises, pairs: [[0, 1]], claims: [{epsilon: 1}]}"
-            file.write(f"  broken: {claims}\n")
-        if place == "cluster":
-            wait(submit(project, here, "audits", *PROFILE, *SMOKE), project)
-            logs = list((project.folder / "results/smoke/logs/audits/example").rglob("*.log"))
-            assert len(logs) == 4
-            assert all("SLURM job " in log.read_text() for log in logs)
-        else:
-            assert project.snakemake("audits", *SMOKE, cores=2).returncode == 0
-        table = pd.read_csv(project.folder / "results/smoke/audits/example.csv")
-        tables.append(table.drop(columns="seconds"))
-    assert tables[0].equals(tables[1])
-    assert tables[0]["verdict"].tolist()[-2:] == ["violated", "failed"]

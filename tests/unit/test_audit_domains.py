@@ -19,8 +19,7 @@ from epsilometer_audit.inputs.designs import covering
 from epsilometer_audit.question import pairs_of
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import python_worker
-from epsilometer_workflow.products.audited import files_of
-from tests.unit.test_stages_audit import audited, spec_of  # noqa: F401 - a fixture
+from tests.unit.test_cases import audited, spec_of  # noqa: F401 - a fixture
 
 DECLARATIONS = {
     "numbers": {"values": [0, 1]},
@@ -608,7 +607,6 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     assert names == ["domain-rows", "domain-values", "domain-bits", "patterns=4"]
     assert cases[0].inputs == {"domain": TABLE}
     assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
-    assert not any(files_of(case) for case in cases)
     assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(TABLE))
 
 

@@ -1,4 +1,4 @@
-"""`epsilometer audits`: the verdicts of the workflow, without Snakemake."""
+"""`epsilometer audits`: verdicts on all cases of files of audits."""
 
 import json
 import signal
@@ -12,11 +12,7 @@ import pytest
 import yaml
 
 from epsilometer_audit.cli import main as command
-from epsilometer_audit.grids import running, summary
-from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.stages import audit
-from tests.products import all_audits
-from tests.unit.test_stages_audit import verdicts_of
+from epsilometer_audit.grids import running, summary, verdicts
 
 CODE = """
 import ctypes, os, sys, time, numpy as np
@@ -91,25 +87,14 @@ def plain(verdict) -> dict:
     return {key: values[key] for key in values if key not in ("seconds", "replay", "verdict")}
 
 
-def test_the_verdicts_are_those_of_the_workflow(config_folder, write):
+def test_the_verdicts_are_those_of_each_case_alone(write):
     name = write(SHARED)
     _, cases = running.read([name], None, None, command._SEED)[name]
     rows = running.run(cases, ".", 2, "again", lambda *_: None)
-    study = checked(config_folder, {"audits": name})
-    own = []
-    for product in all_audits(study):
-        if product.rule == "audit":
-            spec = product.spec()
-            audit.run("o.parquet", "o.html", spec, "", ".", "", lambda _: None)
-            own += verdicts_of("o.parquet", spec, "")
-    assert [row.word for row in rows] == [each["verdict"] for each in own]
+    own = [each for _, spec in cases.values() for each in verdicts.audited(spec, ".", print)]
+    assert [row.word for row in rows] == [word or each.verdict for each, _, word in own]
     assert {"violated", "not refuted", "failed"} <= {row.word for row in rows}
-    assert [plain(row.verdict) for row in rows] == [plain(each) for each in own]
-
-
-def test_the_seed_is_that_of_the_workflow():
-    config = Path(__file__).parents[2] / "config/config.yaml"
-    assert yaml.safe_load(config.read_text())["seed"] == command._SEED
+    assert [plain(row.verdict) for row in rows] == [plain(each) for each, _, _ in own]
 
 
 def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
@@ -215,7 +200,7 @@ MISTAKES = [  # what follows the command, and the error
     (["mine.yaml", "--markdown", "f", "--junit", "f"], "--markdown: names the same file as"),
     (["sizes.yaml"], "--scale: none is given, and sizes.yaml has samples for fast, slow"),
     (["sizes.yaml", "--scale", "fats"], "sizes.yaml: samples.fats: is missing"),
-    (["other.yaml"], "audits.a.mechanism.environment: is made by the workflow only (snakemake"),
+    (["other.yaml"], "audits.a.mechanism.environment: is made by studies only; name a python"),
     (["empty.yaml"], "epsilometer: empty.yaml: must be a mapping of keys, got None"),
     (["wrong.yaml"], "wrong.yaml: audits.a.claimz: unknown key; did you mean 'claims'"),
 ]
@@ -239,7 +224,8 @@ def test_a_mistake_is_a_line_before_any_draw(write, arguments, message, capfd, m
 
 
 def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("epsilometer_audit.grids")]:
+    needing = ("epsilometer_audit.grids", "epsilometer.models", "epsilometer.yaml_files")
+    for name in [name for name in sys.modules if name.startswith(needing)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert command.main(["audits", write({"a": GOOD})]) == 2

@@ -9,12 +9,11 @@ import pytest
 
 from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from tests.products import all_audits, all_products, product_of
+from tests.products import all_products, product_of
 
 
 def test_every_path_of_a_study_is_read_as_it_is_written(study):
-    shown = all_audits(study)
-    products = [*all_products(study), *shown]
+    products = list(all_products(study))
     assert {product.rule for product in products} == {kind.rule for kind in PRODUCT_KINDS}
     for product in products:
         again = product_of(study, product.path)
@@ -38,33 +37,14 @@ ESTIMATES = [  # mechanism to runs, the error
         for drawn, estimator, message in [
             (
                 "truncated-laplas/epsilon=1/ends/lambda=inf",
-                "local-loss-floor=0.001",
+                LOSS,
                 "mean 'truncated-laplace'",
             ),
             ("truncated-laplace/epsilon=1/end/lambda=inf", LOSS, "mean 'ends'"),
             (f"{BASE}/lambda=inf", "histogram", "unknown estimator 'histogram'; did you mean"),
-            (
-                "laplace/epsilon=0/distances/lambda=inf",
-                "local-loss-floor=0.001",
-                "epsilon=0 must be positive",
-            ),
-            (
-                "laplace/epsilon=inf/distances/lambda=inf",
-                "local-loss-floor=0.001",
-                "must be positive and finite",
-            ),
-            (
-                "laplace/epsilon=1.0/distances/lambda=inf",
-                "local-loss-floor=0.001",
-                "is written epsilon=1",
-            ),
-            (
-                "laplace/epsilon=x/distances/lambda=inf",
-                "local-loss-floor=0.001",
-                "epsilon=x is not a number",
-            ),
+            ("laplace/epsilon=0/distances/lambda=inf", LOSS, "epsilon=0 must be positive"),
+            ("laplace/epsilon=1.0/distances/lambda=inf", LOSS, "is written epsilon=1"),
             (f"{BASE}/lambda=1", "histogram-gamma=1", "lambda=1 must be above 1"),
-            (f"{BASE}/lambda=2.0", "histogram-gamma=1", "lambda=2.0 is written lambda=2"),
             (f"{DISTANCES}/lambda=inf", "mpl-floor=0.001", "n must be two sizes, n+N, got 100"),
             (f"{DISTANCE}/lambda=inf", "renyi-bound-draws=50", "lambda must be finite"),
             (
@@ -78,27 +58,15 @@ ESTIMATES = [  # mechanism to runs, the error
         (f"{BASE}/lambda=inf/histogram-gamma=1/{size}", message)
         for size, message in [
             ("n=0_runs=2", "n=0 must be a whole number from 1"),
-            ("n=1..0_runs=2", "n=1..0 must be a whole number from 1, 1..N for a search"),
-            ("n=-5_runs=2", "n=-5 must be a whole number"),
-            ("n=0100_runs=2", "n=0100 must be a whole number"),
-            ("n=1e3_runs=2", "n=1e3 must be a whole number"),
-            ("n=5..10_runs=2", "n=5..10 must be a whole number"),
-            ("n=1..5+7_runs=2", "n=1..5+7 must be a whole number"),
-            ("n=٣_runs=2", "n=٣ must be a whole number"),
             ("n=100_runs=0", "runs=0 must be a whole number from 1"),
-            ("n=100_runs=x", "runs=x must be a whole number"),
-            ("n=100_runs=02", "runs=02 must be a whole number"),
         ]
     ],
-    (f"{DISTANCES}/lambda=inf/mpl-floor=0.001/n=5+7x_runs=2", "n=5+7x must be a whole number"),
 ]
 OTHERS = [  # kind to batch, the error
     *[
         (f"{kind}/{DISTANCES}/{screen}/{n}/runs=0-1", message)
         for kind, screen, n, message in [
-            ("losses", "local-loss-floor=0.001", "n=0+0", "n=0 must be a whole number from 1"),
             ("losses", "local-loss-floor=0.001", "n=5+07", "fresh=07 must be a whole number"),
-            ("losses", "local-loss-floor=0.001", "n=5+7x", "fresh=7x must be a whole number"),
             ("losses", "local-loss-floor=0.001", "n=5+7+9", "n=5+7 must be one size"),
             ("losses", "local-loss-floor=0.001", "n=1..5+0", "n=1..5 cannot be searched"),
             ("losses", "mpl-floor=0.001", "n=5+0", "mpl-floor=0.001 chooses no pair"),
@@ -109,8 +77,6 @@ OTHERS = [  # kind to batch, the error
     ],
     (f"samples/{DISTANCES}/n=5+7/runs=0-1", "n=5+7 must be one size"),
     (f"samples/{BASE}/n=100/runs=3-1", "runs=3-1 ends before it begins"),
-    (f"samples/{BASE}/n=100/runs=3", "runs=3 must be two whole numbers from 0, as 0-9"),
-    (f"samples/{BASE}/n=100/runs=00-1", "runs=00-1 must be two whole numbers"),
     ("histograms/svt2/epsilon=1/patterns/n=5+7/cells=9/runs=0-1", "n=5+7 must be one size"),
     (f"histograms/{BASE}/n=100/cells=0/runs=0-1", "cells=0 must be a whole number from 1"),
     *[
@@ -118,9 +84,6 @@ OTHERS = [  # kind to batch, the error
         for reduction, n, message in [
             ("points=1_power=1", "n=100", "points=1 must be a whole number from 2"),
             ("points=9_power=1", "n=1..100", "n=1..100 cannot be searched"),
-            ("points=9_power=-1", "n=100", "power=-1 must be positive and finite"),
-            ("power=1_points=9", "n=100", "'power=1_points=9' must be cells=... or points=..._pow"),
-            ("cells=1", "n=100", "cells=1 must be a whole number from 2"),
         ]
     ],
     *[
@@ -133,7 +96,6 @@ OTHERS = [  # kind to batch, the error
             ),
             ("mpl-floor=0.001", "n=100", "mpl-floor=0.001 is not a classifier"),
             ("spectrum-knn", "n=1..9", "n=1..9 cannot be searched"),
-            ("spectrum-kn", "n=9", "unknown estimator 'spectrum-kn'; did you mean 'spectrum-knn'"),
         ]
     ],
     ("summaries/gorla2022/serch", "unknown experiment 'serch'; did you mean 'search'"),

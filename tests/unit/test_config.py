@@ -6,10 +6,9 @@ import pytest
 from pydantic import PositiveFloat
 
 from epsilometer.errors import ConfigError
-from epsilometer_audit.grids.options import parse
+from epsilometer.models import parse
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.files.options import options_model
-from epsilometer_workflow.files.parsing import Draws
 
 
 def grid(**more):
@@ -42,21 +41,6 @@ def test_every_row_of_a_database_is_removed_in_turn():
         parse(config.RowsRemoved, {"databases": [[]]}, "here")
 
 
-def draws(n):
-    return parse(config.Size, {"runs": 1, "n": n}, "here").draws()
-
-
-def test_sizes_as_people_write_them():
-    assert draws(5) == [Draws(5)]
-    assert draws("1..16") == [Draws(16, searched=True)]
-    assert draws("20+50") == [Draws(20, fresh=50)]
-    assert draws([5, "20+50"]) == [Draws(5), Draws(20, fresh=50)]
-    assert draws("planned") == [None]
-    for wrong in [0, "20+", "+5", "20+0", "020+5", "1..0", "2..9", "1..5+7", [], [0], True, 5.0]:
-        with pytest.raises(ConfigError, match=r"here: n(\.0)?: "):
-            draws(wrong)
-
-
 def block(**values):
     keys = {"mechanism": ["m"], "epsilon": [1], "inputs": ["i"], "estimator": ["e"]}
     return parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")
@@ -83,13 +67,3 @@ def test_options_come_from_the_signature():
         parse(options, {"scale": -1}, "f", "k")
     with pytest.raises(ConfigError, match=r"f: k.scales: unknown key; did you mean 'scale'"):
         parse(options, {"scales": 1, "scale": 1}, "f", "k")
-
-
-def test_every_error_is_a_line_of_its_own():
-    with pytest.raises(ConfigError) as caught:
-        parse(config.Size, {"runs": 0, "n": "many", "k": 1}, "here", "size")
-    assert [line.split(": ")[1] for line in str(caught.value).splitlines()] == [
-        "size.runs",
-        "size.n",
-        "size.k",
-    ]

@@ -13,7 +13,7 @@ from epsilometer.estimators.renyi_bound import (
 )
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples
-from epsilometer_workflow.stages import density, estimate, sample, time
+from epsilometer_workflow.stages import density, estimate, sample
 
 COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 SAMPLES = COMMON | {
@@ -135,21 +135,3 @@ class Constant:
     def sample(self, x, size, rng):
         """Return zeros."""
         return np.zeros(size)
-
-
-def test_timings_are_of_every_run_and_of_a_real_bound():
-    member = {
-        "samples": SAMPLES,
-        "fresh": 0,
-        "estimates": ESTIMATES
-        | {"after": None, "region": None}
-        | {
-            "registered": ESTIMATORS["renyi_bound_as_published"],
-            "parameters": {"draws_at_floor": 5},
-        },
-    }
-    frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))
-    assert frame["run"].tolist() == [4, 5, 6]
-    assert (frame[["sampling", "estimating"]] > 0).all(axis=None)
-    assert frame["bound"].between(0.3, 0.75).all()  # the exact level is 0.71
-    assert frame["pairs"].unique().tolist() == [3]

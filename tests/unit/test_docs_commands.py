@@ -36,7 +36,7 @@ def test_no_option_of_snakemake_takes_a_target(command: str):
 
 def test_a_target_that_an_option_takes_is_seen():
     with pytest.raises(AssertionError):
-        check_targets(["--cores", "2", "--forcerun", "audit", "audits"])
+        check_targets(["--cores", "2", "--forcerun", "sample", "all"])
 
 
 @pytest.mark.parametrize("command", commands("make"))

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gallery import ROOT, output
 
-FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "config/audits/training"}
+FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "docs/examples/training"}
 FILES = {"audit": "survey.py", "explain": "ages.py"}  # that a page takes for granted, or shows
 
 
@@ -17,7 +17,7 @@ def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
     text = (ROOT / f"docs/{page}.md").read_text()
     blocks = re.findall("```console\n\\$ (.*?)\n(.*?)```", text, re.DOTALL)
     assert blocks
-    shutil.copytree(ROOT / "config/audits", tmp_path / "config/audits")
+    shutil.copytree(ROOT / "docs/examples", tmp_path / "docs/examples")
     (module, *_) = re.findall("```python\n(.*?)```", text, re.DOTALL) or [""]
     if page in FILES:
         (tmp_path / FILES[page]).write_text("def word(x): ..." if page == "audit" else module)

@@ -18,18 +18,6 @@ def tied(rng, rows):
     return rng.integers(-2, 3, rows) / 2
 
 
-@given(seeds, st.integers(1, 60), st.integers(1, 8))
-def test_the_largest_of_each_group_is_the_first_of_them(seed, rows, groups):
-    rng = np.random.default_rng(seed)
-    values, group = tied(rng, rows), rng.integers(0, groups, rows)
-    missing = rng.random(rows) < 0.2
-    missing[np.unique(group, return_index=True)[1]] = False  # never a whole group
-    values[missing] = np.nan
-    frame = pd.DataFrame({"value": values, "group": group})
-    expected = frame.groupby("group", sort=False)["value"].idxmax()
-    assert estimate._largest(values, group).tolist() == expected.tolist()
-
-
 def test_the_largest_by_hand():
     chosen = estimate._largest(np.array([1.0, 5.0, 7.0, 5.0, 7.0]), np.array([9, 2, 9, 2, 9]))
     assert chosen.tolist() == [2, 1]  # the first of the largest; groups as they first appear
@@ -87,18 +75,6 @@ def test_both_directions_of_a_pair_and_claim_stand_side_by_side(seed, runs, pair
     assert (table.pop("fresh") == 0).all()
     pd.testing.assert_frame_equal(pd.DataFrame(table)[list(expected)], expected)
     assert set(table) == set(expected)
-
-
-@given(seeds, st.integers(1, 40), st.integers(1, 3))
-def test_stretches_are_the_rows_that_agree_and_lie_together(seed, rows, keys):
-    rng = np.random.default_rng(seed)
-    columns = {f"k{i}": np.sort(rng.integers(0, 4, rows)) for i in range(keys)}
-    columns["other"] = rng.normal(size=rows)
-    names = [f"k{i}" for i in range(keys)]
-    frame = pd.DataFrame(columns)
-    expected = [group.index.tolist() for _, group in frame.groupby(names, sort=False)]
-    stretches = [np.arange(rows)[part].tolist() for part in estimate._stretches(columns, names)]
-    assert stretches == expected
 
 
 def test_values_that_come_again_are_another_stretch():
@@ -161,20 +137,6 @@ def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
     claimed = {"identity": spec["identity"] | {"claims": claims | {"lipschitz": 1.5}}}
     assert set(estimate.estimates_of(files, spec | claimed)["claimed_lipschitz"]) == {1.5}
     assert frame["claimed_lipschitz"].isna().all()
-
-
-def test_estimates_without_an_interval_or_a_claim_are_trusted(monkeypatch):
-    """Nothing failed, everything is trusted, and absent values are missing."""
-    rows = {key: np.arange(2) for key in (*KEYS, "fresh")}
-    answers = rows | {name: np.array([0.5, 0.6]) for name in ("estimate", "estimate_reverse")}
-    monkeypatch.setitem(estimate._ANSWERS, "answers", lambda *_: answers)
-    identity = IDENTITY | {"claims": {"lipschitz": None}}
-    spec = {"identity": identity, "reads": "answers", "data": [{}]}
-    table = estimate.estimates_of(["f"], spec)
-    assert table["trusted"].tolist() == [True, True]
-    assert table["failed"].tolist() == [False, False]
-    for name in ("claim", "low", "high", "low_reverse", "high_reverse", "claimed_lipschitz"):
-        assert np.isnan(table[name]).all()
 
 
 def test_every_estimator_reads_a_product_with_an_answer():

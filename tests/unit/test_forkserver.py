@@ -25,13 +25,17 @@ from tests.unit.loading import EVERY_STAGE, STAGES
 ASKER = """
 from types import SimpleNamespace
 
-from epsilometer_workflow.runtime.job import job
+from epsilometer_workflow.runtime.forkserver import handed_over
 
 snakemake = SimpleNamespace(
     rule="demo", threads={threads}, wildcards=["some"], resources={{"runtime": 1, "mem_mb": 900}},
     log=["results/smoke/logs/demo.log"], output=["results/smoke/demo.txt"],
 )
-with job(snakemake) as progress:
+if (code := handed_over(snakemake, "demo")) is not None:
+    raise SystemExit(code)
+from epsilometer_workflow.runtime.keeping import kept
+
+with kept(snakemake) as progress:
     {body}
 """
 STAGE = """
@@ -173,14 +177,6 @@ def test_every_stage_of_a_rule_begins_with_it(stage: str):
         assert statements[1].startswith("start(globals()")
 
 
-def test_it_is_the_server_that_forks(run: Run):
-    asker = run.ask(WAITS)
-    watcher = parent_of(run.job())
-    assert parent_of(watcher) == run.server.pid
-    asker.terminate()
-    asker.communicate(timeout=120)
-
-
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -210,13 +206,6 @@ def test_a_job_ends_with_its_asker(run: Run, how: signal.Signals):
     assert until(lambda: not list(run.folder.rglob("*.part.*")))
 
 
-def test_a_killed_job_is_reported(run: Run):
-    asker = run.ask(WAITS)
-    os.kill(run.job(), signal.SIGKILL)
-    assert "crashed: Killed" in asker.communicate(timeout=120)[1]
-    assert asker.returncode == 1
-
-
 def test_a_killed_watcher_is_reported_and_its_job_ends(run: Run):
     asker = run.ask(WAITS)
     job = run.job()
@@ -238,18 +227,13 @@ def test_without_a_server_a_job_is_done_as_before(run: Run):
     assert until(lambda: gone(job))
 
 
-def test_a_job_of_several_threads_is_left_alone(run: Run):
-    asker = run.ask(WAITS, threads=2)
-    assert parent_of(run.job()) == asker.pid
-    asker.terminate()
-    asker.communicate(timeout=120)
-
-
-@pytest.mark.parametrize("changed", ["run", "environment"])
-def test_a_job_of_another_run_or_environment_is_left_alone(run: Run, changed: str):
+@pytest.mark.parametrize("changed", ["run", "environment", "threads"])
+def test_a_job_that_it_cannot_do_is_left_alone(run: Run, changed: str):
     """As where conda has made one, whose libraries the server does not have."""
-    owner, prefix = ("1", sys.prefix) if changed == "run" else (run.over.pid, "/elsewhere")
-    asker = run.ask(WAITS, **{SERVER: f"{owner}|{prefix}|a.socket"})
+    owner = 1 if changed == "run" else run.over.pid
+    prefix = "/elsewhere" if changed == "environment" else sys.prefix
+    threads = 2 if changed == "threads" else 1
+    asker = run.ask(WAITS, threads=threads, **{SERVER: f"{owner}|{prefix}|a.socket"})
     assert parent_of(run.job()) == asker.pid
     asker.terminate()
     asker.communicate(timeout=120)
@@ -304,7 +288,7 @@ def test_a_server_that_has_imported_everything_has_no_other_thread(tmp_path: Pat
     """A fork copies the calling thread only; another one's locks would stay taken for ever."""
     program = (
         "import os; from epsilometer_workflow.runtime.forkserver import _import\n"
-        f"for stage in {EVERY_STAGE}: _import(stage)\n"
+        f"for stage in {EVERY_STAGE}: _import('epsilometer_workflow.stages.' + stage)\n"
         "print(len(os.listdir('/proc/self/task')))"
     )
     environment = os.environ | ONE_THREAD | {"PYTHONPATH": "src"}

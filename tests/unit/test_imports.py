@@ -15,12 +15,9 @@ WATCHED = (
 )
 ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 IMPORTED = {
-    "audit": ALL,
     "classify": ALL,
-    "conclude": ALL | {"jinja2", "pandas"},
     "confirm": ALL,
     "density": ALL,
-    "environment": set(),
     "estimate": ALL,
     "histogram": ALL,
     "page": ALL | {"jinja2", "pandas"},

@@ -40,17 +40,6 @@ print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
     assert printed(code).splitlines() == [expected, "False snakemake.common"]
 
 
-def test_modules_that_read_the_version_of_the_package_are_found_first() -> None:
-    """As where a job that no server forks looks at its params: `snakemake.io` comes in first."""
-    code = """
-import snakemake.iocontainers
-from snakemake.io import _IOFile
-import snakemake
-print(_IOFile.__module__, snakemake.shell.__module__)
-"""
-    assert printed(code) == "snakemake.io snakemake.shell"
-
-
 def test_snakemake_itself_runs_with_it() -> None:
     import snakemake
 

@@ -13,7 +13,6 @@ import pytest
 
 from epsilometer_audit.cli.main import WRONG_USE, main
 from epsilometer_audit.cli.new import new
-from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from tests.products import all_products
 
@@ -37,8 +36,6 @@ def test_an_audit_runs_at_once(tmp_path, monkeypatch):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    study = Study(ROOT / "config", {"audits": "my own/audits.yaml"})
-    assert len(study.audits["audits"].all_cases()) == 1
 
 
 def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
@@ -55,11 +52,6 @@ def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
     os.chdir(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["deep"]
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["mine"]
-
-
-def test_an_empty_folder_is_filled(tmp_path):
-    new(["audit", str(tmp_path)])
-    assert (tmp_path / "release.py").is_file()
 
 
 @pytest.mark.parametrize(

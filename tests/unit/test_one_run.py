@@ -15,12 +15,10 @@ from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_audit.canaries.guessing import Counted, Rule, refuted, rules_of
 from epsilometer_audit.canaries.one_run import draw_canaries
 from epsilometer_audit.cli.main import main
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.grids.verdicts import audited
 from epsilometer_audit.sources import callables as sources
 from epsilometer_audit.statistics.claims import Pure
-from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.stages import audit, conclude
-from tests.products import all_audits
-from tests.unit.test_stages_audit import verdicts_of
 
 # --- the theorem ----------------------------------------------------------------------------------
 
@@ -573,7 +571,7 @@ def test_wrong_use_is_an_error(file, capsys, words, message):
     assert len(err.splitlines()) == 1
 
 
-# --- the workflow ---------------------------------------------------------------------------------
+# --- files of audits ------------------------------------------------------------------------------
 
 ENTRY = """
 audits:
@@ -587,65 +585,52 @@ COINS = "canaries: 300"
 
 
 @pytest.fixture
-def audits(config_folder):
-    """Return a function that writes a file of audits and returns the product of its case."""
+def audits(tmp_path):
+    """Return a function that writes a file of audits and returns the spec of its case."""
 
     def write(mechanism="own.py:scores", more=COINS):
-        text = ENTRY.format(mechanism=mechanism, more=more)
-        (config_folder / "audits/small.yaml").write_text(text)
-        (product,) = [p for p in all_audits(checked("config")) if p.rule == "audit"]
-        return product
+        path = tmp_path / "small.yaml"
+        path.write_text(ENTRY.format(mechanism=mechanism, more=more))
+        read = Audits(path, "smoke")
+        (case,) = read.all_cases()
+        assert case.pairs == ("canaries=300" if COINS in more else "recorded")
+        return read.spec(case, "small", 1)
 
     return write
 
 
-def verdicts(product, folder, tmp_path):
-    """Run the job of a case, in a folder with the files that it names."""
-    file, page, spec = (str(tmp_path / "case.parquet"), str(tmp_path / "case.html"), product.spec())
-    audit.run(file, page, spec, product.made_of(), str(folder), "again", lambda _: None)
-    return verdicts_of(file, spec, product.made_of())
+def verdicts(spec, folder):
+    """Return the verdicts on a case, in a folder with the files that it names."""
+    rows = audited(spec, str(folder), lambda _: None)
+    return [verdict.to_plain() | {"verdict": word or verdict.verdict} for verdict, _, word in rows]
 
 
-def test_coins_in_the_workflow(audits, file, config_folder, tmp_path, monkeypatch):
-    monkeypatch.chdir(config_folder.parent)
-    product = audits(more="canaries: 300\n    guesses: [30, 30]")
-    assert product.path == "results/smoke/audits/small/one/default/canaries=300.parquet"
-    first, second = verdicts(product, file, tmp_path)
-    seed = product.spec()["audit_seed"]
+def test_coins_in_a_file_of_audits(audits, file):
+    spec = audits(more="canaries: 300\n    guesses: [30, 30]")
+    first, second = verdicts(spec, file)
     source = sources.load("own.py:scores", folder=file)
-    coins, scores = draw_canaries(source, 300, seed=seed)
+    coins, scores = draw_canaries(source, 300, seed=spec["audit_seed"])
     origin = {"source": source.description, "digest": source.digest()}
-    options = {"seed": seed, "alpha": 0.05 / 2, "guesses": (30, 30)}
+    options = {"seed": spec["audit_seed"], "alpha": 0.05 / 2, "guesses": (30, 30)}
     wanted = ea.audit_one_run(scores, coins, ea.pure(1.0), **options, **origin)
     assert (first["verdict"], first["bound"]) == ("violated", wanted.bound)
-    assert first["guesses"] == wanted.guesses
-    assert first["source"] == wanted.source
+    for name in ("guesses", "source"):
+        assert first[name] == getattr(wanted, name)
     assert first["provenance"]["made of"] == wanted.provenance["made of"]
     assert first["source"].startswith("own.py:scores(included")
     assert first["provenance"]["made of"]["own.py"]
     assert second["claim"]["delta"] == 1e-5
-    row = conclude.row({"identity": product.spec(), "expected": None, "path": "p"}, first)
-    assert row["witness"] == "60 of 60 guesses about 300 canaries are right"
-    assert (
-        conclude.shown({**row, "path": "results/p.parquet"}, {"section": 1}, file)["counts"] == ""
-    )
 
 
-def test_recorded_canaries_in_the_workflow(
-    audits, file, rows, config_folder, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(config_folder.parent)
-    product = audits(RECORDED, "guesses: 100")
-    assert "c.csv=missing" in product.made_of()
-    answer = verdicts(product, file, tmp_path)[0]
+def test_recorded_canaries_in_a_file_of_audits(audits, file, rows):
+    answer = verdicts(audits(RECORDED, "guesses: 100"), file)[0]
     wanted = ea.audit_one_run(*rows, ea.pure(1.0), alpha=0.025, guesses=100)
     assert (answer["verdict"], answer["bound"]) == ("violated", wanted.bound)
     assert answer["source"] == "recorded in c.csv"
 
 
-def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp_path, monkeypatch):
-    monkeypatch.chdir(config_folder.parent)
-    answer = verdicts(audits("{one run: c.csv, columns: [canary, score]}", ""), file, tmp_path)[0]
+def test_a_file_that_is_wrong_is_a_failed_audit(audits, file):
+    answer = verdicts(audits("{one run: c.csv, columns: [canary, score]}", ""), file)[0]
     assert answer["verdict"] == "failed"
     assert answer["reasons"][0].startswith("included must be true or false")
 
@@ -679,7 +664,7 @@ def test_a_file_that_is_wrong_is_a_failed_audit(audits, file, config_folder, tmp
     ],
 )
 def test_a_mistake_is_a_line_with_file_and_key(audits, mechanism, more, message):
-    with pytest.raises(ConfigError, match=f"config/audits/small.yaml: audits.*{message}"):
+    with pytest.raises(ConfigError, match=f"small.yaml: audits.*{message}"):
         audits(mechanism, more)
 
 

@@ -10,19 +10,15 @@ from collections.abc import Iterator
 import pytest
 from snakemake.io import regex_from_filepattern
 
-from epsilometer.exact import EXACT
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.experiments import Runs, Summary
 from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Samples
+from epsilometer_workflow.products.reductions import Confirmation, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from tests.products import (
-    all_audits,
     all_products,
     read_by,
 )
@@ -52,8 +48,7 @@ def real(request: pytest.FixtureRequest) -> Study:
 @pytest.fixture(scope="module")
 def walk(real: Study) -> list[Product]:
     """All that is made, in an order in which it can be."""
-    shown = all_audits(real)
-    return [*all_products(real), *shown]
+    return list(all_products(real))
 
 
 def some(real: Study, walk: list[Product]) -> Iterator[Product]:
@@ -68,10 +63,6 @@ def some(real: Study, walk: list[Product]) -> Iterator[Product]:
 def job(product: Product) -> tuple[str, str]:
     """Return a key that is different for each job."""
     return product.rule, product.path
-
-
-def test_every_scale_is_tried():
-    assert set(Study("config").main.scales) == set(SCALES)
 
 
 def test_rules_and_stages_have_one_name():
@@ -112,21 +103,6 @@ def test_inputs_of_a_job_are_made_before_it(walk):
     for product in walk:
         assert {job(need) for need in read_by(product)} <= before, product.path
         before.add(job(product))
-
-
-def test_all_that_is_promised_is_made(real, walk):
-    outputs = {path for product in walk for path in (product.path, product.file)}
-    jobs = Jobs(real)
-    for report in real.wanted:
-        targets = set(jobs.files_of_report(report))
-        assert len(targets) > 3
-        assert targets <= outputs
-
-
-def test_every_estimate_of_the_grids_that_are_summarised_is_made(real, walk):
-    grids = {(p.report, p.experiment) for p in walk if isinstance(p, Summary)}
-    wanted = {Estimates.of(real, c) for grid in grids for c in real.combinations(*grid)}
-    assert {p for p in walk if isinstance(p, Estimates)} == wanted
 
 
 def test_every_experiment_is_in_a_table(real):
@@ -183,28 +159,3 @@ def test_batches_are_all_runs_once(real, walk):
             batches = [need.batch for need in product.needs()["reductions"]]
             runs = [run for b in batches for run in range(b.first, b.last + 1)]
             assert runs == list(range(product.runs))
-
-
-def test_estimators_read_the_reductions_that_are_made_for_them(walk):
-    for product in walk:
-        if isinstance(product, Estimates):
-            reads = product.study.estimator(product.estimator).reads
-            assert {type(need) for need in product.needs()["reductions"]} == {REDUCTIONS[reads]}
-
-
-def test_summaries_run_the_code_of_laws_and_of_the_mechanisms_they_are_of(walk):
-    """An exact value is computed from a calibrated mechanism, which is loaded, too."""
-    for product in walk:
-        if isinstance(product, Summary):
-            used = {product.study.mechanisms[c.mechanism].mechanism for c in product.combinations}
-            both = {r.module(name) for r in (EXACT, MECHANISMS) for name in used if name in EXACT}
-            assert set(product.modules()) == both
-
-
-def test_runs_are_the_summarys_other_file(walk):
-    both = [p for p in walk if isinstance(p, Runs)]
-    assert both
-    for product in both:
-        summary = Summary(product.study, product.report, product.experiment)
-        assert product.path == summary.path == summary.file != product.file
-        assert product.spec() == summary.spec()

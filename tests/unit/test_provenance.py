@@ -12,7 +12,6 @@ from epsilometer_workflow.files.storage import write_table
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 
 PATH = "results/smoke/tables/some/table.parquet"
-SEVEN = {"seed": 7, "scale": "smoke"}
 
 
 @pytest.fixture(autouse=True)
@@ -21,34 +20,25 @@ def here(tmp_path, monkeypatch):
     write_table(pd.DataFrame({"x": [1.0]}), PATH, "table", {"seed": 1, "scale": "smoke"})
 
 
-def record(kind: str, endtime: float | None) -> None:
-    folder = f".snakemake/{kind}"
-    Path(folder).mkdir(parents=True)
-    name = urlsafe_b64encode(PATH.encode()).decode()
-    metadata = {"endtime": endtime} if endtime else {"external_jobid": None}
-    Path(folder, name).write_text(json.dumps(metadata))
-
-
-def test_of_the_same_seed_anything_goes():
-    refuse_foreign("results/smoke", {"seed": 1, "scale": "smoke"})
-
-
-def test_made_elsewhere():
+@pytest.mark.parametrize(
+    ("kind", "age", "seed", "refused"),
+    [
+        (None, 0, 1, False),  # of the same seed anything goes
+        (None, 0, 7, True),  # made elsewhere
+        ("metadata", 0, 7, False),  # made here, with another seed
+        ("metadata", 1000, 7, True),  # copied over results that were made here
+        ("incomplete", 0, 7, False),  # begun here
+    ],
+)
+def test_results_of_elsewhere_are_refused(kind, age, seed, refused):
+    if kind is not None:
+        Path(f".snakemake/{kind}").mkdir(parents=True)
+        ended = {"metadata": {"endtime": Path(PATH).stat().st_mtime - age}}
+        record = Path(f".snakemake/{kind}", urlsafe_b64encode(PATH.encode()).decode())
+        record.write_text(json.dumps(ended.get(kind, {"external_jobid": None})))
+    common = {"seed": seed, "scale": "smoke"}
+    if not refused:
+        refuse_foreign("results/smoke", common)
+        return
     with pytest.raises(DataError, match=r"table.parquet: seed is 1, not 7, .* move results/smoke"):
-        refuse_foreign("results/smoke", SEVEN)
-
-
-def test_made_here_with_another_seed():
-    record("metadata", Path(PATH).stat().st_mtime)
-    refuse_foreign("results/smoke", SEVEN)
-
-
-def test_begun_here_with_another_seed():
-    record("incomplete", None)
-    refuse_foreign("results/smoke", SEVEN)
-
-
-def test_copied_over_results_made_here():
-    record("metadata", Path(PATH).stat().st_mtime - 1000)
-    with pytest.raises(DataError, match="seed is 1, not 7"):
-        refuse_foreign("results/smoke", SEVEN)
+        refuse_foreign("results/smoke", common)

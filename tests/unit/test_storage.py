@@ -16,7 +16,6 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
-from epsilometer_workflow.files import storage
 from epsilometer_workflow.files.storage import (
     SampleWriter,
     atomic,
@@ -114,21 +113,6 @@ def test_every_flipped_bit_is_an_error(tmp_path):
         assert not intact(path), position
         with pytest.raises(DataError, match=r"small\.parquet"):
             read_all(path, identity)
-
-
-def test_bytes_that_change_places_are_an_error(samples):
-    path, _ = samples
-    whole = bytearray(path.read_bytes())
-    whole[1000:1008], whole[2000:2008] = whole[2000:2008], whole[1000:1008]
-    path.write_bytes(whole)
-    with pytest.raises(DamagedError):
-        read_all(path)
-
-
-def test_sealed_files_are_plain_parquet(samples):
-    path, arrays = samples
-    read = pd.read_parquet(path)["output"].to_numpy()
-    assert (read == np.concatenate(arrays)).all()
 
 
 def test_a_foreign_file_is_an_error(tmp_path):
@@ -248,54 +232,6 @@ def test_columns_of_a_stride_or_in_fortran_order_are_written_as_they_read(there_
         same(read[name], np.ascontiguousarray(column))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_a_part_of_a_column_is_read_from_where_it_begins(dtype):
-    """Arrow's slices share memory; bits of one do not begin at a byte."""
-    column = np.random.default_rng(0).integers(0, 2, 50).astype(dtype)
-    same(storage._to_numpy(storage._to_arrow(column).slice(11, 23)), column[11:34])
-
-
-TEXT = [
-    "",
-    "a",
-    "é",
-    "ε ≤ 1/3",
-    "\N{GRINNING FACE}",
-    "two\nlines",
-    '{"json": "\\u00e9"}',
-    "\0",
-    "a" * 10_000,
-]
-
-
-@pytest.mark.parametrize("text", [TEXT, [*TEXT, None], [None, *TEXT, None], [None, None], [""], []])
-@pytest.mark.parametrize("kind", [list, tuple])
-def test_columns_of_text_come_back_with_missing_values(there_and_back, text, kind):
-    """An empty text is none that is missing."""
-    assert there_and_back({"x": kind(text)})["x"] == text
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "lengths", [[3], [1, 1], [5, 1, 17], [2, 0, 3], [0, 4, 0], [0], [0, 0], [9] * 100]
-)
-def test_columns_of_lists_come_back_one_by_one(there_and_back, lengths, dtype):
-    """Of different lengths, the first, one within or all of them empty."""
-    rng = np.random.default_rng(0)
-    lists = [rng.integers(0, 2, n).astype(dtype) for n in lengths]
-    read = there_and_back({"x": lists, "length": np.array(lengths)})["x"]
-    assert len(read) == len(lists)
-    for row, other in zip(read, lists, strict=True):
-        same(row, other)
-
-
-def test_lists_of_plain_numbers_are_lists_too(there_and_back):
-    """As `epsilometer_workflow.stages.weigh` writes each run's answers about several events."""
-    read = there_and_back({"whole": [[1, 2], [3]], "real": [(0.5, 1.5), (2.5,)]})
-    assert [part.tolist() for part in read["whole"]] == [[1, 2], [3]]
-    assert [part.tolist() for part in read["real"]] == [[0.5, 1.5], [2.5]]
-
-
 some = st.one_of(
     arrays(st.sampled_from(["i4", "i8", "f8"]), array_shapes(max_dims=1, max_side=5)),
     st.lists(st.one_of(st.none(), st.text(st.characters(codec="utf-8"))), max_size=5),
@@ -344,27 +280,6 @@ def test_columns_are_together_as_a_table_reads_them(tmp_path):
     assert Path(again).read_bytes() == Path(path).read_bytes()
 
 
-def test_columns_are_distrusted_like_all_files(tmp_path):
-    path = tmp_path / "losses.parquet"
-    write_columns({"x": np.arange(100)}, str(path), "losses", IDENTITY)
-    with pytest.raises(DataError, match=r"is stale: seed is 1, not 2"):
-        read_columns(str(path), "losses", IDENTITY | {"seed": 2})
-    with pytest.raises(DataError, match="is not an epsilometer file of verdicts"):
-        read_columns(str(path), "verdicts", IDENTITY)
-    damaged = bytearray(path.read_bytes())
-    damaged[100] ^= 1
-    path.write_bytes(damaged)
-    with pytest.raises(DamagedError):
-        read_columns(str(path), "losses", IDENTITY)
-
-
-def test_columns_of_different_lengths_are_refused_and_leave_nothing(tmp_path):
-    path = tmp_path / "losses.parquet"
-    with pytest.raises(ValueError, match="length"):
-        write_columns({"x": np.arange(3), "y": np.arange(4)}, str(path), "losses", {})
-    assert list(tmp_path.iterdir()) == []
-
-
 WITHOUT_PANDAS = """
 import sys
 import numpy as np
@@ -382,9 +297,6 @@ for dimension, outputs in ((None, np.zeros(3)), (2, np.zeros((3, 2)))):
     with atomic(path) as part, SampleWriter(part, "scalar", dimension, identity) as writer:
         writer.write(outputs)
     assert len(list(read_samples(path, identity))) == 1
-rows = [{"run": 0, "side": 0, "n": [1], "counts": np.array([[1, 0]])}]
-write_counts(iter(rows), path, 2, {})
-assert read_counts(path, {})["counts"].tolist() == [[1, 0]]
 print(*sorted({name.partition(".")[0] for name in sys.modules} & {"pandas", "numpy", "scipy"}))
 """
 

@@ -52,14 +52,6 @@ def test_summary_by_hand():
     assert (row["share_low"], row["share_high"]) == pytest.approx((low, high))
 
 
-def test_all_failed_is_a_row_too():
-    frame = with_inputs([np.nan, np.nan]).assign(truth=1.0, truth_reverse=1.0)
-    (row,) = summarise(frame, gamma=0.5).to_dict("records")
-    assert row["failures"] == 2
-    assert np.isnan(row["mean"])
-    assert row["share_within"] == 0
-
-
 def test_truth_comes_from_the_exact_law_of_each_direction():
     member = {
         "law": EXACT["truncated_laplace"],

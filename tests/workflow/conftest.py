@@ -73,16 +73,13 @@ class Project:
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
         self.replace("src/epsilometer_workflow/stages/sample.py", line, waits)
 
-    def add_mechanism(
-        self, source: str, kinds: Iterable[str], outputs: str = "index", **parameters: str
-    ) -> None:
+    def add_mechanism(self, source: str, kinds: Iterable[str], **parameters: str) -> None:
         """Register the class ``Foreign`` of a module, with an entry for each kind."""
-        name = f"foreign_{outputs}"
+        name = "foreign"
         (self.folder / f"src/epsilometer/mechanisms/{name}.py").write_text(source)
         line = f'        "{name}": "epsilometer.mechanisms.{name}:Foreign",\n'
         self.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
-        claims = {"index": {"outcomes": 2}, "scalar": {"support": [0.0, 1.0], "lipschitz": 1.0}}
-        common = {"mechanism": name, "claims": claims[outputs], "inputs": {"coins": [0, 1]}}
+        common = {"mechanism": name, "claims": {"outcomes": 2}, "inputs": {"coins": [0, 1]}}
         entries = {kind: common | {"parameters": {"kind": kind, **parameters}} for kind in kinds}
         with (self.folder / "config/mechanisms.yaml").open("a") as file:
             file.writelines(f"{kind}: {json.dumps(entry)}\n" for kind, entry in entries.items())

@@ -64,9 +64,8 @@ def test_a_mechanism_in_the_workflow(project: Project):
 
 @pytest.fixture(scope="module")
 def as_cloned(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A fresh copy, beside what pages take for granted; dry runs leave it as it is."""
+    """A fresh copy; dry runs leave it as it is."""
     folder = tmp_path_factory.mktemp("cloned")
-    shutil.copy(ROOT / "config/audits/example.yaml", folder / "mine.yaml")
     return copy_project(folder / "project")
 
 

@@ -1,24 +1,12 @@
 """Hostile paths, names and texts, with Snakemake itself; every name is in tests/unit."""
 
 import pandas as pd
-import pytest
 import yaml
 
 from tests.unit.test_security import HOSTILE
-from tests.workflow.conftest import SMALL, Project, copy_project
+from tests.workflow.conftest import SMALL, copy_project
 
 ALLOWED = {"results", ".snakemake"}
-REST = "epsilon=1/ends/lambda=inf/histogram-gamma=1/n=10_runs=1.parquet"
-
-
-@pytest.mark.parametrize("hostile", ["up", "substitution"])
-def test_a_hostile_path_as_target_leads_nowhere(small: Project, hostile):
-    before = {p.name for p in small.folder.iterdir()}
-    run = small.snakemake(f"results/smoke/estimates/{HOSTILE[hostile]}/{REST}")
-    assert run.returncode != 0
-    assert {p.name for p in small.folder.iterdir()} - ALLOWED == before - ALLOWED
-    assert {p.name for p in small.folder.parent.iterdir()} == {small.folder.name}
-    assert not list(small.folder.rglob("*pwned*"))
 
 
 def test_free_text_and_the_folder_are_harmless(tmp_path):

@@ -107,14 +107,14 @@ power
 _AUDITS = """\
 epsilometer audits FILE [FILE ...] [options]
 
-Audits all cases of files of audits, in YAML (docs/audits.md), as the
-workflow does, without Snakemake. All claims of a file share its alpha."""
+Audits all cases of files of audits, in YAML (docs/audits.md). All claims
+of a file share its alpha."""
 _OF_AUDITS = """
 how
 --only CASE | audit these cases only, at the same alpha: AUDIT, AUDIT/PARAMETERS or \
 AUDIT/PARAMETERS/PAIRS
 --scale NAME | choose a number of draws by its name in `samples`
---seed S | the seed that all draws follow from (default 2022, as in the workflow)
+--seed S | the seed that all draws follow from (default 2022)
 --jobs N | cases at a time (default: as many as there are cores); the answer is the same
 the answer
 --junit FILE | write a test result for each verdict, in JUnit's XML

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
+from epsilometer.models import parse
 from epsilometer.seeds import generator
+from epsilometer.yaml_files import read_yaml
 from epsilometer_audit.grids import keys as audits
-from epsilometer_audit.grids.options import parse
-from epsilometer_audit.grids.yaml_files import read_yaml
 from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer_audit.question import Question, check_together, claim_of, named_pairs
 from epsilometer_audit.serving.loading import parsed
@@ -97,11 +97,6 @@ class Audits:
             for unknown in [name for name in sizes if name not in (scales or sizes)]:
                 wrong = f"unknown scale{suggest(unknown, scales or ())}"
                 raise ConfigError(str(path), f"{key}.{unknown}", wrong)
-
-    @property
-    def has_sizes(self) -> bool:
-        """Whether it sets the number of draws at this scale."""
-        return all(self.scale in sizes for sizes in self._sizes.values())
 
     @property
     def scales(self) -> list[str]:
@@ -281,7 +276,7 @@ class Audits:
         try:
             if environment not in self._locks:
                 if self._lock_of is None:
-                    raise KeyError("is made by the workflow only (snakemake audits); name a python")
+                    raise KeyError("is made by studies only; name a python")
                 self._locks[environment] = self._lock_of(environment, self.folder)
         except KeyError as error:
             raise ArgumentError("mechanism.environment", error.args[0]) from None

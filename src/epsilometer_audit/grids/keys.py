@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from epsilometer.checks import LONGEST
-from epsilometer_audit.grids.options import Fractional, Id, Model
+from epsilometer.models import Fractional, Id, Model
 from epsilometer_audit.inputs.neighbours import LONGEST_PATTERN, MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
 from epsilometer_audit.statistics.upper import MOST_OUTCOMES

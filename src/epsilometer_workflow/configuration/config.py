@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_audit.grids.options import ID, Fractional, Id, Model, ModelType, parse
-from epsilometer_audit.grids.yaml_files import read_yaml
+from epsilometer.models import ID, Fractional, Id, Model, ModelType, parse
+from epsilometer.yaml_files import read_yaml
 from epsilometer_workflow.files.options import Epsilon, Order
 from epsilometer_workflow.files.parsing import Draws
 
@@ -60,9 +60,8 @@ class Scale(Model):
 class Main(Model):
     """``config/config.yaml``; by default ``reports`` are all reports.
 
-    ``audits`` are all files of ``config/audits``, unless a file or a folder is named. ``code`` are
-    folders of the study's own packages, and ``envs`` is the folder of its locks, from the folder
-    that holds ``config``; a package with the name of a report has its tables and figures.
+    ``code`` are folders of the study's own packages, from the folder that holds ``config``; a
+    package with the name of a report has its tables and figures.
     """
 
     seed: Annotated[int, Field(ge=0)]
@@ -70,9 +69,7 @@ class Main(Model):
     scales: Annotated[dict[Id, Scale], _SOME]
     batch_bytes: PositiveInt
     code: list[str] = ["code"]
-    envs: str = "envs"
     reports: Annotated[list[Id], _SOME] | None = None
-    audits: Annotated[str, _SOME] | None = None
 
 
 class Grid(Model):

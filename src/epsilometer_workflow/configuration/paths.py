@@ -14,20 +14,20 @@ from pathlib import Path
 RULES = Path(__file__).parents[3] / "workflow/rules"
 RESULTS = "results/{scale}"
 
-ONE_NAME = dict.fromkeys(("scale", "report", "audits", "environment"), "[^/]+")
+ONE_NAME = dict.fromkeys(("scale", "report"), "[^/]+")
 """These wildcards contain no slash, so that no path fits two rules."""
 
 
 @cache
-def of_rule(rule: str, part: str = "output") -> dict[str, str]:
-    """Return the paths that a rule of ``workflow/rules`` writes, or reads (``input``), by name.
+def of_rule(rule: str, part: str = "output", rules: Path = RULES) -> dict[str, str]:
+    """Return the paths that a rule of a folder of rules writes, or reads (``input``), by name.
 
     A path without a name is under ``""``; inputs that a function names are left out.
 
     >>> of_rule("render")["pdf"]
     'results/{scale}/figures/{report}/{artifact}.pdf'
     """
-    texts = (file.read_text(encoding="utf-8") for file in sorted(RULES.glob("*.smk")))
+    texts = (file.read_text(encoding="utf-8") for file in sorted(rules.glob("*.smk")))
     body = re.search(rf"^rule {rule}:\n((?:    .*\n|\n)+)", "".join(texts), re.MULTILINE)
     lines = body and re.search(rf"^    {part}:\n((?: {{8,}}.*\n)+)", body[1], re.MULTILINE)
     path = re.compile(r'^ {8}(?:(\w+)=)?[^"\n]*?\s*"(results/[^"]+)"', re.MULTILINE)

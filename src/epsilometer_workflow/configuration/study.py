@@ -7,12 +7,11 @@ every grid into combinations of mechanism x epsilon x inputs x lambda x estimato
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, fields
 from fnmatch import fnmatchcase
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
@@ -23,11 +22,9 @@ from epsilometer.estimators.base import Claims, Estimator, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
+from epsilometer.models import ModelType, parse
 from epsilometer.registry import Registry
-from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.grids.options import ID, ModelType, parse
 from epsilometer_workflow.configuration import config, functions
-from epsilometer_workflow.configuration.locks import Lock, find_lock
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
 _OURS = Path(__file__).parents[3] / "config"
@@ -97,23 +94,6 @@ class Study:
     def report_file(self, report: str) -> str:
         """Return the file of a report."""
         return str(self.file(f"reports/{report}.yaml"))
-
-    @cached_property
-    def audits(self) -> dict[str, Audits]:
-        """The files of audits, by name."""
-        configured = self.main.audits
-        path = self.file("audits") if configured is None else Path(configured)
-        locks = self._folder.parent / self.main.envs
-        explicit = configured is not None
-        return read_audits(path, self.scale, self.main.scales, locks, explicit=explicit)
-
-    @cached_property
-    def locks(self) -> dict[str, Lock]:
-        """The locks of all environments, by the names of these in paths."""
-        folder = self._folder.parent / self.main.envs
-        own = [find_lock(file.stem, [folder]) for file in sorted(folder.glob("*.txt"))]
-        of_audits = (lock for file in self.audits.values() for lock in file.locks.values())
-        return {lock.key: lock for lock in (*own, *of_audits)}
 
     @property
     def wanted(self) -> list[str]:
@@ -362,33 +342,6 @@ class Study:
         """Return the number of entries of an output, and the bytes of each."""
         calibrated = self.mechanism(mechanism, epsilon)
         return dimension_of(calibrated) or 1, OUTPUT_KINDS[calibrated.outputs].bytes
-
-
-def read_audits(
-    path: Path, scale: str, scales: Collection[str], locks: Path, *, explicit: bool
-) -> dict[str, Audits]:
-    """Return the files of audits of a folder, or the one that is named, by their names.
-
-    Unless ``explicit``, files that are not made at this scale are left out. Raise `ConfigError` if
-    ``path`` does not exist, or a file is invalid.
-    """
-    files = sorted(path.glob("*.yaml")) if path.is_dir() or not explicit else [path]
-    if explicit and not path.exists():
-        known = [str(p) for p in path.parent.glob("*") if p.is_dir() or p.suffix == ".yaml"]
-        near = suggest(str(path), known)
-        near = near if "did you mean" in near else ""
-        raise ConfigError("--config", "audits", f"{str(path)!r} is not there{near}")
-    if explicit and not files:
-        raise ConfigError("--config", "audits", f"{str(path)!r} holds no file *.yaml")
-    for file in files:
-        if not re.fullmatch(ID, file.stem):
-            raise ConfigError(str(file), "", "a file's name has letters, digits and ._=- only")
-
-    def lock_of(name: str, folder: Path) -> Lock:
-        return find_lock(name, [folder / "envs", locks])
-
-    by_name = {file.stem: Audits(file, scale, scales, lock_of) for file in files}
-    return {name: read for name, read in by_name.items() if explicit or read.has_sizes}
 
 
 def listed(files: Mapping[str, str | list[str]]) -> list[str]:

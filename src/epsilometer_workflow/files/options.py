@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, create_model
 
-from epsilometer_audit.grids.options import Model
+from epsilometer.models import Model
 
 
 def _number(value: object) -> object:

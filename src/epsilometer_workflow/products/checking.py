@@ -16,8 +16,8 @@ from epsilometer.errors import ConfigError, suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.models import ID
 from epsilometer.registry import load
-from epsilometer_audit.grids.options import ID
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
@@ -45,8 +45,6 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         _ = len(registry)  # a name of ours in an installed package is an error
     for name in study.reports:
         _check_report(study, name)
-    for audits in study.audits.values():
-        audits.all_cases()
     _check_writable(study)
     return study
 
@@ -84,7 +82,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
     file = study.report_file(name)
     if not re.fullmatch(ID, name):
         raise ConfigError(file, "", "a report's name has letters, digits and ._=- only")
-    reserved = ("all", "audits", "provenance")
+    reserved = ("all", "provenance")
     if name in (*reserved, *(kind.rule for kind in PRODUCT_KINDS)):
         raise ConfigError(file, "", f"a report cannot be called {name!r}, as a rule is")
     for scale, sizes in report.scales.items():

@@ -7,18 +7,16 @@ which estimates an experiment, which data a table, which tables and figures a pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.audited import Audit, Conclusion, verdict_lines
 from epsilometer_workflow.products.products import Product, Spec
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, Page
 
-_KINDS = {kind.rule: kind for kind in PRODUCT_KINDS}
 _BYTES_HELD = 100
 """Bytes of memory for each number of a sample: 12 arrays of it at once. With 1000 MB beside them,
 of which 270 are in use, it covers all that was measured at paper scale."""
@@ -27,9 +25,9 @@ of which 270 are in use, it covers all that was measured at paper scale."""
 class Jobs:
     """The jobs of one study; its functions take the wildcards of a job, as Snakemake's do."""
 
-    def __init__(self, study: Study) -> None:
-        self._study = study
-        self._product = cache(lambda rule, items: _KINDS[rule].from_wildcards(study, dict(items)))
+    def __init__(self, study: Study, kinds: Iterable[type[Product]] = PRODUCT_KINDS) -> None:
+        self._study, rules = study, {kind.rule: kind for kind in kinds}
+        self._product = cache(lambda rule, items: rules[rule].from_wildcards(study, dict(items)))
 
     def product(self, rule: str, wildcards: Any) -> Product:
         """Return what a job makes; raise `EpsilometerError` if the configuration has no such."""
@@ -75,52 +73,20 @@ class Jobs:
         """Return the figures of a report."""
         return self._needs("page", wildcards, "figures")
 
-    def environment_of_audit(self, wildcards: Any) -> list[str]:
-        """Return the file of the interpreter that a mechanism runs in, if not in this one."""
-        return self._needs("audit", wildcards, "environment")
-
-    def verdicts_of_file(self, wildcards: Any) -> list[str]:
-        """Return the verdicts of all cases of a file of audits."""
-        return self._needs("conclude", wildcards, "verdicts")
-
-    def files_of_audit(self, wildcards: Any) -> str:
-        """Return digests of all files that a mechanism is made of, and versions of libraries."""
-        return self._audit(wildcards).made_of()
-
-    def folder_of_audit(self, wildcards: Any) -> str:
-        """Return the folder that paths in a file of audits are relative to."""
-        return self._audit(wildcards).folder()
-
-    def command_of_audit(self, wildcards: Any) -> str:
-        """Return the command that makes an audit again."""
-        return self._audit(wildcards).replay()
-
-    def stopped(self, rule: str) -> Callable[[Any], str]:
-        """Return a function: the reasons why jobs were stopped; one more makes it again."""
-        return lambda wildcards: self.product(rule, wildcards).stopped()
-
     def files_of_report(self, report: str) -> list[str]:
         """Return the targets of a report: its page, and all its tables and figures."""
         return Page(self._study, report).targets()
-
-    def files_of_audits(self) -> list[str]:
-        """Return the tables of all files of audits."""
-        return [Conclusion(self._study, name).path for name in self._study.audits]
 
     def result_lines(self) -> str:
         """Return the lines that tell a user where the results are."""
         study = self._study
         results = Path(paths.RESULTS.format(scale=study.scale))
-        kinds = ("tables", "figures", "estimates", "audits")
+        kinds = ("tables", "figures", "estimates")
         folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
         pages = [Path(Page(study, report).path) for report in study.reports]
         lines = [f"Done: {folders}"]
         lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        lines += [line for name in study.audits for line in verdict_lines(study, name)]
         return "\n".join(lines)
-
-    def _audit(self, wildcards: Any) -> Audit:
-        return cast(Audit, self.product("audit", wildcards))
 
     def _needs(self, rule: str, wildcards: Any, name: str) -> list[str]:
         return [product.file for product in self.product(rule, wildcards).needs()[name]]

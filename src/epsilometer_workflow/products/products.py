@@ -12,6 +12,8 @@ again, a comment does not. Any well-formed path is a valid target, also one that
 
 from __future__ import annotations
 
+import hashlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -57,11 +59,11 @@ class Product(ABC):
 
     study: Study = field(repr=False)
 
-    def __init_subclass__(cls, rule: str = "") -> None:
+    def __init_subclass__(cls, rule: str = "", rules: Path = paths.RULES) -> None:
         """Take the rule of a kind, and its paths; a kind without a rule has those of its base."""
         if rule:
             cls.rule = rule
-            cls.templates = paths.of_rule(rule)
+            cls.templates = paths.of_rule(rule, rules=rules)
 
     @classmethod
     def from_wildcards(cls, study: Study, wildcards: Any) -> Self:
@@ -129,17 +131,14 @@ class Product(ABC):
         """Return a digest of the code that its job runs, and the versions of what that imports."""
         return sources.digest(self.rule, *self.modules())
 
-    def stopped(self) -> str:
-        """Return the reasons why its jobs had to be stopped; one more reason makes it again."""
-        log = Path(paths.log(self.path))
-        try:
-            return log.with_suffix(".stopped").read_text(encoding="utf-8")
-        except OSError:
-            return ""
-
 
 def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     """Return an entry of the configuration by its name."""
     if name not in entries:
         raise EpsilometerError(f"unknown {kind} {name!r}{suggest(name, entries)}")
     return entries[name]
+
+
+def digest_of(spec: object) -> str:
+    """Return a short digest of a spec."""
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

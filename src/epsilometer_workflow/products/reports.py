@@ -19,10 +19,9 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import sources
-from epsilometer_workflow.products.audited import AUDITED, digest_of
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
 from epsilometer_workflow.products.reductions import (
     Confirmation,
     Evidence,
@@ -245,7 +244,6 @@ PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
     *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Figure, Page),
-    *AUDITED,
 )
 
 

@@ -17,11 +17,10 @@ from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-from epsilometer_audit.serving.digests import imported
 from epsilometer_workflow.configuration.functions import roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
-_PACKAGES = ("epsilometer", "epsilometer_audit", "epsilometer_workflow")
+_PACKAGES = {folder.name for folder in _SOURCE.iterdir()}
 _WORKFLOW = _SOURCE.parent / "workflow"
 _STAGES = Path(__file__).parents[1] / "stages"
 _KEEPS_JOBS = Path(__file__).parents[1] / "runtime"
@@ -38,13 +37,13 @@ def contents(files: Iterable[str]) -> dict[str, str]:
 
 
 @cache
-def digest(stage: str, *modules: str | Path) -> str:
-    """Return a digest of what a stage and registered modules run, and what that imports.
+def digest(stage: str | Path, *modules: str | Path) -> str:
+    """Return a digest of what a stage (by name or file) and registered modules run and import.
 
     >>> digest("histogram").split()[1].partition("=")[0]
     'numba'
     """
-    files = closure(_STAGES / f"{stage}.py", *modules)
+    files = closure(stage if isinstance(stage, Path) else _STAGES / f"{stage}.py", *modules)
     code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
     imported = sorted({name for file in files for name in _imports(file)[1]})
     versions = [f"{name}={version(_COMPUTE.get(name, name))}" for name in imported]
@@ -86,10 +85,13 @@ def _statements(path: Path) -> str:
 @cache
 def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Return the files of these packages that a file imports, and the libraries that compute."""
-    names = {
-        ".".join(filter(None, [_package(path, level), name]))
-        for name, level in imported(_executed(_parsed(path)))
-    }
+    names: set[str] = set()
+    for node in _executed(_parsed(path)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = [_package(path, node.level), node.module]
+            names |= {".".join(filter(None, [*package, alias.name])) for alias in node.names}
     tops = {name.partition(".")[0] for name in names}
     libraries = tops & set(_COMPUTE)
     if not _is_ours(path):

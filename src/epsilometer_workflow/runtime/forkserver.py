@@ -27,11 +27,6 @@ _SECONDS = 1.0  # time limit for a client to send them
 _CALLED = {  # modules that most jobs of a stage use and import late
     **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
     "estimate": ("scipy.special", "numba"),
-    "audit": (
-        *("epsilometer_audit.auditing", "epsilometer_audit.rendering.page"),
-        *("scipy.special", "numba"),
-        *("matplotlib.figure", "matplotlib.backends.backend_svg"),
-    ),
     "summarise": ("scipy.special",),
     "render": ("matplotlib.pyplot", "matplotlib.backends.backend_pdf"),
 }
@@ -137,18 +132,18 @@ class Server:
 
 @cache
 def _import(stage: str) -> None:
-    """Import what the jobs of a stage need, at the first of them."""
+    """Import what the jobs of a stage (a module) need, at the first of them."""
     import gc
     from importlib import import_module
 
     for module in (
         "snakemake.script",
         "epsilometer_workflow.runtime.keeping",
-        *_CALLED.get(stage, ()),
+        *_CALLED.get(stage.rpartition(".")[2], ()),
     ):
         import_module(module)
     with suppress(Exception):  # the job itself reports the error
-        import_module(f"epsilometer_workflow.stages.{stage}")
+        import_module(stage)
     gc.collect()
     gc.freeze()  # imported modules stay, and are shared with all forks
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,40 +12,31 @@ from epsilometer_workflow.runtime.forkserver import handed_over
 Progress = Callable[[str], None]
 
 
-def start(module: Mapping[str, Any], *, substitute: bool = False) -> None:
+def start(
+    module: Mapping[str, Any],
+    *,
+    package: str = "epsilometer_workflow.stages",
+    substitute: bool = False,
+) -> None:
     """Return at once in a module that is imported; as a script of Snakemake, run it and exit.
 
     A stage calls it with ``globals()`` before it imports anything else. As a script it is handed
     over to the run's server, which has everything imported already (`forkserver`). Without a server
-    it is imported here. Its function ``main(snakemake, progress)`` then runs, watched (`keeping`).
-    With ``substitute``, its function ``stopped(snakemake, cause)`` writes the cause in place of the
-    outputs if ``main`` crashes.
+    it is imported here, from its ``package``. Its function ``main(snakemake, progress)`` then runs,
+    watched (`keeping`). With ``substitute``, its function ``stopped(snakemake, cause)`` writes the
+    cause in place of the outputs if ``main`` crashes.
     """
     snakemake = module.get("snakemake")
     if snakemake is None:
         return
-    name = Path(module["__file__"]).stem
-
-    def stopped(cause: str) -> None:
-        import_module(f"epsilometer_workflow.stages.{name}").stopped(snakemake, cause)
-
-    with job(snakemake, stopped if substitute else None, name) as progress:
-        import_module(f"epsilometer_workflow.stages.{name}").main(snakemake, progress)
-
-
-@contextmanager
-def job(
-    snakemake: Any, stopped: Callable[[str], None] | None = None, name: str = ""
-) -> Iterator[Progress]:
-    """Run the body of a script, watched, and exit; gives a function that reports progress.
-
-    ``name`` is the stage that the server imports for it. If the body crashes, ``stopped`` gets the
-    cause and writes a substitute for the outputs; without it the job fails.
-    """
-    code = handed_over(snakemake, name or snakemake.rule)
+    name = f"{package}.{Path(module['__file__']).stem}"
+    code = handed_over(snakemake, name)
     if code is not None:
         raise SystemExit(code)
     from epsilometer_workflow.runtime.keeping import kept
 
-    with kept(snakemake, stopped) as progress:
-        yield progress
+    def stopped(cause: str) -> None:
+        import_module(name).stopped(snakemake, cause)
+
+    with kept(snakemake, stopped if substitute else None) as progress:
+        import_module(name).main(snakemake, progress)

@@ -30,7 +30,7 @@ def kept(
 
     The log has the job's start, progress and output, the cause of a failure (with the
     traceback where the failure is ours) and its usage; the terminal shows one line. For
-    ``stopped`` see `epsilometer_workflow.runtime.job.job`.
+    ``stopped`` see `epsilometer_workflow.runtime.job.start`.
     """
     log_file = Path(str(snakemake.log[0]))
     title = f"{snakemake.rule} {' '.join(snakemake.wildcards)}".strip()

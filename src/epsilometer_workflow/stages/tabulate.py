@@ -36,8 +36,8 @@ from typing import Any, get_type_hints
 import pandas as pd
 
 from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.models import parse
 from epsilometer.registry import load
-from epsilometer_audit.grids.options import parse
 from epsilometer_workflow.files.options import options_model
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 

@@ -14,8 +14,8 @@ from scipy.stats import fisher_exact
 from auditors import functions_of, listed
 from benchmark import compare, figures, measure, tasks
 from epsilometer.errors import ConfigError
-from epsilometer_workflow.configuration.locks import find_lock
 from epsilometer_workflow.files.storage import read_columns
+from exhibition.locks import find_lock
 
 HERE = Path(tasks.__file__).parent
 sys.path.insert(0, str(HERE))  # as the programs are run

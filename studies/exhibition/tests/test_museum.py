@@ -10,21 +10,15 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import yaml
-from tests.products import everything
 from tests.unit.conftest import CONFIG
-from tests.unit.test_stages_audit import verdicts_of
 
 from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_audit.verdict import Verdict
-from epsilometer_workflow.configuration.locks import Lock, find_lock
-from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.files.storage import write_columns
-from epsilometer_workflow.products.audited import Conclusion, Environment, made_of, verdict_lines
-from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.jobs import Jobs
-from epsilometer_workflow.stages import audit, conclude, environment
-from exhibition import collection, exhibit
+from epsilometer_workflow.files.storage import read_columns, write_columns
+from exhibition import audit, collection, environment, exhibit
 from exhibition.collection import is_as_expected, lines, rows_made, spec_of, wanted
+from exhibition.locks import Lock, find_lock
+from exhibition.products import AuditJobs, AuditStudy, Environment, made_of
 
 FILE = Path("config/audits/museum-tiny.yaml")
 LOCKS = FILE.parent / "envs"
@@ -47,11 +41,21 @@ def config_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def study(config_folder):
-    return checked()
+    return AuditStudy()
 
 
 def all_of_the_museum(study):
-    return everything(wanted(study, "museum", None))
+    audits = wanted(study, "museum", None)
+    return [
+        *audits,
+        *{need.path: need for a in audits for need in a.needs()["environment"]}.values(),
+    ]
+
+
+def verdicts_of(file, spec, made_of):
+    return [
+        json.loads(t) for t in read_columns(file, "verdict", {**spec, "made_of": made_of})["json"]
+    ]
 
 
 def edited(old: str, new: str, file: Path = FILE) -> None:
@@ -147,13 +151,13 @@ def test_a_lock_does_not_take(config_folder, statement, message):
 def test_a_lock_beside_the_file_comes_before_the_projects(config_folder):
     edited("nothing, function", "own, function")
     with pytest.raises(ConfigError, match=r"right.mechanism.environment: unknown env.* 'own'"):
-        checked("config")
+        AuditStudy()
     project = Path("envs/own.txt")
     project.parent.mkdir(parents=True)
     project.write_text("pip==1\n")
-    assert lock_in(checked("config"), "own").statements == ("pip==1",)
+    assert lock_in(AuditStudy(), "own").statements == ("pip==1",)
     (LOCKS / "own.txt").write_text("pip==2\n")
-    assert lock_in(checked("config"), "own").statements == ("pip==2",)
+    assert lock_in(AuditStudy(), "own").statements == ("pip==2",)
 
 
 def lock_in(study, name: str) -> Lock:
@@ -206,7 +210,7 @@ def test_audits_need_their_environment_which_all_scales_share(config_folder):
     edited("{smoke: 1000}", "1000")
     environments = {}
     for scale in ("smoke", "paper"):
-        study = Study("config", {"scale": scale})
+        study = AuditStudy("config", {"scale": scale})
         environments[scale] = [p for p in all_of_the_museum(study) if p.rule == "environment"]
         keys = {p.environment for p in environments[scale]}
         for case in (p for p in all_of_the_museum(study) if p.rule == "audit"):
@@ -222,11 +226,11 @@ def test_audits_need_their_environment_which_all_scales_share(config_folder):
 def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
     def audits() -> dict[str, str]:
         made_of.cache_clear()
-        study = checked("config")
+        study = AuditStudy()
         products = [p for p in all_of_the_museum(study) if p.rule == "audit"]
         return {
             p.parameters: json.dumps(
-                [p.spec(), p.made_of(), Jobs(study).environment_of_audit(p.wildcards)]
+                [p.spec(), p.made_of(), AuditJobs(study).environment_of_audit(p.wildcards)]
             )
             for p in products
         }
@@ -276,13 +280,13 @@ def test_a_mistake_is_a_line_with_file_and_key(config_folder, old, new, message)
     with pytest.raises(
         ConfigError, match=rf"(?m)^config/audits/museum-tiny.yaml: audits.*{message}"
     ):
-        checked("config")
+        AuditStudy()
 
 
 def test_exhibits_have_names_of_their_own(study):
     (FILE.parent / "museum-zoo.yaml").write_text(FILE.read_text())
     with pytest.raises(ConfigError, match=r"zoo.yaml: audits.right: is also in .*tiny.yaml"):
-        wanted(checked("config"), "museum", None)
+        wanted(AuditStudy(), "museum", None)
 
 
 def test_exhibits_can_be_selected(study):
@@ -305,7 +309,7 @@ def test_the_example_of_the_documentation_is_sound(config_folder):
     )
     for version in ("0.11.1", "0.14.2", "0.15.1"):
         (LOCKS / f"opendp-{version}.txt").write_text(f"opendp=={version}\n")
-    assert exhibits(checked("config")) == [
+    assert exhibits(AuditStudy()) == [
         ("last-bit", "version=0.11.1_epsilon=2.2"),
         ("last-bit", "version=0.14.2_epsilon=2.2"),
         ("last-bit-fixed", "epsilon=2.2"),
@@ -396,33 +400,7 @@ def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
     ],
 )
 def test_verdicts_as_expected(word, expected, answer):
-    assert conclude.as_expected(word, expected) == answer
-
-
-def test_unexpected_verdicts_are_reported_for_any_file_of_audits(config_folder):
-    study = checked("config")
-    rows = [
-        ("first", "violated", "violated", "yes", 3.25, None),
-        ("second", "violated", "not refuted", "no", 3.25, None),
-        ("third", "violated", None, None, 3.25, None),
-        ("fourth", "missing", "violated", None, None, "no wheel"),
-        ("fifth", "not refuted", "violated", "no", 0.5, None),
-    ]
-    names = ("audit", "verdict", "expected", "as_expected", "bound", "error")
-    same = {"parameters": None, "pairs": "bit", "claim": "epsilon = 1", "quantity": "epsilon"}
-    table = pd.DataFrame(rows, columns=names).assign(**same)
-    file = Path(Conclusion(study, "small").path)
-    file.parent.mkdir(parents=True)
-    table.to_csv(file, index=False)
-    assert verdict_lines(study, "small") == [
-        "  audits: 3 violated, 1 missing, 1 not refuted (2 not as expected): "
-        "results/smoke/audits/small.html",
-        "    violated (not refuted was expected): second, bit: epsilon = 1: "
-        "epsilon is at least 3.25",
-        "    violated: third, bit: epsilon = 1: epsilon is at least 3.25",
-        "    missing: fourth, bit: epsilon = 1: no wheel",
-        "    not refuted (violated was expected): fifth, bit: epsilon = 1: epsilon is at least 0.5",
-    ]
+    assert exhibit.as_expected(word, expected) == answer
 
 
 @pytest.mark.parametrize(
@@ -465,7 +443,7 @@ def shown(spec, answers) -> SimpleNamespace:
 
 
 def test_the_table_and_the_page(config_folder):
-    study = checked("config")
+    study = AuditStudy()
     spec = spec_of(study, "museum", None)
     answers = [
         verdict("not refuted", 0.2),
@@ -519,8 +497,8 @@ audits:
 @pytest.fixture
 def census(config_folder):
     """Return a configuration with two libraries in its census."""
-    folder = Path("config/audits/census")
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = Path("config/audits")
+    shutil.rmtree(folder)
     folder.mkdir()
     (folder / "counts.py").write_text("def noisy(x):\n    return x\n")
     for name in ("one", "two"):
@@ -529,7 +507,7 @@ def census(config_folder):
 
 
 def census_of(folder, names=None):
-    study = checked("config", {"audits": str(folder)})
+    study = AuditStudy()
     return [(case.audits, case.entry) for case in wanted(study, "census", names)]
 
 
@@ -540,7 +518,7 @@ def test_the_census_is_of_files_and_parts_of_them(census):
     assert census_of(census, ["two/no*"]) == [second]
     with (census / "census-two.yaml").open("a") as file:
         file.write("left out: {quick: slow}\n")
-    study = checked("config", {"audits": str(census)})
+    study = AuditStudy()
     assert len(collection.left_out(study, "census", None)) == 1
     assert collection.left_out(study, "census", ["two/no*"]) == []
     for wrong, near in (("tow", "two"), ("two/nois", "two/noise")):
@@ -551,7 +529,7 @@ def test_the_census_is_of_files_and_parts_of_them(census):
 def test_the_table_and_the_page_of_the_census(census):
     with (census / "census-two.yaml").open("a") as file:
         file.write("left out: {quick: <needs Spark>}\n")
-    spec = spec_of(checked("config", {"audits": str(census)}), "census", None)
+    spec = spec_of(AuditStudy(), "census", None)
     answers = [verdict("not refuted", 0.2), verdict("violated", 4.25)]
     outputs = shown(spec, answers)
     table = pd.read_csv(outputs.csv)
@@ -569,7 +547,7 @@ def test_the_table_and_the_page_of_the_census(census):
 
 
 def test_a_census_says_which_verdicts_changed(census):
-    spec = spec_of(checked("config", {"audits": str(census)}), "census", None)
+    spec = spec_of(AuditStudy(), "census", None)
     table = shown(spec, [verdict("not refuted", 0.2)] * 2).csv
     before = rows_made(table)
     assert len(lines("census", table, before)) == 1

@@ -18,8 +18,8 @@ from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
+from epsilometer.models import Fractional
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.panels import Titles, of_panels
 

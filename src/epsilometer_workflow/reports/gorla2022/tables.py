@@ -21,8 +21,8 @@ from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.finite import BernoulliPair
 from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
+from epsilometer.models import Fractional
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.grids.options import Fractional
 from epsilometer_workflow.files.options import Epsilon, Order
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]

@@ -16,7 +16,7 @@ from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer_audit.grids.options import Fractional
+from epsilometer.models import Fractional
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
 from epsilometer_workflow.reports.panels import Titles, in_order

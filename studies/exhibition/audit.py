@@ -2,7 +2,8 @@
 
 from epsilometer_workflow.runtime.job import Progress, start
 
-start(globals(), substitute=True)  # as a job: runs `main` and exits; imported: nothing
+# As a job: runs `main` and exits; imported: nothing.
+start(globals(), package="exhibition", substitute=True)
 
 import json
 import logging
@@ -12,9 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib.backends.backend_svg  # noqa: F401 (the server imports once what is used late)
+import numba  # noqa: F401
+import scipy.special  # noqa: F401
+
+import epsilometer_audit.auditing  # noqa: F401
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.formats import as_plain, input_text
 from epsilometer_audit.grids.verdicts import FAILED, MISSING, Row, audited, without
+from epsilometer_audit.rendering.page import html_of
 from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.files.storage import atomic, write_columns
 
@@ -87,8 +94,6 @@ def _write(
     made_of: str,
     replay: str = "",
 ) -> None:
-    from epsilometer_audit.rendering.page import html_of  # the Snakefile imports this module
-
     rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
     verdicts = [(verdict, claim) for verdict, claim, _ in rows]
     try:

@@ -5,7 +5,8 @@ If it cannot be made, as there is no wheel for this Python, the reason is kept i
 
 from epsilometer_workflow.runtime.job import Progress, start
 
-start(globals(), substitute=True)  # as a job: runs `main` and exits; imported: nothing
+# As a job: runs `main` and exits; imported: nothing.
+start(globals(), package="exhibition", substitute=True)
 
 import json
 import os

@@ -1,17 +1,12 @@
-"""All claims of a case are audited in a job on the same draws, as if each were audited alone."""
-
-import json
+"""All claims of a case are audited on the same draws, as if each were audited alone."""
 
 import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer import __version__
-from epsilometer.errors import DataError, MechanismError
+from epsilometer.errors import MechanismError
 from epsilometer_audit.grids import verdicts
 from epsilometer_audit.sources.callables import load
-from epsilometer_workflow.files.storage import read_columns
-from epsilometer_workflow.stages import audit, conclude
 
 MODULE = """
 import ctypes, random
@@ -48,12 +43,11 @@ def raises(x, rng):
     raise ValueError("no budget\\nleft")
 """
 PAIRS = [["first", [0, 0], [0, 1]], ["second", [0], [1]], ["third", [1, 1], [0, 1]]]
-COMMON = {"seed": 1, "scale": "smoke", "version": __version__}
 
 
 def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **changed):
-    """Return the spec of a job of a case."""
-    return COMMON | {
+    """Return the spec of a case."""
+    return {
         **{"audits": "a", "entry": "e", "set": "s", "arguments": {}, "given": {}},
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0},
@@ -64,36 +58,18 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **chang
     }
 
 
-def verdicts_of(file, spec, made_of="of nothing"):
-    """Return the verdicts that a job wrote, in the order of the claims."""
-    columns = read_columns(file, "verdict", {**spec, "made_of": made_of})
-    answers = [json.loads(text) for text in columns["json"]]
-    assert [answer["verdict"] for answer in answers] == list(columns["verdict"])
-    assert [answer["claimed"] for answer in answers] == list(columns["claimed"])
-    return answers
-
-
 @pytest.fixture
-def audited(tmp_path, monkeypatch):
-    """Return a function that audits all claims about a mechanism, and returns the verdicts.
-
-    Its pages are without pictures, which take as long as the audit; test_cli.py looks at these.
-    """
-    monkeypatch.setattr("epsilometer_audit.rendering.page.image", lambda *_: "")
-    folder, file, page = (tmp_path / name for name in ("own", "case.parquet", "case.html"))
+def audited(tmp_path):
+    """Return a function that audits all claims about a mechanism, and returns the verdicts."""
+    folder = tmp_path / "own"
     folder.mkdir()
     (folder / "own.py").write_text(MODULE)
 
-    def run(spec, environment=None):
-        arguments = (spec, "of nothing", str(folder), "again")
-        audit.run(str(file), str(page), *arguments, lambda _: None, environment)
-        text = page.read_text()
-        assert text.startswith("<!DOCTYPE html>")
-        answers = verdicts_of(str(file), spec)
-        assert text.count("<h1 id=") in (0, len(answers))
-        return answers
+    def run(spec):
+        rows = verdicts.audited(spec, str(folder), lambda _: None)
+        return [v.to_plain() | {"verdict": word or v.verdict} for v, _, word in rows]
 
-    run.folder, run.file, run.page = folder, file, page
+    run.folder = folder
     return run
 
 
@@ -122,7 +98,6 @@ def test_the_verdict_is_that_of_an_audit_of_the_mechanism(audited, function, cla
         for key in ("detectable", "p_value", "draws", "outputs", "source", "checks"):
             assert answer[key] == live[key], key
         assert answer["provenance"]["made of"] == source.digest()
-        assert answer["replay"] == "again"
 
 
 class Counting:
@@ -155,16 +130,6 @@ def test_equal_requests_get_the_same_draws():
     others = [remembered.draw(*call) for call in ((y, 5, 7), (x, 6, 7), (x, 5, 8))]
     assert all(not np.array_equal(first, other) for other in others)
     assert source.calls == 4
-
-
-def test_a_mechanism_that_failed_is_not_called_again():
-    source = Counting(fails_at=2)
-    remembered = verdicts.Remembered(source)
-    remembered.draw(0, 5, 7)
-    for _ in range(2):
-        with pytest.raises(MechanismError, match="no more"):
-            remembered.draw(0, 5, 8)
-    assert source.calls == 2
 
 
 @pytest.mark.parametrize("pairs", [PAIRS, PAIRS[1:2]])
@@ -231,48 +196,6 @@ def test_the_failure_of_a_mechanism_takes_the_place_of_its_verdict(audited, chan
         assert answer["bound"] is None
 
 
-def test_recorded_outputs_are_audited(audited):
-    rng = np.random.default_rng(3)
-    recorded = {"x": rng.normal(0, 1, 3000), "y": rng.normal(0.7, 1, 3000)}
-    np.save(audited.folder / "both.npy", np.stack(list(recorded.values())))
-    place = {"outputs": ["both.npy"], "columns": None}
-    answer, other = audited(
-        spec_of(claims=[{"epsilon": 0.5}, {"zcdp": 1.0}], mechanism=place) | {"pairs": None}
-    )
-    assert (other["verdict"], other["method"]) == ("not refuted", "anytime")
-    live = ea.audit_outputs(tuple(recorded.values()), ea.pure(0.5), seed=5).to_plain()
-    for key in ("verdict", "bounds", "witness", "detectable", "draws", "method", "checks"):
-        assert answer[key] == live[key], key
-    assert answer["verdict"] == "violated"
-    assert answer["source"] == "recorded in both.npy"
-    assert list(answer["provenance"]["made of"]) == ["both.npy"]
-
-
-def test_a_job_that_was_stopped_leaves_its_cause(tmp_path):
-    spec, file = spec_of(claims=[{"epsilon": 1.0}, {"gdp": 1.0}]), str(tmp_path / "case.parquet")
-    cause = "crashed: Segmentation fault (signal 11)"
-    audit.write_failure(file, str(tmp_path / "case.html"), spec, "of nothing", cause)
-    answers = verdicts_of(file, spec)
-    assert [(answer["verdict"], answer["draws"]) for answer in answers] == [("failed", 0)] * 2
-    assert [answer["reasons"] for answer in answers] == [[cause]] * 2
-
-
-def test_a_page_that_cannot_be_drawn_costs_no_verdict(audited, monkeypatch):
-    def broken(*_):
-        raise ValueError("no figure")
-
-    monkeypatch.setattr("epsilometer_audit.rendering.page.image", broken)
-    (answer,) = audited(spec_of(as_reals=True))
-    assert answer["verdict"] == "not refuted"
-    assert "<pre>NOT REFUTED" in audited.page.read_text()
-
-
-def test_long_inputs_are_kept_in_words(audited):
-    pairs = [["long", [0] * 300, [0] * 299 + [1]]]
-    (answer,) = audited(spec_of(pairs=pairs, claims=[{"epsilon": 0.1}]))
-    assert all(len(x) <= 400 and x.endswith("...]") for x in answer["pair"])
-
-
 def test_outputs_may_stand_for_reals(audited):
     for as_reals, verdict in ((False, "violated"), (True, "not refuted")):
         (answer,) = audited(spec_of(as_reals=as_reals, claims=[{"epsilon": 1.1}]))
@@ -283,14 +206,6 @@ def test_outputs_may_stand_for_reals(audited):
 def test_a_violated_verdict_has_its_cause_if_requested(audited):
     (answer,) = audited(spec_of("laplace", [{"epsilon": 0.01}], explain=True))
     assert answer["verdict"] == "violated"
-    assert "own.py" in conclude.cause(answer["cause"])
+    assert "own.py" in answer["cause"]["findings"][0]["place"]
     (answer,) = audited(spec_of("laplace", [{"epsilon": 0.01}]))
-    assert conclude.cause(answer["cause"]) is None
-
-
-def test_verdicts_of_another_spec_are_refused(audited):
-    audited(spec_of())
-    with pytest.raises(DataError, match="is stale: samples is 2000, not 3000"):
-        verdicts_of(str(audited.file), spec_of(samples=3000))
-    with pytest.raises(DataError, match="is stale: made_of"):
-        verdicts_of(str(audited.file), spec_of(), "of something else")
+    assert answer["cause"] is None

@@ -1,4 +1,4 @@
-"""The products of audits: the verdicts on all claims of a case, and the table of a file of audits.
+"""Audits as jobs of Snakemake: environments, and the verdicts on all claims of a case.
 
 The code and data of an audit are read when the DAG is made, from files and without running any of
 them (`made_of`); it is one of the job's parameters, so that a changed line in a
@@ -7,34 +7,78 @@ mechanism, or in what it imports from its folder, makes its audits again.
 
 from __future__ import annotations
 
-import csv
-import hashlib
 import json
 import os
 import platform
-import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.grids.cases import Audits, Case
-from epsilometer_audit.grids.verdicts import counts_of
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.sources.callables import digests
 from epsilometer_audit.sources.worker import WorkerSource
+from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products import sources
+from epsilometer_workflow.products.jobs import Jobs
+from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
+from exhibition.locks import Lock, find_lock
 
-_TEMPLATE = Path(__file__).parents[3] / "workflow/report/audits.html.j2"
-_BAD, _SHOWN = ("violated", "failed", "missing", "invalid"), 12
+HERE = Path(__file__).parent
+
+
+class AuditStudy(Study):
+    """A study, the files of audits in its ``config/audits``, and the locks of environments.
+
+    A lock lies in ``envs/`` beside a file of audits or beside ``config``, or in ``locks/`` here.
+    Raises `ConfigError` if a file is invalid.
+    """
+
+    def __init__(
+        self, folder: str | Path = "config", overrides: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(folder, overrides)
+        places = [Path(folder).parent / "envs", HERE / "locks"]
+
+        def lock_of(name: str, beside: Path) -> Lock:
+            return find_lock(name, [beside / "envs", *places])
+
+        self.audits: dict[str, Audits] = {}
+        self.locks: dict[str, Lock] = {}
+        for path in sorted(self.file("audits").glob("*.yaml")):
+            file = self.audits[path.stem] = Audits(path, self.scale, self.main.scales, lock_of)
+            self.locks |= file.locks  # reads all its cases
+        self.locks |= {
+            lock.key: lock
+            for file in places[0].glob("*.txt")
+            for lock in [find_lock(file.stem, places)]
+        }
 
 
 @dataclass(frozen=True)
-class Environment(Product, rule="environment"):
+class _Audited(Product):
+    """A product of audits; its stage lies in this folder."""
+
+    study: AuditStudy
+
+    def code(self) -> str:
+        return sources.digest(HERE / f"{self.rule}.py")
+
+    def stopped(self) -> str:
+        """Return the reasons why its jobs had to be stopped; one more reason makes it again."""
+        try:
+            return Path(paths.log(self.path)).with_suffix(".stopped").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
+
+@dataclass(frozen=True)
+class Environment(_Audited, rule="environment", rules=HERE):
     """A folder with an interpreter and the packages of a lock; or the reason why there is none.
 
     Its name holds a digest of the lock, so that another lock is another environment.
@@ -51,50 +95,37 @@ class Environment(Product, rule="environment"):
 
 
 @dataclass(frozen=True)
-class _OfFile(Product):
-    """A product of one file of audits."""
-
-    audits: str
-
-    def check(self) -> None:
-        entry(self.study.audits, "file of audits", self.audits)
-
-    @property
-    def file_of_audits(self) -> Audits:
-        """The file, read."""
-        return self.study.audits[self.audits]
-
-
-@dataclass(frozen=True)
-class Audit(_OfFile, rule="audit"):
+class Audit(_Audited, rule="audit", rules=HERE):
     """The verdicts on all claims of a case: one mechanism on one set of pairs."""
 
+    audits: str
     entry: str
     parameters: str
     pairs: str
 
     def check(self) -> None:
-        super().check()
-        part: Any = self.file_of_audits.cases
+        part: Any = entry(self.study.audits, "file of audits", self.audits).cases
         for kind in ("entry", "parameters", "pairs"):
             title = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
             part = entry(part, title, getattr(self, kind))
 
     @property
+    def _file(self) -> Audits:
+        return self.study.audits[self.audits]
+
+    @property
     def case(self) -> Case:
         """Its case in the file."""
-        return self.file_of_audits.cases[self.entry][self.parameters][self.pairs]
+        return self._file.cases[self.entry][self.parameters][self.pairs]
 
     def folder(self) -> str:
         """Return the folder that paths in the file are relative to."""
-        return os.path.relpath(self.file_of_audits.folder)
+        return os.path.relpath(self._file.folder)
 
     def replay(self) -> str:
         """Return the command that makes it again."""
-        file = os.path.relpath(self.file_of_audits.path)
         settings = f"scale={self.study.scale} seed={self.study.main.seed}"
-        audits = shlex.quote(f"audits={file}")
-        return f"snakemake --cores 1 --force {self.path} --config {settings} {audits}"
+        return f"snakemake --cores 1 --force {self.path} --config {settings}"
 
     def needs(self) -> Needs:
         """Return its environment, if it has one; otherwise it needs no other product."""
@@ -105,15 +136,13 @@ class Audit(_OfFile, rule="audit"):
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        seed = self.study.main.seed
-        return self.common | self.file_of_audits.spec(self.case, self.audits, seed)
+        return self.common | self._file.spec(self.case, self.audits, self.study.main.seed)
 
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""
-        options = self.file_of_audits.file.audits[self.entry]
-        files = (*files_of(self.case), *options.reads)
-        folder = str(self.file_of_audits.folder)
-        return made_of(json.dumps(self.case.mechanism, sort_keys=True), files, folder)
+        files = (*files_of(self.case), *self._file.file.audits[self.entry].reads)
+        mechanism = json.dumps(self.case.mechanism, sort_keys=True)
+        return made_of(mechanism, files, str(self._file.folder))
 
     def member(self) -> Spec:
         """Return its path, identity and facts, for a table of verdicts."""
@@ -121,70 +150,23 @@ class Audit(_OfFile, rule="audit"):
         return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **known}
 
 
-@dataclass(frozen=True)
-class Conclusion(_OfFile, rule="conclude"):
-    """A table of all verdicts of a file, and its page."""
+class AuditJobs(Jobs):
+    """What the rules of `audits.smk` ask of Python."""
 
-    @cached_property
-    def cases(self) -> list[Audit]:
-        """All of the file, in its order."""
-        return [
-            Audit(self.study, self.audits, case.entry, case.parameters, case.pairs)
-            for case in self.file_of_audits.all_cases()
-        ]
+    def __init__(self, study: AuditStudy) -> None:
+        super().__init__(study, (Environment, Audit))
 
-    def needs(self) -> Needs:
-        return {"verdicts": list(self.cases)}
+    def environment_of_audit(self, wildcards: Any) -> list[str]:
+        """Return the file of the interpreter that a mechanism runs in, if not in this one."""
+        return self._needs("audit", wildcards, "environment")
 
-    def spec(self) -> Spec:
-        members = [audit.member() for audit in self.cases]
-        file = self.file_of_audits
-        spec = {
-            "title": file.title,
-            "alpha": file.file.alpha,
-            "template": digest_of(_TEMPLATE.read_text(encoding="utf-8")),
-            "members": members,
-        }
-        identity = {"audits": self.audits, "made_of": digest_of(spec)}
-        return {"identity": self.common | identity, **spec}
+    def of_audit(self, fact: str) -> Callable[[Any], str]:
+        """Return a function: a fact about an audit, by the name of a method of `Audit`."""
+        return lambda wildcards: str(getattr(self.product("audit", wildcards), fact)())
 
-
-AUDITED: tuple[type[Product], ...] = (Environment, Audit, Conclusion)
-
-
-def verdict_lines(study: Study, name: str) -> list[str]:
-    """Return a line about a file of audits that was made: how many verdicts of which kind."""
-    conclusion = Conclusion(study, name)
-    page = Path(conclusion.templates["page"].format(**conclusion.wildcards))
-    try:
-        rows = rows_of(conclusion.path)
-        verdicts = [row["verdict"] for row in rows]
-        bad = [line_of(row) for row in rows if _is_bad(row)]
-    except (OSError, KeyError, ValueError):
-        return []
-    counts = counts_of(verdicts, sum(row["as_expected"] == "no" for row in rows))
-    more = [f"    ... and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
-    return [f"  audits: {counts}: {page}", *bad[:_SHOWN], *more]
-
-
-def rows_of(path: str | Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def _is_bad(row: Mapping[str, str]) -> bool:
-    return row["as_expected"] == "no" or (row["verdict"] in _BAD and row["as_expected"] != "yes")
-
-
-def line_of(row: Mapping[str, str]) -> str:
-    """Return a line about a row of a table."""
-    case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
-    text = row["error"]
-    if row["bound"] and not text:
-        text = f"{row['quantity']} is at least {float(row['bound']):.3g}"
-    unlike = f" ({row['expected']} was expected)" if row["as_expected"] == "no" else ""
-    return f"    {row['verdict']}{unlike}: {case}: {row['claim']}: {text}"
+    def stopped(self, rule: str) -> Callable[[Any], str]:
+        """Return a function: the reasons why jobs were stopped; one more makes it again."""
+        return lambda wildcards: cast(_Audited, self.product(rule, wildcards)).stopped()
 
 
 # --- the sources of an audit ----------------------------------------------------------------------
@@ -202,8 +184,8 @@ def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
         parts |= _code(json.loads(mechanism), folder)
     except (EpsilometerError, OSError) as error:
         parts["missing"] = one_line(error)
-    paths = {file: Path(folder, file) for file in files}
-    parts |= {file: sha256(p) if p.is_file() else "missing" for file, p in paths.items()}
+    data = {file: Path(folder, file) for file in files}
+    parts |= {file: sha256(p) if p.is_file() else "missing" for file, p in data.items()}
     return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
 
 
@@ -250,8 +232,3 @@ def _elsewhere(interpreter: str, folder: str) -> dict[str, str]:
 def _short(text: str) -> str:
     is_digest = len(text) == 64 and set(text) <= set("0123456789abcdef")
     return text[:16] if is_digest else one_line(text)
-
-
-def digest_of(spec: object) -> str:
-    """Return a short digest of a spec."""
-    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]

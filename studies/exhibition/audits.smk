@@ -1,0 +1,60 @@
+# Environments, and audits of mechanisms: one job audits all claims about one mechanism on one set of
+# pairs. For a Snakefile that has loaded the workflow as the module `epsilometer`.
+#
+# `made_of` holds digests of the mechanism's files, read when the DAG is made. `stopped` holds the reasons
+# why earlier jobs were stopped; the same command then tries again. Environments are made from their locks
+# on the machine of Snakemake, because nodes of a cluster may have no network.
+
+from epsilometer.errors import EpsilometerError
+from exhibition.products import AuditJobs, AuditStudy
+from snakemake.exceptions import WorkflowError
+
+try:
+    study = AuditStudy("config", epsilometer.study.overrides)
+except EpsilometerError as error:
+    raise WorkflowError(str(error)) from None
+audited = AuditJobs(study)
+
+
+localrules:
+    environment,
+
+
+rule environment:
+    output:
+        "results/environments/{environment}/environment.json",
+    log:
+        "results/environments/logs/{environment}/environment.log",
+    wildcard_constraints:
+        environment="[^/]+",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=audited.spec("environment"),
+        code=audited.code("environment"),
+        stopped=audited.stopped("environment"),
+    script:
+        "environment.py"
+
+
+rule audit:
+    input:
+        environment=audited.environment_of_audit,
+    output:
+        verdicts="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.parquet",
+        page="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.html",
+    log:
+        "results/{scale}/logs/audits/{audits}/{entry}/{parameters}/{pairs}.log",
+    wildcard_constraints:
+        audits="[^/]+",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=audited.spec("audit"),
+        code=audited.code("audit"),
+        made_of=audited.of_audit("made_of"),
+        folder=audited.of_audit("folder"),
+        replay=audited.of_audit("replay"),
+        stopped=audited.stopped("audit"),
+    script:
+        "audit.py"
