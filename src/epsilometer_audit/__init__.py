@@ -24,28 +24,13 @@ if TYPE_CHECKING:
 
 _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "auditing"),
-    "domain": "inputs.domains",
-    "audit_one_run": "canaries.one_run",
-    "explain": "explaining.explain",
-    "samples_needed": "statistics.power",
-    "Verdict": "verdict",
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "statistics.claims"),
+    **{"domain": "inputs.domains", "audit_one_run": "canaries.one_run", "Verdict": "verdict"},
+    **{"explain": "explaining.explain", "samples_needed": "statistics.power"},
 }
 
-__all__ = [
-    "Verdict",
-    "approximate",
-    "audit",
-    "audit_one_run",
-    "audit_outputs",
-    "domain",
-    "explain",
-    "gdp",
-    "pure",
-    "renyi",
-    "samples_needed",
-    "zcdp",
-]
+__all__ = ["Verdict", "approximate", "audit", "audit_one_run", "audit_outputs", "domain"]
+__all__ += ["explain", "gdp", "pure", "renyi", "samples_needed", "zcdp"]
 
 
 def __getattr__(name: str) -> Any:

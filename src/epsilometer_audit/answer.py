@@ -17,6 +17,7 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
+from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.bets import Round
 from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
 from epsilometer_audit.statistics.power import detectable
@@ -198,7 +199,7 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
         x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
         samples.append((x, y))
     claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
-    alpha = question.alpha / len(claims)
+    alpha = share_of(question.alpha, len(claims))
     shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
     return [
         replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))
@@ -212,7 +213,7 @@ def detectable_level(question: Question, result: Result) -> float | None:
         return None
     bets, claim = result.round, result.claim
     event = bets.bet.mean_psi if bets is not None and isinstance(claim, EventClaim) else None
-    alpha = question.alpha / len(parts(question.claim))
+    alpha = share_of(question.alpha, len(parts(question.claim)))
     return detectable(claim, result.steps, alpha=alpha, event=event)
 
 

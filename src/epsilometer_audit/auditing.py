@@ -9,8 +9,6 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import (
@@ -25,12 +23,11 @@ from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED,
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
-from epsilometer_audit.drawing import Drawing, seed_of
+from epsilometer_audit.drawing import Drawing, Progress, no_progress, seed_of
 from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
-from epsilometer_audit.question import Pairs, Question, named_pairs, source_of
-from epsilometer_audit.rendering.progress import Progress, no_progress, shown
+from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
@@ -40,7 +37,6 @@ from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
-Sample = NDArray[Any]
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
@@ -127,8 +123,7 @@ def audit(
     checked
         The checks of an earlier `check_source`.
     progress
-        Called with the share of the draws that is done, from 0 to 1, and a line of text. By default
-        a notebook shows a bar after two seconds, if rich and ipywidgets are installed.
+        Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
     Raises
     ------
@@ -160,29 +155,15 @@ def audit(
         printed=getattr(source, "printed", str),
         started=started,
     )
-    with shown(progress) as tell:
-        return _answer(question, source, checked, tell)
-
-
-@globals_kept()
-def _answer(
-    question: Question,
-    source: Source,
-    checked: Sequence[Check] | None,
-    progress: Progress,
-) -> Verdict:
-    """Answer a question about a source, undecided if a call does not return within its budget."""
-    try:
-        return _run(question, source, checked, progress)
-    except OverdueError:
-        return make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
+    with globals_kept():
+        try:
+            return _run(question, source, checked, progress or no_progress)
+        except OverdueError:
+            return make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
 def _run(
-    question: Question,
-    source: Source,
-    checked: Sequence[Check] | None,
-    progress: Progress,
+    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress
 ) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
@@ -195,6 +176,9 @@ def _run(
             )
         question = replace(question, pairs=accepted_pairs)
         checks = [*refused, *checks]
+    if same := sum(equal(x, y) for x, y in question.inputs or ()):
+        text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
+        checks.append(Check("inputs", "note", f"{text} by them"))
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
         schedule(n, len(question.pairs))  # or raise that they are too few

@@ -33,6 +33,8 @@ _PATIENCE = 2.0  # seconds for the end of a process
 _EVERY = 1.0  # seconds between two lines of progress
 _exit = os._exit  # which is another while a mechanism runs
 
+Progress = Callable[[float, str], None]
+"""Gets the part of the draws that is done, from 0 to 1, and a line about it."""
 Call = tuple[int, int, int, int]
 """A pair, a side, how many draws, and their seed."""
 
@@ -53,7 +55,7 @@ class Drawing:
         jobs: int,
         over: Callable[[int], bool],
         limit: Callable[[], AbstractContextManager[None]],
-        progress: Callable[[float, str], None],
+        progress: Progress,
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._over, self._limit, self._drawn = samples, over, limit, 0
@@ -122,7 +124,7 @@ class Drawing:
             )
         with warnings.catch_warnings():  # of threads, which are not this package's
             warnings.simplefilter("ignore", DeprecationWarning)
-            future = self._pool.submit(_answer, call)
+            future = self._pool.submit(_drawn_or_error, call)
 
         def result() -> Any:
             try:
@@ -173,12 +175,16 @@ def _draw(source: Any, inputs: Sequence[Any], call: Call) -> Any:
     return source.draw(inputs[pair][side], size, seed)
 
 
-def _answer(call: Call) -> Any:
+def _drawn_or_error(call: Call) -> Any:
     """Return the outputs of a call, or an error that another process can read."""
     try:
         return _draw(_HERE[0], _HERE[1], call)
     except EpsilometerError as error:
         return MechanismError(str(error))
+
+
+def no_progress(part: float, line: str) -> None:
+    """Show nothing."""
 
 
 def seed_of(root: int, *identity: str | int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from decimal import ROUND_UP, Context, Decimal
 from typing import Any
@@ -11,6 +12,9 @@ from typing import Any
 import numpy as np
 
 _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
+_ILLEGAL = re.compile(
+    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]"
+)
 
 
 def percent_sure(alpha: float) -> str:
@@ -75,3 +79,8 @@ def input_text(x: Any, most: int = 60) -> str:
 
 def _json(plain: Any) -> str:
     return " ".join(json.dumps(plain, ensure_ascii=False).split())
+
+
+def legal(text: str) -> str:
+    """Return a text with escapes for the characters that neither XML nor HTML may hold."""
+    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

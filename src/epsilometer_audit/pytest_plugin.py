@@ -11,10 +11,9 @@ stand in a mark, on a test, a class or a module; the nearest mark, and the call 
         audit(noisy_count)
 
 **Alpha.** If every claim holds, the probability of any "violated" in a session is ``privacy_alpha``
-at most (Bonferroni). The selected tests that take ``audit`` get equal shares. The number of calls
-in a test is not known beforehand: its i-th call gets 6 / (pi i)^2 of its share, .61 for the first
-and 1 in all. Processes of pytest-xdist collect the same tests and so find the same shares. Parts of
-a suite in separate sessions have an alpha each.
+at most: the selected tests that take ``audit`` share it, and the calls of each (see `shares`).
+Processes of pytest-xdist collect the same tests and so find the same shares. Parts of a suite in
+separate sessions have an alpha each.
 
 **Seed.** All draws follow from ``privacy_seed``, the test's id and the number of the call, in
 any order and process. A failure shows the command that repeats its draws.
@@ -40,6 +39,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 import pytest
+
+from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
     from epsilometer_audit.question import Pairs
@@ -117,7 +118,6 @@ class _Test:
     """The state of a test that takes ``audit``."""
 
     item: pytest.Item
-    share: float
     suite: _Suite
     attempt: int = 0
     phase: str = ""
@@ -133,6 +133,12 @@ class _Test:
             self.attempt += 1
         self.phase = phase
 
+    def fail(self, lines: list[str]) -> NoReturn:
+        """Fail the test with these lines, which a second attempt shows again."""
+        __tracebackhide__ = True
+        self.message = "\n".join(lines)
+        _fail(self.message)
+
     def next_call(self) -> tuple[int, float, int]:
         """Return number, alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
@@ -147,7 +153,8 @@ class _Test:
         self.calls += 1
         identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
         seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
-        return self.calls, self.share * 6 / (math.pi * self.calls) ** 2, seed
+        alpha = share_of(self.suite.alpha, self.suite.tests, self.calls)
+        return self.calls, alpha, seed
 
 
 _TEST = pytest.StashKey[_Test]()
@@ -188,53 +195,43 @@ class Auditor:
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
         from epsilometer_audit.formats import short
-        from epsilometer_audit.verdict import EXIT_CODES
+        from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        caller = sys._getframe(2)
         test, suite = self._test, self._test.suite
         options = _merged(test.item, function, own)
         expect = options.pop("expect", None) or _EXPECTED
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         number, alpha, seed = test.next_call()
-        record: dict[str, Any] = {
-            "test": test.item.nodeid,
-            "tests": suite.tests,
-            "alpha": alpha,
-            "verdict": "unfinished",
-            "expected": expect != _EXPECTED,
-            "seeded": True,
-        }
+        place = _row("place", _location(sys._getframe(2), test.item))
+        record: dict[str, Any] = {"test": test.item.nodeid, "tests": suite.tests, "alpha": alpha}
+        record |= {"verdict": "unfinished", "expected": expect != _EXPECTED, "seeded": True}
         test.pending.append(record)
-        verdict, error = None, ""
         try:
             claim = _claim(options)
             verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
-        except EpsilometerError as raised:
-            error = "\n".join([str(raised), *getattr(raised, "__notes__", ())])
-        if verdict is None:
-            test.message = f"{error}\n{_row('place', _location(caller, test.item))}"
-            _fail(test.message)
+        except EpsilometerError as error:
+            lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
+        if verdict is None:  # outside the handler, whose traceback would be shown
+            test.fail([*lines, place])
         record["verdict"] = verdict.verdict
         if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
             least, claimed = verdict.detectable or math.inf, worst.claimed
             shown = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
             text = f"{worst.quantity} {shown} where {short(claimed)} is claimed"
             record["caught"] = least / max(claimed, 1e-12), text
-        record["seeded"] = not any(
-            check["name"] == "same seed" and check["result"] != "passed" for check in verdict.checks
-        )
+        seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
+        record["seeded"] = all(result == "passed" for result in seeds)
         if record["seeded"]:
-            name = shlex.quote(test.item.nodeid)
-            command = f"pytest {name} --privacy-alpha={test.share!r} --privacy-seed={suite.seed}"
-            verdict = replace(verdict, replay=command)
-        if verdict.verdict != expect and (verdict.verdict, expect) != ("holds", _EXPECTED):
+            share = share_of(suite.alpha, suite.tests)
+            options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
+            replay = f"pytest {shlex.quote(test.item.nodeid)} {options_of_all}"
+            verdict = replace(verdict, replay=replay)
+        if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
             demanded = f" ({expect} was expected)" if record["expected"] else ""
-            share = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
-            rows = [*rest, _row("alpha", share), _row("place", _location(caller, test.item))]
-            test.message = "\n".join([first + demanded, *rows])
-            _fail(test.message)
+            part = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
+            test.fail([first + demanded, *rest, _row("alpha", part), place])
         return verdict
 
 
@@ -249,20 +246,19 @@ class _Suite:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Split alpha over the tests that were selected and take the fixture."""
+        """Count the tests that were selected and take the fixture: they share alpha."""
         items = [item for item in session.items if "audit" in getattr(item, "fixturenames", ())]
         self.tests = len(items)
         for item in items:
-            item.stash[_TEST] = _Test(item, self.alpha / len(items), self)
+            item.stash[_TEST] = _Test(item, self)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Fail a marked test that audits nothing."""
-        marked = any(mark.name == "privacy" for mark in item.own_markers)
-        if marked and "audit" not in getattr(item, "fixturenames", ()):
-            _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
         if test := item.stash.get(_TEST, None):
             test.enters("setup")
+        elif any(mark.name == "privacy" for mark in item.own_markers):
+            _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -306,10 +302,8 @@ class _Suite:
         audits = [record for record in self.records if record["verdict"] != "refused"]
         tests = {record["test"] for record in audits}
         verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
-        counts = [
-            f"{verdicts[verdict, expected]} {verdict}{' as expected' * expected}"
-            for verdict, expected in sorted(verdicts, key=lambda v: (_ORDER.index(v[0]), v[1]))
-        ]
+        order = sorted(verdicts, key=lambda each: (_ORDER.index(each[0]), each[1]))
+        counts = [f"{verdicts[each]} {each[0]}{' as expected' * each[1]}" for each in order]
         sharing = max((record["tests"] for record in audits), default=0)
         of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
@@ -340,19 +334,18 @@ def _merged(
 
     known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
     either = known.union(*(inspect.signature(f).parameters for f in (audit, audit_outputs)))
-    options: dict[str, Any] = {}
-    marks = []
-    for mark in reversed(list(item.iter_markers("privacy"))):
+    own = {name: value for name, value in call.items() if value is not None}
+    layers: list[tuple[str, set[str], Mapping[str, Any]]] = [("audit", known, own)]
+    for mark in item.iter_markers("privacy"):  # the nearest comes first
         if mark.args:
             _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
-        _refuse(mark.kwargs, either, "mark privacy")
-        marks.append({name: value for name, value in mark.kwargs.items() if name in known})
-    own = {name: value for name, value in call.items() if value is not None}
-    _refuse(own, known, "audit")
-    for layer in (*marks, own):
+        layers.append(("mark privacy", either, mark.kwargs))
+    options: dict[str, Any] = {}
+    for where, names, layer in reversed(layers):
+        _refuse(layer, names, where)
         if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
             options = {name: value for name, value in options.items() if name not in _CLAIMS}
-        options |= layer
+        options |= {name: value for name, value in layer.items() if name in known}
     if "pairs" in known and "pairs" not in options:
         _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
     return options

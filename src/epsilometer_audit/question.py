@@ -38,7 +38,6 @@ _NEEDS = {  # an option, and the options of which it needs one
     "frame": ("remove_a_row", "replace_a_row"),
     "columns": ("outputs", "one_run"),
     "guesses": ("one_run", "canaries"),
-    "probability": ("one_run", "canaries"),
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
     "lipschitz": ("support",),
@@ -265,13 +264,14 @@ def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             argument = f"pairs {name!r}" if name else "pairs"
             raise ArgumentError(argument, f"must be pairs (x, x'), got {input_text(pair)}")
-    if all(_equal(x, y) for x, y in named.values()):
+    if all(equal(x, y) for x, y in named.values()):
         message = "must have inputs that differ: no claim is refuted where x and x' are equal"
         raise ArgumentError("pairs", message)
     return named
 
 
-def _equal(x: Any, y: Any) -> bool:
+def equal(x: Any, y: Any) -> bool:
+    """Tell whether two inputs are surely equal."""
     if x is y:
         return True
     try:

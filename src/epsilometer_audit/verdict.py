@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from epsilometer_audit.formats import as_plain, input_text, percent_sure, short
+from epsilometer.errors import ArgumentError
+from epsilometer_audit import figures
+from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
+from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +57,11 @@ class Witness:
     note: str | None = None
     rests_on: str | None = None
     score: Mapping[str, Any] | None = None
+
+    @property
+    def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The draws in the event and all draws, of each side."""
+        return (self.count, self.draws), (self.count_prime, self.draws_prime)
 
 
 @dataclass(frozen=True)
@@ -168,13 +176,35 @@ class Verdict:
         ax
             Where to draw; by default in a figure of its own.
         """
-        axes: Axes = _figures().plot(self, ax)
-        return axes
+        if not self._has_figure:
+            raise ArgumentError("plot", "needs a verdict with evidence or a witness; this has none")
+        ax = figures.axes_of(ax)
+        if self.evidence:
+            figures.draw_evidence(ax, self.evidence, self.limit)
+        elif self.witness is not None:
+            figures.draw_witness(ax, self.witness.counts, figures.read_claim(self.claim))
+        return ax
 
     def _repr_html_(self) -> str:
-        """Return the table, with the figure, that a notebook shows."""
-        text: str = _figures().html_of(self)
-        return text
+        """Return the table that a notebook shows, with the figure where matplotlib is installed."""
+        first, *rows = (html.escape(legal(line)) for line in self.lines())
+        style = ' style="text-align: left"'
+        cells = [f"<tr><th{style}>{row[:14].strip()}<td{style}>{row[14:]}" for row in rows]
+        page = f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
+        try:
+            figure = figures.image(self.plot) if self._has_figure else ""
+        except ImportError:
+            figure = ""
+        return page + (figure and f'<img alt="{first}" src="data:image/svg+xml;base64,{figure}">')
+
+    @property
+    def _has_figure(self) -> bool:
+        return bool(self.evidence) or (self.witness is not None and self.guesses is None)
+
+    @property
+    def limit(self) -> float:
+        """The e-value that refutes the claim: of each order, where several are claimed."""
+        return 1 / share_of(self.alpha, len(self.claim.get("orders", "1")))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -266,9 +296,15 @@ class Verdict:
         return [(name, text) for name, text in rows if text]
 
 
-def _figures() -> Any:
-    """Return the module that draws verdicts; it imports this one."""
-    return import_module("epsilometer_audit.rendering.figures")
+def as_expected(word: str, expected: str | None) -> str | None:
+    """Return yes or no; nothing where nothing is expected, or nothing could be found out.
+
+    ``word`` is a verdict's, or "failed" or "missing" in its place.
+    """
+    if expected is None or word == "missing":
+        return None
+    as_good = "not refuted" if word == "holds" else word
+    return "yes" if expected in (word, as_good) else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

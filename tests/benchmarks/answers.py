@@ -138,7 +138,7 @@ def on_the_command_line() -> Iterator[tuple[str, Any]]:
             [f"{own}:count", *pair, "--gdp", "1", "--python", sys.executable],
             [f"{own}:Sum.draw", *pair, "--zcdp", ".5", "--as-reals"],
             [f"{own}:size", "--remove-a-row", f"{here}/table.csv", "--epsilon", "1"],
-            [f"{own}:answers", "--patterns", "3", "--epsilon", "1", "--delta", ".01"],
+            [f"{own}:answers", "--domain", '{"patterns": 3}', "--epsilon", "1", "--delta", ".01"],
             ["--outputs", f"{here}/outputs.csv", "--epsilon", "1", "--as-reals"],
             [f"{own}:count", *pair, "--renyi", "2=.5", "--renyi", "4=1", "--as-reals"],
             [f"{own}:count", *pair, "--epsilon", "1", "--exact"],

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
+from tests.benchmarks.one_run_ceiling import ceiling
 
 from epsilometer_audit.canaries.guessing import Counted, count, refuted, rules_of
-from epsilometer_audit.projections.one_run import ceiling
 from epsilometer_audit.projections.project import gaussian_deltas
 from epsilometer_audit.statistics.claims import Gaussian
 

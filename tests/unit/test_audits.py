@@ -92,7 +92,7 @@ MISTAKES = [  # old text, new text, the error
         "parameters: 'seed' is filled in f",
     ),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
-    (RECORDED, "{outputs: [a.csv, b.csv, c.csv]}", "mechanism.outputs: must be one file or two"),
+    (RECORDED, "{outputs: [a.csv, b.csv, c.csv]}", "mechanism.outputs: .*at most 2 items"),
     (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),
     ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
 ]

@@ -1,7 +1,6 @@
 """Numbers of users, files and workers have ranges, which are checked first."""
 
 import json
-import shlex
 import time
 
 import numpy as np
@@ -11,7 +10,6 @@ import yaml
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer_audit.canaries.one_run import draw_canaries
-from epsilometer_audit.cli.main import main
 from epsilometer_audit.explaining.explain import explain
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.inputs.neighbours import neighbours, patterns
@@ -25,44 +23,14 @@ def zero(x, size):
     return np.zeros(size)
 
 
-OPTIONS = [
-    ("--jobs 100000", "--jobs: must be at most 256, got 100000"),
-    ("--jobs 0", "--jobs: must be at least 1, got 0"),
-    ("--outcomes 1000000000", "--outcomes: must be at most 1000000, got 1000000000"),
-    ("--samples 1e12", "--samples: must be at most 1000000000, got 1000000000000"),
-    ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
-    ("--timeout 100000000000", "--timeout: must be at most 1e+08 seconds, got 100000000000.0"),
-    ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
-    ("--detect 301", "--detect: must lie in [0, 300], got 301"),
-    ("--alpha 1e-400", "--alpha: must lie strictly between 0 and 1, got 0.0"),
-    ("--support 0 1e101 --lipschitz 1", "--support: must lie in [0.0, 1e+100], got 1e+101"),
-    ("--support 0 1 --lipschitz 1e101", "--lipschitz: must lie in [1e-100, 1e+100], got 1e+101"),
-    ("--patterns 1000000000", "--patterns: must be at most 1000000, got 1000000000"),
-    ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),
-]
-
-
-@pytest.mark.parametrize(("words", "message"), OPTIONS)
-def test_options(words, message, tmp_path, monkeypatch, capsys):
-    (tmp_path / "m.py").write_text("def zero(x, size):\n    return [0] * size\n")
-    monkeypatch.chdir(tmp_path)
-    assert (
-        main(["audit", "m.py:zero", "--pair", "0", "1", "--epsilon", "1", *shlex.split(words)]) == 2
-    )
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"epsilometer: {message}")
-
-
 @pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
 @pytest.mark.parametrize(
     "option", ["samples", "jobs", "alpha", "seed", "detect", "outcomes", "budget", "lipschitz"]
 )
 def test_options_of_python(option, number):
-    if option == "seed" and number < 2**63:
-        pytest.skip("is a seed")
     others = {"support": (0, 1)} if option == "lipschitz" else {}
-    if option == "lipschitz" and number < 1e100:
-        pytest.skip("is a constant")
+    if (option, number) in {("seed", 10**12), ("lipschitz", 10**12)}:
+        pytest.skip("is possible")
     with pytest.raises(ArgumentError, match=option):
         ea.audit(zero, [(0, 1)], ea.pure(1.0), **{option: number}, **others)
 
@@ -181,29 +149,18 @@ def test_aliases_of_a_reasonable_file_are_read(tmp_path):
     assert len(Audits(path, "").all_cases()) == 2
 
 
-# --- workers --------------------------------------------------------------------------------------
-
-ANSWERS = [
-    (b'{"raw": "float64", "columns": 2000000}', "announces 2000000 columns; known are 1 to"),
-    (b'{"raw": "float64", "columns": 1' + b"0" * 4000 + b"}", "announces 1000.* columns"),
-    (b'{"raw": "float64", "columns": 1000000}', "sends more than 2 GB for 1000 outputs"),
-]
-
-
-@pytest.mark.parametrize(("answer", "message"), ANSWERS, ids=range(len(ANSWERS)))
-def test_answers_of_workers(answer, message):
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (b'{"raw": "float64", "columns": 2000000}', "announces 2000000 columns; known are 1 to"),
+        (b'{"raw": "float64", "columns": 1000000}', "sends more than 2 GB for 1000 outputs"),
+        (b"[" + b"0, " * 2000 + b"0]", "sends more than"),
+    ],
+    ids=range(3),
+)
+def test_answers_of_workers(answer, message, monkeypatch):
+    if "GB" not in message:
+        monkeypatch.setattr("epsilometer_audit.sources.processes._REPLY", 1 << 20)
     reply = Reply(1000, failures=False)
-
-    def outputs():
-        reply.feed(answer + b"\n")
-        return reply.outputs()
-
     with pytest.raises(MechanismError, match=message):
-        outputs()
-
-
-def test_an_answer_without_an_end_ends(monkeypatch):
-    monkeypatch.setattr("epsilometer_audit.sources.processes._REPLY", 1 << 20)
-    reply, lines = Reply(1000, failures=False), [b"[" + b"0, " * 2000 + b"0]\n"] * 1000
-    with pytest.raises(MechanismError, match="sends more than"):
-        list(map(reply.feed, lines))
+        list(map(reply.feed, [answer + b"\n"] * 1000))

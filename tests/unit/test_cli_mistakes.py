@@ -28,6 +28,8 @@ FILES = {
     "dies.py": "import sys\nsys.exit('no licence')\n",
     "hangs.py": "import time\ntime.sleep(60)\n",
     "notes/mine.txt": "mine",
+    "canaries.csv": "score,included\n" + "0.5,1\n1.5,0\n" * 150,
+    "own.py": "def scores(included):\n    return included\n",
     "site/index.html": "<p>mine</p>",
 }
 
@@ -64,7 +66,6 @@ INPUTS = [
     (f"""{M}:noisy_sum --pair "{{'a':1}}" 1 {CLAIM}""", 2, "JSON has double quotes inside"),
     (f"{M}:word --pair 0 2 {CLAIM}", 4, "IndexError"),
     (f"{M}:noisy_sum --pair 0 1 {CLAIM}", 4, "'int' object is not iterable"),
-    (f"{M}:noisy_sum --patterns 1 {CLAIM}", 2, "--patterns: must be at least 2"),
     (f"{M}:noisy_sum --remove-a-row nowhere.csv {CLAIM}", 2, "nowhere.csv: is not there"),
     (f"{M}:noisy_sum --remove-a-row text.txt {CLAIM}", 2, "must end in .csv"),
     (f"{M}:noisy_sum --replace-a-row alike.csv {CLAIM}", 2, "no two different rows"),
@@ -88,12 +89,6 @@ CLAIMS = [
     (f"{OK} --epsilon 1 --detect 1", 2, "--detect: must be above the claim, 1, got 1"),
     (f"{OK} --renyi 2=1 --renyi 3=1 --detect 2", 2, "--detect: needs a claim of one order"),
     (f"{OK} --epsilon 1 --outcomes 1", 2, "--outcomes: must be at least 2"),
-    (f"{OK} --epsilon 1 --support 0 1", 2, "--support: needs --lipschitz"),
-    (f"{OK} --epsilon 1 --support 1 0 --lipschitz 1", 2, "--support: must have lower < upper"),
-    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1", 2, "--support: [0, 1] must hold every"),
-    (f"{OK} --epsilon 1 --support 0 1 --lipschitz 1 --outcomes 2", 2, "--support: cannot be used"),
-    (f"{M}:word {PAIR} {CLAIM} --support 0 1 --lipschitz 1", 2, "--support: is for outputs with"),
-    (f"{M}:word {PAIR} {CLAIM} --outcomes 2 --support 0 1", 2, "--support: cannot be used"),
 ]
 TARGETS = [
     (f"{OK} {CLAIM} --json nowhere/v.json", 2, "--json: 'nowhere/v.json': there is no folder"),
@@ -138,6 +133,10 @@ OPTIONS = [
     (f"{OK} {CLAIM} --samples 0", 2, "--samples: must be at least"),
     (f"{OK} {CLAIM} --samples 9", 2, "--samples: must be at least 10"),
     (f"{OK} {CLAIM} --samples 1e12", 2, "--samples: must be at most"),
+    (f"{OK} {CLAIM} --set epsilon", 2, "write NAME=VALUE"),
+    (f"{OK} {CLAIM} --set a=1 --set a=2", 2, "--set: gives a parameter twice"),
+    (f"{OK} {CLAIM} --set y=1", 2, "takes no parameter 'y'"),
+    (f"{OK} {CLAIM} --frame", 2, "--frame: needs --remove-a-row or --replace-a-row"),
     (f"{OK} {CLAIM} --samples 10 --exact", 2, "--samples: must be at least"),
     (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: cannot be used with --budget"),
     (f"{OK} {CLAIM} --budget soon", 2, "--budget: 'soon' is not a time; write 60, 60s, 5m or 1h"),
@@ -147,6 +146,30 @@ OPTIONS = [
     (f"{OK} {CLAIM} --seed -1", 2, "--seed: must be at least 0"),
     (f"{OK} {CLAIM} --stop --exact", 2, "--stop: cannot be used with --exact"),
     (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: ignored explicit argument"),
+]
+CANARIES = [
+    ("--one-run canaries.csv --zcdp 1", 2, "--zcdp: cannot be used with --one-run"),
+    (f"--one-run canaries.csv {CLAIM} {PAIR}", 2, "--pair: cannot be used with"),
+    (f"--one-run canaries.csv {CLAIM} --samples 9", 2, "--samples: cannot be used with"),
+    (f"--one-run canaries.csv own.py:f {CLAIM}", 2, "--one-run: cannot be used with SOURCE"),
+    (f"--one-run canary.csv {CLAIM}", 2, "canary.csv: is not there; did you mean 'canaries.csv'"),
+    (f"--one-run canaries.csv {CLAIM} --columns score", 2, "--columns: must be two, SC"),
+    (f"--one-run canaries.csv {CLAIM} --columns scor included", 2, "did you mean 'score'"),
+    (f"--one-run canaries.csv {CLAIM} --guesses 999", 2, "--guesses: must be 1 to 300"),
+    (f"--one-run canaries.csv {CLAIM} --json canaries.csv", 2, "--json: 'canaries.csv' is an aud"),
+    (f"own.py:scores {CLAIM} {PAIR} --guesses 9", 2, "--guesses: needs --one-run or"),
+    (f"own.py:scores --canaries 3 {CLAIM}", 2, "--canaries: must be at least 10"),
+    (f"own.py:scores --canaries 30 {CLAIM} --stop", 2, "--stop: cannot be used"),
+]
+LARGE = [  # numbers have ranges, which are checked first
+    ("--jobs 100000", "--jobs: must be at most 256, got 100000"),
+    ("--outcomes 1000000000", "--outcomes: must be at most 1000000, got 1000000000"),
+    ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
+    ("--timeout 100000000000", "--timeout: must be at most 1e+08 seconds, got 100000000000.0"),
+    ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
+    ("--detect 301", "--detect: must lie in [0, 300], got 301"),
+    ("--alpha 1e-400", "--alpha: must lie strictly between 0 and 1, got 0.0"),
+    ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),
 ]
 COMMANDS = [
     ("audti x", 2, "did you mean 'audit'?"),
@@ -162,6 +185,10 @@ COMMANDS = [
     ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
 ]
 AUDITS = [*SOURCES, *SIGNATURES, *INPUTS, *CLAIMS, *TARGETS, *RECORDED, *WORKERS, *OPTIONS]
+AUDITS += [*CANARIES, *((f"{OK} {CLAIM} {words}", 2, message) for words, message in LARGE)]
+
+
+FREE = {"--samples", "--budget", "--outputs", "--one-run", "--canaries"}  # no --samples beside
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +214,7 @@ def test_the_error_of_a_mistake_is_one_line(prepared, monkeypatch, capsys, words
     monkeypatch.chdir(prepared)
     before = _contents(prepared)
     typed = shlex.split(words)
-    if typed[:1] == ["audit"] and not {"--samples", "--budget", "--outputs"} & set(typed):
+    if typed[:1] == ["audit"] and not FREE & set(typed):
         typed += ["--samples", "2000"]
     exit_code = main(typed)
     out, err = capsys.readouterr()

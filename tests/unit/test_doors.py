@@ -6,7 +6,6 @@ import shlex
 import sys
 import threading
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ import pytest
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit.auditing import audit
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.inputs.neighbours import neighbours
 from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from epsilometer_audit.statistics.claims import Pure
@@ -171,15 +169,6 @@ def test_dataclasses_are_mechanisms_and_inputs(seed):
         assert answer.verdict == "not refuted"
 
 
-def test_a_dataclass_of_another_interpreter_gets_mappings(folder):
-    there = python_worker(sys.executable, "own.py:of_people")
-    try:
-        assert there.draw([{"age": 40}, {"age": 2}], 50, 1).min() >= 42
-        assert there.draw([Row(40), Row(2)], 50, 1).min() >= 42
-    finally:
-        there.close()
-
-
 # --- async ----------------------------------------------------------------------------------------
 
 
@@ -193,32 +182,12 @@ class Waiting:
         return np.round(x + rng.laplace(0, 1, size), 3)
 
 
-async def refusing(x):
-    raise ValueError("no data")
-
-
 @pytest.mark.parametrize(
     ("mechanism", "seed"), [(Waiting, 0), (Waiting(), 0), *with_five_seeds(waiting)]
 )
 def test_async_functions_are_run_to_their_end(mechanism, seed):
     assert verdict(mechanism, seed).verdict == "not refuted"
     assert verdict(mechanism, seed, claim=0.3).verdict == "violated"
-
-
-def test_async_functions_fail_as_others_do_and_run_in_notebooks(folder):
-    with pytest.raises(MechanismError, match=r"ValueError: no data \(test_doors.py:\d+\)"):
-        callable_source(refusing).draw(0, 5, 1)
-
-    async def notebook():  # its loop is running
-        return callable_source(waiting).draw(0.0, 50, 1)
-
-    here = callable_source(waiting).draw(0.0, 50, 1)
-    assert np.array_equal(asyncio.run(notebook()), here)
-    there = python_worker(sys.executable, "own.py:waiting")
-    try:
-        assert np.array_equal(there.draw(0.0, 50, 1), here)
-    finally:
-        there.close()
 
 
 # --- printed lines --------------------------------------------------------------------------------
@@ -269,25 +238,6 @@ def test_an_unknown_name_in_braces_is_refused(word):
     assert "\n" not in str(caught.value)
 
 
-def test_braces_can_be_written():
-    quoted = """'{"a": {"b": 1}}'"""
-    source = WorkerSource(f'printf \'["%s","%s"]\\n\' {{{{name}}}} {quoted} {{input}}')
-    with pytest.raises(MechanismError):  # printf reads its format again for the rest
-        source.draw(0, 1, 1)
-    echo = WorkerSource([sys.executable, "-c", "import sys; print(len(sys.argv[1]))", "{{name}}"])
-    echo = WorkerSource([*echo._argv, "{input}"])
-    assert echo.draw(0, 1, 1)[0] == len("{name}")
-
-
-def test_parameters_with_braces_reach_another_interpreter(folder):
-    parameters = {"label": "{size}{x}"}
-    there = python_worker(sys.executable, "own.py:scaled", parameters=parameters)
-    try:
-        assert len(there.draw(0.0, 5, 1)) == 5
-    finally:
-        there.close()
-
-
 # --- options --------------------------------------------------------------------------------------
 
 
@@ -306,24 +256,6 @@ def test_parameters_are_set_and_defaults_are_shown(run, seed, python):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--set epsilom=1", "takes no parameter 'epsilom'; did you mean 'epsilon'?"),
-        ("--set epsilon", "write NAME=VALUE"),
-        ("--set epsilon=1 --set epsilon=2", "--set: gives a parameter twice"),
-        ("--frame", "--frame: needs --remove-a-row or --replace-a-row"),
-        ("--foo", "--foo: is not an option; --help lists them"),
-        ("--quite", "did you mean '--quiet'?"),
-    ],
-)
-def test_a_wrong_option_is_an_error(run, words, message):
-    code, out, err = run(f"audit own.py:scaled --pair 0 1 --epsilon 1 {words}")
-    assert (code, out) == (2, "")
-    assert message in err
-    assert err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
     ("kind", "python"), [("remove", ""), ("replace", f"--python {sys.executable}")]
 )
 def test_tables_are_data_frames_on_request(run, kind, python):
@@ -332,45 +264,3 @@ def test_tables_are_data_frames_on_request(run, kind, python):
     code, out, err = run(f"audit own.py:mean_age {python} {words}")
     assert (code, err) == (0, "")
     assert json.loads(out)["pairs"] == 3
-
-
-def test_a_column_of_a_data_frame_has_one_type_without_any_row(folder):
-    pytest.importorskip("pandas")
-    Path("gaps.csv").write_text("name,age\nann,31\nbob,\ncy,45\n")
-
-    def types(frame):
-        return " ".join(map(str, frame.dtypes))
-
-    source = callable_source(types)
-    rows = {
-        source.draw(x, 1, 1)[0]
-        for pair in neighbours("gaps.csv", "remove", frame=True)
-        for x in pair[:2]
-    }
-    assert len(rows) == 1
-
-
-def test_a_data_frame_without_pandas_is_an_error(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    x, _, _ = next(neighbours("ages.csv", "remove", frame=True))
-    with pytest.raises(MechanismError, match="needs pandas"):
-        callable_source(lambda frame: 0).draw(x, 1, 1)
-
-
-def test_help_has_groups_and_fits_a_terminal(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    code, out, _ = run("audit --help")
-    assert code == 0
-    places = [
-        out.index(f"\n{group}")
-        for group in (
-            "the mechanism",
-            "the neighbouring inputs",
-            "the claim",
-            "the number of draws",
-            "the answer",
-            "advanced",
-        )
-    ]
-    assert places == sorted(places)
-    assert all(len(line) < 80 for line in out.splitlines())

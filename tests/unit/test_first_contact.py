@@ -4,9 +4,6 @@ import ast
 import importlib
 import inspect
 import json
-import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,6 @@ import pytest
 import epsilometer_audit as ea
 import epsilometer_audit.statistics.claims
 from epsilometer.densities.frequencies import count_outcomes
-from epsilometer_audit import audit
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
 from tests.seeds import FIVE
@@ -28,32 +24,6 @@ QUICK = {"samples": 10_000, "alpha": 0.001}
 
 
 # --- ea.audit -------------------------------------------------------------------------------------
-
-
-def test_audit_is_a_plain_function():
-    assert inspect.isfunction(ea.audit)
-    assert audit is ea.audit is sys.modules["epsilometer_audit.auditing"].audit
-    assert pickle.loads(pickle.dumps(ea.audit)) is ea.audit  # noqa: S301
-    assert inspect.signature(ea.audit).return_annotation == "Verdict"
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import epsilometer_audit as ea",
-        "import epsilometer_audit; ea = epsilometer_audit",
-        "import epsilometer_audit.auditing; ea = epsilometer_audit",
-        "import epsilometer_audit as ea; from epsilometer_audit.statistics import claims",
-        "from epsilometer_audit.verdict import Verdict; import epsilometer_audit as ea",
-    ],
-)
-def test_nothing_that_is_imported_takes_its_place(code):
-    """In interpreters of their own; the package by itself loads no module."""
-    loaded = "import sys, epsilometer_audit; assert not any('auditing' in m for m in sys.modules)\n"
-    printing = "print(type(ea.audit).__name__, ea.audit.__module__)"
-    command = [sys.executable, "-c", f"{loaded}{code}\n{printing}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["function", "epsilometer_audit.auditing"]
 
 
 def test_type_checkers_and_python_load_the_same_names():
@@ -76,36 +46,6 @@ def test_help_has_every_parameter(function):
 
 
 # --- witnesses ------------------------------------------------------------------------------------
-
-
-def held(event, layout, outputs):
-    """Return the outputs that an event holds."""
-    return {outputs[i] for i in np.flatnonzero(event.holds(layout.encode(outputs)))}
-
-
-def test_an_event_of_unseen_outcomes_names_those_that_it_does_not_hold():
-    known = [f"w{i}" for i in range(60)]
-    layout = learn(known)
-    unseen = Event(((60, None),))
-    assert layout.text(unseen).startswith("output is not 'w0', 'w1', ")
-    assert layout.text(unseen).endswith(" more")
-    every = layout.plain(unseen)["words"]["word"]
-    assert every == [repr(word) for word in layout.columns[0].words]
-    assert held(unseen, layout, [*known, "other"]) == {"other"}
-
-    few = learn(["a", "b", "c"])
-    for codes, words in (
-        ([0, 1], "output is 'a' or 'b'"),
-        ([0, 1, 2], "output is 'a', 'b' or 'c'"),
-        ([3], "output is not 'a', 'b' or 'c'"),
-        ([0, 3], "output is not 'b' or 'c'"),
-        ([0, 1, 3], "output is not 'c'"),
-    ):
-        event = Event(tuple((code, code) for code in codes))
-        assert few.text(event) == words
-        named = {word for word in "abc" if repr(word) in words}
-        held_by_words = {*"abcd"} - named if " not " in words else named
-        assert held(event, few, [*"abcd"]) == held_by_words
 
 
 def test_the_text_of_an_event_mentions_a_missing_part():
@@ -177,15 +117,6 @@ def test_numbers_beyond_a_declared_range_are_tried_or_noted(seed):
     assert verdicts == [("not refuted", True), ("violated", False)]
 
 
-def test_untried_ranges_are_named_once():
-    rows = {"a": {"values": [0, 1]}, "b": {"values": [0, 1]}, "c": {"values": [2, 9]}}
-    ((text),) = ea.domain({"rows": rows, "length": [0, 3]}).untried
-    assert "beyond [0, 1] or [2, 9] were not tried" in text
-    for other in ({"bits": 3}, {"choices": [1, 2]}, {"counts": [0, 3], "keys": ["a"]}):
-        assert not ea.domain(other).untried
-    assert (ea.domain({"bits": 3}) | ea.domain({"values": [0, 1]}) | {"mine": (1, 2)}).untried
-
-
 # --- pytest's summary -----------------------------------------------------------------------------
 
 
@@ -222,20 +153,3 @@ def test_the_summary_names_the_least_sensitive_test(pytester):
     assert line.endswith("where 0.1 is claimed: test_it.py::test_small")
     level = float(line.partition("would catch epsilon >= ")[2].split()[0])
     assert level > 0.2
-
-
-UNKNOWN = """
-
-def test_unknown(audit, monkeypatch):
-    from epsilometer_audit import answer
-
-    monkeypatch.setattr(answer, "detectable_level", lambda *_: None)
-    audit(noisy, [(0.0, 1.0)], ea.pure(1.0), **QUICK)
-"""
-
-
-def test_an_unknown_level_is_the_least_sensitive(pytester):
-    pytester.makepyfile(test_it=SUITE + UNKNOWN)
-    result = pytester.runpytest_inprocess("-k", "small or unknown")
-    (line,) = [line for line in result.outlines if "least sensitive" in line]
-    assert line.endswith("epsilon at an unknown level where 1 is claimed: test_it.py::test_unknown")

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.errors import ArgumentError
 from epsilometer_audit import answer
-from epsilometer_audit.canaries.guessing import Counted, Rule, count, rules_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Evidence, gather
@@ -58,65 +56,6 @@ def test_bounds_for_zcdp_do_not_fall_either(seed):
 
 def test_an_input_that_is_returned_refutes_a_claim_of_order_20():
     assert bounds_of(0.0, 1.0, renyi({20: 3.0}), 200_000, 0)[0] > 10
-
-
-# --- coins that are not fair ----------------------------------------------------------------------
-
-
-def refuted_share(
-    probability: float, stated: float, claim: Pure, epsilon: float, runs: int
-) -> float:
-    """Return how often 300 canaries refute a claim, each released by randomised response."""
-    rng, hits, alpha = np.random.default_rng(4), 0, 0.1
-    rules = rules_of(300, claim, alpha, stated)
-    for run in range(runs):
-        included = rng.random(300) < probability
-        guess = np.where(rng.random(300) < 1 / (1 + np.exp(-epsilon)), included, ~included)
-        counted = count(np.where(guess, 1, -1) * rng.random(300), included, rules, run, stated)
-        p = min(float(score.p_value(claim.epsilon, claim.delta)) for score in counted)
-        hits += p <= alpha
-    return hits / runs
-
-
-@pytest.mark.parametrize(
-    ("claim", "probability"),
-    [(Pure(0.001), 0.55), (Pure(0.001, 1e-5), 0.3), (Pure(1.0), 0.3), (Pure(1.0, 1e-5), 0.55)],
-)
-def test_at_most_alpha_of_right_mechanisms_are_violated(claim, probability):
-    share = refuted_share(probability, probability, claim, round(claim.epsilon), 400)
-    assert share <= 0.1 + 2.6 * 0.015
-
-
-def test_scores_of_noise_keep_their_level_even_if_unfair_coins_are_not_declared():
-    assert refuted_share(0.55, 0.5, Pure(0.001), 0.0, 400) <= 0.1 + 2.6 * 0.015
-
-
-@pytest.mark.parametrize("probability", [0.5, 0.55, 0.3])
-def test_too_high_a_level_is_detected_with_any_coins(probability):
-    assert refuted_share(probability, probability, Pure(1.0), 2.0, 40) > 0.9
-
-
-def test_a_guess_from_the_top_has_the_odds_of_its_coin():
-    """All 10 of the top are in: p e^epsilon / (p e^epsilon + 1 - p) to the tenth power."""
-    for p, epsilon in ((0.3, 0.0), (0.3, 1.0), (0.8, 0.5)):
-        right = p * np.exp(epsilon) / (p * np.exp(epsilon) + 1 - p)
-        top, low = (Counted(rule, 10, 50, 1.0, p) for rule in (Rule(10, 0), Rule(0, 10)))
-        assert float(top.p_value(epsilon, 0.0)) == pytest.approx(right**10)
-        out = (1 - p) * np.exp(epsilon) / ((1 - p) * np.exp(epsilon) + p)
-        assert float(low.p_value(epsilon, 0.0)) == pytest.approx(out**10)
-        both = float(Counted(Rule(5, 5), 10, 50, 1.0, p).p_value(epsilon, 0.0))
-        assert both >= right**5 * out**5 - 1e-12
-
-
-def test_a_probability_is_taken_and_checked():
-    rng = np.random.default_rng(0)
-    included = rng.random(2000) < 0.2
-    scores = included + rng.normal(0, 0.3, 2000)
-    assert ea.audit_one_run(scores, included, pure(1.0)).verdict == "invalid"
-    verdict = ea.audit_one_run(scores, included, pure(1.0), probability=0.2)
-    assert verdict.verdict == "violated"
-    with pytest.raises(ArgumentError, match="probability must lie strictly between 0 and 1"):
-        ea.audit_one_run(scores, included, pure(1.0), probability=1.0)
 
 
 # --- upper bounds ---------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def with_values():
     table = arguments._OF_AN_AUDIT.splitlines()
     lines = [line.partition(" | ")[0] for line in table if " | " in line]
     heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
-    left_out = ("--json", "--junit", "--output", "--evidence", "--python", "--command")
+    left_out = ("--json", "--junit", "--output", "--python", "--command")
     return [(name, len(values)) for name, *values in heads if name not in left_out]
 
 
@@ -140,30 +140,11 @@ def test_inputs(capsys, x, y):
     ends_in_one_line(capsys, ["audit", "m.py:coin", "--pair", *pair, *words])
 
 
-KEYS = st.sampled_from(
-    [
-        "values",
-        "whole",
-        "clipped",
-        "distance",
-        "step",
-        "missing",
-        "choices",
-        "bits",
-        "rows",
-        "length",
-        "neighbours",
-        "user",
-        "per_user",
-        "frame",
-        "counts",
-        "keys",
-        "changed",
-        "patterns",
-        "limit",
-        "seed",
-    ]
-).map(lambda key: key.replace("_", " "))
+OF_DOMAINS = (
+    "values whole clipped distance step missing choices bits rows length neighbours user per_user "
+    "frame counts keys changed patterns limit seed"
+)
+KEYS = st.sampled_from(OF_DOMAINS.split()).map(lambda key: key.replace("_", " "))
 DECLARED = st.dictionaries(
     KEYS,
     PLAIN
@@ -187,61 +168,20 @@ def test_domains(declaration):
 
 # --- files ----------------------------------------------------------------------------------------
 
-AUDIT_KEYS = st.sampled_from(
-    [
-        "mechanism",
-        "parameters",
-        "pairs",
-        "canaries",
-        "guesses",
-        "claims",
-        "samples",
-        "reads",
-        "method",
-        "failures",
-        "as_reals",
-        "timeout",
-        "explain",
-        "outcomes",
-        "support",
-        "lipschitz",
-        "about",
-        "expected",
-        "stability",
-    ]
+OF_AUDITS = (
+    "mechanism parameters pairs canaries guesses claims samples reads method failures as_reals "
+    "timeout explain outcomes support lipschitz about expected stability"
 )
+AUDIT_KEYS = st.sampled_from(OF_AUDITS.split())
 GOOD = {"mechanism": "m.py:coin", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
-YAML_TEXTS = st.sampled_from(
-    [
-        "? [a, b]\n: 1",
-        "? {a: b}\n: 1",
-        "a: &a [*a]",
-        "a: &a {b: *a}",
-        "audits: !!python/object:os.system {}",
-        "a: 2020-02-31",
-        "a: 2020-13-45 99:99:99",
-        f"a: {'1' * 5000}",
-        f"0x{'f' * 5000}: 1",
-        f"audits: 0x{'f' * 5000}",
-        "[" * 3000,
-        "{a: " * 3000,
-        "- " * 5000,
-        "a: !!binary x",
-        "a: !!float x",
-        "a: !!int x",
-        "a: !!set [a]",
-        "<<: 1",
-        "a: {<<: [1]}",
-        "%YAML 9.9\n---\na",
-        "---\na\n---\nb",
-        "\x00",
-        "&a a: *b",
-        "a: 1:60:99",
-        "a: .inf\nb: .nan",
-        "? \n: \n",
-        "a: !!timestamp x",
-    ]
+SHORT_TEXTS = (  # each after a bar
+    "? [a, b]\n: 1|? {a: b}\n: 1|a: &a [*a]|a: &a {b: *a}|audits: !!python/object:os.system {}|"
+    "a: 2020-02-31|a: 2020-13-45 99:99:99|a: !!binary x|a: !!float x|a: !!int x|a: !!set [a]|<<: 1|"
+    "a: {<<: [1]}|%YAML 9.9\n---\na|---\na\n---\nb|\x00|&a a: *b|a: 1:60:99|a: .inf\nb: .nan|"
+    "? \n: \n|a: !!timestamp x"
 )
+LONG_TEXTS = [f"a: {'1' * 5000}", f"0x{'f' * 5000}: 1", f"audits: 0x{'f' * 5000}", "[" * 3000]
+YAML_TEXTS = st.sampled_from([*SHORT_TEXTS.split("|"), *LONG_TEXTS, "{a: " * 3000, "- " * 5000])
 
 
 def read_in_one_line(path):
@@ -297,41 +237,21 @@ def test_tables(capsys, tmp_path, rows, option):
     ends_in_one_line(capsys, ["audit", *words, option, "t.csv", "--epsilon", "1", "--quiet"])
 
 
+SHORT_LINES = (  # of workers, each after a bar
+    b'1|0.5|nan|[1, 2]|"a"|{"raw": "float64"}|{"raw": 1, "columns": -1}|{"error": 1}|'
+    b'{"error": {"a": []}, "fatal": "x"}|{"$set": 1}|{"$set": [[{}]]}|{"$bytes": "zz"}|'
+    b'{"$items": [[[], 1], [{}, 2]]}|{"$bytes": 1}|{"$": {"$": 1}}|1e999|1e99999999|'
+    b"\xff\xfe|\x00|"
+)
+LONG_LINES = [b"9" * 5000, b"[" + b"9" * 5000 + b"]", b"-" + b"9" * 5000, b"[" * 5000]
+LONG_LINES += [b'{"a":' * 3000, b'{"raw": [1' + b"0" * 5000 + b"]}"]
+LINES = [*SHORT_LINES.split(b"|"), *LONG_LINES, b'{"raw": "int64", "columns": 1' + b"0" * 4000]
+
+
 @MANY
 @given(
     st.lists(
-        st.sampled_from(
-            [
-                b"1",
-                b"0.5",
-                b"nan",
-                b"[1, 2]",
-                b'"a"',
-                b"9" * 5000,
-                b"[" + b"9" * 5000 + b"]",
-                b"-" + b"9" * 5000,
-                b"[" * 5000,
-                b'{"a":' * 3000,
-                b'{"raw": "float64"}',
-                b'{"raw": "int64", "columns": 1' + b"0" * 4000 + b"}",
-                b'{"raw": 1, "columns": -1}',
-                b'{"raw": [1' + b"0" * 5000 + b"]}",
-                b'{"error": 1}',
-                b'{"error": {"a": []}, "fatal": "x"}',
-                b'{"$set": 1}',
-                b'{"$set": [[{}]]}',
-                b'{"$items": [[[], 1], [{}, 2]]}',
-                b'{"$bytes": "zz"}',
-                b'{"$bytes": 1}',
-                b'{"$": {"$": 1}}',
-                b"1e999",
-                b"1e99999999",
-                b"\xff\xfe",
-                b"\x00",
-                b"",
-            ]
-        )
-        | st.binary(max_size=6),
+        st.sampled_from(LINES) | st.binary(max_size=6),
         min_size=1,
         max_size=4,
     ),

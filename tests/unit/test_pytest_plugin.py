@@ -320,23 +320,6 @@ def test_bad(audit):
     )
 
 
-def test_a_setup_may_be_retried_before_anything_was_audited(suite):
-    result = suite(
-        """
-@pytest.fixture
-def late(request):
-    request.config.late = getattr(request.config, "late", 0) + 1
-    assert request.config.late > 1
-
-@MARK
-def test_good(late, audit):
-    audit(good)
-""",
-        conftest=RERUN.format(phases=["setup", "teardown", "setup", "call", "teardown"]),
-    )
-    result.assert_outcomes(passed=1, errors=1)
-
-
 def test_audits_of_fixtures_count_too(suite):
     result = suite("""
 @pytest.fixture

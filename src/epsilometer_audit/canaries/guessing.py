@@ -26,13 +26,6 @@ In the middle it can be larger, where theorem 5.2 is too small: of three coins a
 mechanism makes one guess or more right with probability 7/8 + 7/8 delta; the theorem has 7/8 +
 3/4 delta.
 
-Coins that are 1 with probability p: a guess "in" is right with odds of e^epsilon p / (1 - p) at
-most, "out" with e^epsilon (1 - p) / p, whatever the other coins are. If all guesses are of one
-kind, the proof holds with these odds, c e^epsilon, in place of e^epsilon, and c a_k in place of
-a_k: all pairs of neighbours still weigh m at most. Guesses of both kinds have the larger odds; but
-without delta their number is at most a sum of two binomials, and at v >= r q + 1 a binomial of r
-trials at the mean probability q has a larger tail (Hoeffding 1956).
-
 A *rule* sets how many of the highest scores are guessed to be in, and how many of the lowest out.
 It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound). The
 best of many tries has no valid level. Equal scores are put in random order, because the order of a
@@ -56,6 +49,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.projections.project import gaussian_deltas
+from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import Gaussian, Pure
 
 Guesses = int | tuple[int, int]
@@ -64,7 +58,6 @@ OneRunClaim = Pure | Gaussian
 _LEAST = 10  # guesses of a default rule
 _POWER = 0.9
 _STRIDE = 5  # of the levels of a claim's grid
-_UNEVEN = 0.2  # distance from 1/2 of probabilities for which each end has rules of its own
 _TINY = -600.0  # log probability below which a limit replaces the quotient
 _SINGLE = np.linspace(0.02, 5.0, 250)  # epsilons of a Gaussian claim, over its mu
 _HOPELESS = 0.5  # p-value at one epsilon from which no others are tried
@@ -103,6 +96,11 @@ class Rule:
     top: int
     bottom: int
 
+    @classmethod
+    def even(cls, guesses: int) -> Rule:
+        """Return the rule of so many guesses, half of them at each end."""
+        return cls(guesses - guesses // 2, guesses // 2)
+
     @property
     def guesses(self) -> int:
         """The number of guesses."""
@@ -114,83 +112,67 @@ class Rule:
         return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
 
 
-def rules_of(
-    canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
-) -> list[Rule]:
+def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
-    They guess all canaries, a half of them, a quarter, and so on: from both ends evenly, or from
-    each end alone where coins are far from fair, or not fair and delta is not 0. Rules that could
-    not refute the claim with all guesses right are left out. A Gaussian claim has one rule: that
-    which refutes the claim with probability 1/2 where Gaussian noise is least too small.
+    They guess all canaries, a half of them, a quarter, and so on, from both ends evenly. Rules that
+    could not refute the claim with all guesses right are left out. A Gaussian claim has one rule:
+    that which refutes the claim with probability 1/2 where Gaussian noise is least too small.
 
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
     if isinstance(claim, Gaussian):
-        return [_gaussian_rule(canaries, claim, alpha, probability)]
+        return [_gaussian_rule(canaries, claim, alpha)]
     rules, guesses = [], canaries
     while guesses >= _LEAST:
-        if probability != 0.5 and (claim.delta > 0 or abs(probability - 0.5) > _UNEVEN):
-            rules += [Rule(guesses, 0), Rule(0, guesses)]
-        else:
-            rules += [Rule(guesses - guesses // 2, guesses // 2)]
+        rules.append(Rule.even(guesses))
         guesses //= 2
 
     def may_refute(rule: Rule) -> bool:
-        all_right = Counted(rule, rule.guesses, canaries, 1 / len(rules), probability)
+        all_right = Counted(rule, rule.guesses, canaries, share_of(1.0, len(rules)))
         return bool(all_right.p_value(claim.epsilon, claim.delta) <= alpha)
 
     return list(filter(may_refute, rules)) or rules[:1]
 
 
-def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float, probability: float) -> Rule:
+def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float) -> Rule:
     rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
-        r = int(guesses)
-        fair = probability == 0.5
-        rules += [Rule(r - r // 2, r // 2)] if fair else [Rule(r, 0), Rule(0, r)]
+        rules.append(Rule.even(int(guesses)))
         guesses /= math.sqrt(2)
 
     def refuted_level(rule: Rule) -> float:
         def enough(right: int) -> bool:
-            counted = Counted(rule, right, canaries, 1.0, probability)
-            return counted.at_one_epsilon(claim.mu)[0] <= alpha
+            return Counted(rule, right, canaries, 1.0).at_one_epsilon(claim.mu)[0] <= alpha
 
         least = bisect_left(range(rule.guesses + 1), True, key=enough)
-        return _gaussian_level(rule, canaries, least, 0.5, probability)
+        return _gaussian_level(rule, canaries, least, 0.5)
 
     return min(rules, key=refuted_level)
 
 
 def requested_rules(
-    guesses: Guesses | None,
-    canaries: int,
-    claim: OneRunClaim,
-    alpha: float,
-    probability: float = 0.5,
+    guesses: Guesses | None, canaries: int, claim: OneRunClaim, alpha: float
 ) -> list[Rule]:
     """Return the requested rule, or those of `rules_of`."""
     if guesses is None:
-        return rules_of(canaries, claim, alpha, probability)
+        return rules_of(canaries, claim, alpha)
     if isinstance(guesses, Sequence) and not isinstance(guesses, str):
         if len(guesses) != 2:
             raise ArgumentError("guesses", f"must be one number or two, got {len(guesses)}")
-        top, bottom = (checks.integer("guesses", number, minimum=0) for number in guesses)
+        rule = Rule(*(checks.integer("guesses", number, minimum=0) for number in guesses))
     else:
-        number = checks.integer("guesses", guesses)
-        top, bottom = number - number // 2, number // 2
-    if not 1 <= top + bottom <= canaries:
-        message = f"must be 1 to {canaries}, as many as there are canaries, got {top + bottom}"
+        rule = Rule.even(checks.integer("guesses", guesses))
+    if not 1 <= rule.guesses <= canaries:
+        message = f"must be 1 to {canaries}, as many as there are canaries, got {rule.guesses}"
         raise ArgumentError("guesses", message)
-    return [Rule(top, bottom)]
+    return [rule]
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The right guesses of a rule.
-
-    ``share`` is the rule's part of alpha, ``probability`` that of a canary to be in.
+    """The right guesses of a rule, whose part of alpha is ``share``.
 
     >>> float(Counted(Rule(10, 0), right=10, canaries=20, share=1.0).p_value(0.0, 0.0))  # ten coins
     0.0009765625
@@ -200,23 +182,17 @@ class Counted:
     right: int
     canaries: int
     share: float
-    probability: float = 0.5
 
     def p_value(self, epsilon: float | Floats, delta: float) -> Floats:
         """Return the p-value of a claim over the share; for several claims of shape ``(k,)``."""
-        level, odds = self._level(epsilon, delta)
-        tail, slope = _terms(self.right, self.rule.guesses, level)
-        p = tail + self.canaries * delta * odds * slope
-        if level is not epsilon and not delta:  # Hoeffding's theorem holds above the mean only
-            p = np.where(self.right < self.rule.guesses / (1 + np.exp(-level)) + 1, 1.0, p)
-        return np.minimum(p / self.share, 1.0)
+        tail, slope = _terms(self.right, self.rule.guesses, epsilon)
+        return np.minimum((tail + self.canaries * delta * slope) / self.share, 1.0)
 
     def at_one_epsilon(self, mu: float) -> tuple[float, float, float]:
         """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
         epsilons = mu * (_SINGLE + mu / 2)
-        level, odds = self._level(epsilons, 1.0)
-        tail, slope = _terms(self.right, self.rule.guesses, level)
-        p = tail + self.canaries * odds * _deltas(epsilons, mu) * slope
+        tail, slope = _terms(self.right, self.rule.guesses, epsilons)
+        p = tail + self.canaries * _deltas(epsilons, mu) * slope
         best = int(p.argmin())
         return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
 
@@ -228,57 +204,30 @@ class Counted:
         p, epsilon, weight = self.at_one_epsilon(mu)
         if p >= _HOPELESS or weight <= 0:
             return p
-        shift, odds = self._level(0.0, 1.0)
 
         def price(epsilons: Floats) -> Floats:
-            return self.canaries * odds * _deltas(epsilons, mu)
+            return self.canaries * _deltas(epsilons, mu)
 
-        right, guesses = self.right, self.rule.guesses
-        several = profiles.p_value(right, guesses, float(shift), price, (epsilon, weight))
+        several = profiles.p_value(self.right, self.rule.guesses, price, (epsilon, weight))
         return min(p, several / self.share)
 
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
-        level, odds = self._level(epsilon, 1.0)
-        tail, slope = _terms(self.right, self.rule.guesses, level)
+        tail, slope = _terms(self.right, self.rule.guesses, epsilon)
         left = self.share * alpha - float(tail)
         if left <= 0 or slope <= 0:
             return 0.0
-        return min(left / (self.canaries * odds * float(slope)), 1.0)
-
-    def _level(self, epsilon: float | Floats, delta: float) -> tuple[float | Floats, float]:
-        """Return the log of the odds of a right guess, and the odds over e^epsilon."""
-        shift = math.log(self.probability / (1 - self.probability))
-        both = bool(self.rule.top and self.rule.bottom)
-        if both and shift and not delta:
-            return mean_level(self.rule, self.probability, epsilon), 1.0
-        shift = abs(shift) if both else shift if self.rule.top else -shift
-        return (np.add(epsilon, shift) if shift else epsilon), math.exp(shift)
+        return min(left / (self.canaries * float(slope)), 1.0)
 
 
 def _deltas(epsilons: Floats, mu: float) -> Floats:
     return np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING
 
 
-def mean_level(rule: Rule, probability: float, epsilon: float | Floats) -> Floats:
-    """Return the log of the odds of a guess of this rule, where all are optimal."""
-    from scipy.special import expit
-
-    shift, level = math.log(probability / (1 - probability)), np.asarray(epsilon, float)
-    right, wrong = (
-        rule.top * expit(sign * (level + shift)) + rule.bottom * expit(sign * (level - shift))
-        for sign in (1, -1)
-    )
-    return np.asarray(np.log(right) - np.log(wrong))
-
-
-def count(
-    scores: Floats, included: Bools, rules: Sequence[Rule], seed: int, probability: float = 0.5
-) -> list[Counted]:
+def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> list[Counted]:
     """Count the right guesses of each rule.
 
-    ``scores`` and ``included`` have shape ``(m,)``; ``seed`` gives the order of equal scores,
-    ``probability`` is that of a canary to be in.
+    ``scores`` and ``included`` have shape ``(m,)``; ``seed`` gives the order of equal scores.
     """
     m = scores.size
     ties = generator(seed, "one run", "ties").random(m)
@@ -286,7 +235,7 @@ def count(
     counted = []
     for rule in rules:
         right = int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
-        counted.append(Counted(rule, right, m, 1 / len(rules), probability))
+        counted.append(Counted(rule, right, m, share_of(1.0, len(rules))))
     return counted
 
 
@@ -315,9 +264,7 @@ def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> flo
     return float(levels[first - 1]) if first else -1.0
 
 
-def _gaussian_level(
-    rule: Rule, canaries: int, least: int, chance: float, probability: float
-) -> float:
+def _gaussian_level(rule: Rule, canaries: int, least: int, chance: float) -> float:
     """Return the mu of Gaussian noise with ``least`` right guesses or more, with this chance."""
     from scipy.special import betaincinv, ndtri
 
@@ -325,15 +272,12 @@ def _gaussian_level(
     if least > r:
         return math.inf
     q = float(betaincinv(least, r - least + 1, chance)) if least else 0.0
-    both = bool(rule.top and rule.bottom)
-    coin = 0.5 if both else probability if rule.top else 1 - probability
-    sides = canaries * (2 if both else 1)
-    right, wrong = min(q * r / (sides * coin), 1.0), min((1 - q) * r / (sides * (1 - coin)), 1.0)
-    return float(ndtri(right) - ndtri(wrong))
+    each = canaries if rule.top and rule.bottom else canaries / 2  # in, or out, at the ends
+    return float(ndtri(min(q * r / each, 1.0)) - ndtri(min((1 - q) * r / each, 1.0)))
 
 
 def detectable(
-    rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float, probability: float = 0.5
+    rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float
 ) -> float | None:
     """Return the smallest level that optimal guesses detect with probability 0.9.
 
@@ -346,18 +290,14 @@ def detectable(
         r = rule.guesses
 
         def enough(right: int) -> bool:
-            counted = Counted(rule, right, canaries, 1 / len(rules), probability)
+            counted = Counted(rule, right, canaries, share_of(1.0, len(rules)))
             return counted.p_value_of(claim) <= alpha
 
         least = bisect_left(range(r + 1), True, key=enough)
         if least > r:
             return None
         if isinstance(claim, Gaussian):
-            return _gaussian_level(rule, canaries, least, _POWER, probability)
-        odds = float(logit(betaincinv(least, r - least + 1, _POWER)))
-        if probability == 0.5:
-            return odds
-        levels = np.linspace(0, 2 * abs(odds) + 10, 10_000)
-        return float(np.interp(odds, mean_level(rule, probability, levels), levels))
+            return _gaussian_level(rule, canaries, least, _POWER)
+        return float(logit(betaincinv(least, r - least + 1, _POWER)))
 
     return min((level for level in map(smallest, rules) if level is not None), default=None)

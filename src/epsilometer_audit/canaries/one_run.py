@@ -44,7 +44,6 @@ def audit_one_run(
     claim: AnyClaim,
     *,
     guesses: Guesses | None = None,
-    probability: float = 0.5,
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
@@ -59,16 +58,14 @@ def audit_one_run(
         A real number for each canary, of shape ``(m,)``: a function of the output, but not of
         ``included``. It is higher for canaries that are rather in.
     included
-        Whether each canary was in, by m independent coins: of shape ``(m,)``, true or false, 1 or
-        0, 1 or -1.
+        Whether each canary was in, by m independent fair coins: of shape ``(m,)``, true or false, 1
+        or 0, 1 or -1.
     claim
         `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
     guesses
         The number of guessed canaries, half of them with the highest scores and half with the
         lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
         some, which share alpha, or one for `gdp`: see `guessing.rules_of`.
-    probability
-        Of each canary to be in.
     alpha, detect
         As for `audit`.
     seed
@@ -106,28 +103,23 @@ def audit_one_run(
         raise ArgumentError("included", message)
     if values.size < _LEAST:
         raise ArgumentError("scores", f"must be of {_LEAST} canaries or more, got {values.size}")
-    probability = checks.between_0_and_1("probability", probability)
-    rules = requested_rules(guesses, values.size, claim, alpha, probability)
-    checked = _checks(values, inside, probability)
+    rules = requested_rules(guesses, values.size, claim, alpha)
+    checked = _checks(values, inside)
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
-    counted = count(values, inside, rules, question.seed, probability)
+    counted = count(values, inside, rules, question.seed)
     return _verdict(question, claim, checked, counted, int(inside.sum()))
 
 
-def draw_canaries(
-    mechanism: Source, canaries: int, seed: int, probability: float = 0.5
-) -> tuple[NDArray[Any], Floats]:
-    """Toss a coin for each canary, run the mechanism once, and return coins and scores.
+def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:
+    """Toss a fair coin for each canary, run the mechanism once, and return coins and scores.
 
-    Its input is the coins, a list of ``canaries`` numbers 0 and 1, each 1 with this probability;
-    its output is a score for each of them, of shape ``(canaries,)``. Coins and run follow from
-    ``seed``. Raise `MechanismError` if it fails, or returns no such scores.
+    Its input is the coins, a list of ``canaries`` numbers 0 and 1; its output is a score for each
+    of them, of shape ``(canaries,)``. Coins and run follow from ``seed``. Raise `MechanismError` if
+    it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=MOST_CANARIES)
-    rng = generator(seed, "one run", "coins")
-    fair = checks.between_0_and_1("probability", probability) == 0.5
-    coins = rng.integers(0, 2, m) if fair else (rng.random(m) < probability).astype(np.int64)
+    coins = generator(seed, "one run", "coins").integers(0, 2, m)
     run = int(generator(seed, "one run", "training").integers(2**31))
     outputs = mechanism.draw(coins.tolist(), 1, run)
     name = mechanism.description.partition("(")[0]
@@ -157,7 +149,7 @@ def _verdict(
         bounds.append(Bound("delta", claim.delta, delta))
     best = min(counted, key=lambda result: result.p_value_of(claim))
     rules = [result.rule for result in counted]
-    level = detectable(rules, canaries, claim, question.alpha, best.probability)
+    level = detectable(rules, canaries, claim, question.alpha)
     missed = undetected(question.detect, level)
     if level is None and question.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
@@ -212,17 +204,18 @@ def _included(included: Any) -> Bools:
     return values > 0
 
 
-def _checks(scores: Floats, included: Bools, probability: float) -> list[Check]:
+def _checks(scores: Floats, included: Bools) -> list[Check]:
     """Check the coins and the sign of the scores."""
     from scipy.stats import binomtest, rankdata
 
     m, k = scores.size, int(included.sum())
-    chance = float(binomtest(k, m, probability).pvalue)
+    chance = float(binomtest(k, m).pvalue)
     result = "failed" if chance < _WRONG else "note" if chance < _DOUBT else "passed"
     text = f"{k} of {m} canaries were in"
-    coins = "fair coins" if probability == 0.5 else f"coins of probability {probability:g}"
     if result != "passed":
-        text += f", by {coins} with probability {chance:.1g}: each must be in by a coin of its own"
+        text += (
+            f", by fair coins with probability {chance:.1g}: each must be in by a coin of its own"
+        )
     checked = [Check("fair coins", result, text)]  # type: ignore[arg-type]
     ranks = rankdata(scores)
     spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())

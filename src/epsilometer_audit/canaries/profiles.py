@@ -25,7 +25,7 @@ a search for good ones cannot make the bound wrong, and all levels below a refut
 Given C, the recursion below finds the smallest a0: for k < v it makes sum_q a_q(k) as large as (*)
 allows, where small epsilons come first because they cost least; from k = r down to v it takes the
 smallest that (*) allows; both must meet at k = v - 1. One epsilon without limit C is the bound of
-`guessing`. Coins that are not fair change epsilons and deltas as there.
+`guessing`.
 """
 
 from __future__ import annotations
@@ -101,21 +101,20 @@ def _smallest(right: int, guesses: int, limits: Floats, costs: Floats) -> float:
 def p_value(
     right: int,
     guesses: int,
-    shift: float,
     price: Callable[[Floats], Floats],
     start: tuple[float, float],
 ) -> float:
     """Return the p-value of ``right`` right guesses; see the module.
 
-    ``shift``, the log odds of a coin, is added to epsilons; ``price`` returns m delta(e) of
-    epsilons; ``start`` is an epsilon and the weight with which it is a good choice alone.
+    ``price`` returns m delta(e) of epsilons; ``start`` is an epsilon and the weight with which it
+    is a good choice alone.
     """
     from scipy.optimize import minimize
 
     def p(choice: Floats) -> float:
         epsilons = np.clip(choice[1] + np.exp(choice[2]) * _KNOTS, -_MOST, _MOST)
         limits = np.exp(choice[0]) * _BELL
-        free = _smallest(right, guesses, limits, np.exp(epsilons + shift))
+        free = _smallest(right, guesses, limits, np.exp(epsilons))
         return float(free + limits @ price(epsilons))
 
     first = np.array([np.log(start[1] / 3), start[0], np.log(_WIDTH)])

@@ -7,123 +7,112 @@ import contextlib
 import difflib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from epsilometer.errors import ArgumentError, one_line, shown
 
 if TYPE_CHECKING:
-    from epsilometer_audit.sources.callables import Source
     from epsilometer_audit.statistics.claims import AnyClaim
 
 _AUDIT = """\
-epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
+usage: epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
 
 Draws outputs of a mechanism on neighbouring inputs x and x', and tests whether
-they contradict a claim of differential privacy.
+they contradict a claim of differential privacy (docs/audit.md).
 
 SOURCE  file.py:function or package.module:function; or, in its place,
         --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
-_EPILOG = """\
-exit codes:
-  0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
-  4 the mechanism failed, or its draws are invalid
-
-example:
-  epsilometer audit release.py:noisy_count --pair '[0]' '[1]' --epsilon 1"""
+CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO
+"""
+_CODES = """
+exit codes: 0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
+4 the mechanism failed, or its draws are invalid
+"""
+_EXAMPLE = """
+example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1
+"""
 _NEEDED = """\
-epsilometer samples-needed CLAIM --detect LEVEL [options]
+usage: epsilometer samples-needed CLAIM --detect LEVEL [options]
 
 Prints how many draws of each side find a true level, and the fewest that any
 audit needs.
-
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"""
+"""
 _OF_A_CLAIM = """
 the claim, one of
 --epsilon E | pure differential privacy with this epsilon
---delta D | with --epsilon: approximate differential privacy, with this delta
---renyi ORDER=EPS* | Renyi differential privacy: at most EPS nats at this order
+--delta D | with --epsilon: approximate differential privacy
+--renyi ORDER=EPS* | Renyi differential privacy, in nats
 --gdp MU | Gaussian differential privacy with this mu
 --zcdp RHO | zero-concentrated differential privacy with this rho
 """  # a star: may be repeated; dots: takes several
 _OF_AN_AUDIT = f"""
 the mechanism
---set NAME=VALUE* | a parameter of the function, as in epsilon=0.5; VALUE is JSON, or else a string
---python INTERPRETER | run SOURCE in another Python, such as ../venv/bin/python
---command PROGRAM | any program: a worker that answers requests (docs/worker.md), or one that is \
-run with {{input}}, {{size}} and {{seed}} filled in
---timeout SECONDS | wait at most this long for a batch of draws (of a program: default 60)
---failures | count an exception, or an exit code other than 0, as an output
---outputs FILE... | recorded outputs: a file for x and one for x', or one file with two columns \
-(.csv, .parquet, .npy)
---columns NAME... | the two columns: of x and x', or (--one-run) of score and inclusion
+--set NAME=VALUE* | a parameter: VALUE is JSON, or else text
+--python INTERPRETER | run SOURCE in another Python: ../venv/bin/python
+--command PROGRAM | a worker, or a program with {{input}} {{size}} {{seed}}
+--timeout SECONDS | the longest time of a batch (of a program: 60)
+--failures | count an exception as an output
+--outputs FILE... | recorded: files for x and x', or one of two columns
+--columns NAME... | the two columns of recorded outputs or scores
 the neighbouring inputs, any of
 --pair X X'* | two inputs, in JSON
---domain DOMAIN | the possible inputs, in JSON or a file of it: up to 100 pairs (docs/audit.md)
---patterns LENGTH | ten pairs of answers to this many counting queries
---remove-a-row TABLE | a table (.csv, .parquet) and the same without a row, for up to 100 rows
---replace-a-row TABLE | a table and the same with another row in place of one
---frame | give tables as pandas data frames with column names, not as lists of rows
+--domain DOMAIN | the possible inputs, in JSON or a file of it
+--remove-a-row TABLE | a table (.csv, .parquet) with and without a row
+--replace-a-row TABLE | a table and the same with another row
+--frame | give tables as pandas data frames
 {_OF_A_CLAIM}
 the number of draws
---samples N | draws on each of x and x', over all pairs (default 100000)
---budget TIME | time limit of the whole audit, in place of --samples: 60s (or 60), 5m, 1h
---jobs N | processes that draw (default 1); the answer does not depend on N
---stop | stop as soon as the claim is refuted; alpha does not change
+--samples N | draws on each of x and x', over all pairs (100000)
+--budget TIME | time in place of --samples: 60s (or 60), 5m, 1h
+--jobs N | processes that draw (1); the answer is the same
+--stop | stop once the claim is refuted; alpha is the same
 the answer
---alpha A | largest probability of "violated" if the claim holds (default .05) and draws are \
-independent, also those of one call
---detect LEVEL | say "undecided" if these draws find this true level with probability below .9
---explain | if violated or invalid: name the lines of code that act differently on x and x' \
-with the same noise
---json FILE | write the verdict as JSON; -: to stdout, and nothing else there
---junit FILE | write it as a test result in JUnit's XML, for continuous integration
+--alpha A | the largest probability of a false "violated" (.05)
+--detect LEVEL | say "undecided" if this true level may be missed
+--explain | name the lines of code that show the input
+--json FILE | write the verdict as JSON; -: to stdout
+--junit FILE | write it as a test result in JUnit's XML
 --output FOLDER | write it as a page with figures, beside the JSON
 --quiet | show no progress
 canaries: an audit of one training run (docs/training.md)
---one-run FILE | recorded scores of canaries and whether each was included (.csv, .parquet, .npy)
---canaries M | include each of M canaries by a coin, run SOURCE once, and audit its scores
---probability P | probability that a canary is included (default .5)
---guesses N... | number of guesses; two numbers: for the highest and the lowest scores
+--one-run FILE | recorded scores, and whether each canary was included
+--canaries M | include M canaries by coins, and run SOURCE once
+--guesses N... | their number; or two, for the highest and the lowest
 advanced
---seed S | the seed that all draws follow from (default 0)
---exact | one exact binomial test at the end instead of a sequential test
---as-reals | read outputs as real numbers: do not test their low bits
---no-checks | do not test first whether draws are independent and follow the seed
---outcomes K | you declare: only K outputs are possible; allows "holds"
---support A B | you declare: densities on [A, B]; with --lipschitz, allows "holds"
---lipschitz C | with --support: Lipschitz constant of the densities
+--seed S | the seed that all draws follow from (0)
+--exact | one exact test at the end, not a sequential test
+--as-reals | do not test the low bits of outputs
+--no-checks | do not test first whether draws are independent
+--outcomes K | you declare: only K outputs are possible
 """
 _OF_DRAWS = f"""{_OF_A_CLAIM}
 power
---detect LEVEL | the true level (epsilon, mu, rho or divergence) to find, above the claim
---power P | probability of finding it (default .9)
---alpha A | largest probability of "violated" if the claim holds (default .05)
---pairs N | how many pairs of inputs share the draws (default 1)
---event P | probability of the event that shows the violation, if it is rare
+--detect LEVEL | the true level to find, above the claim
+--power P | the probability of finding it (.9)
+--alpha A | the largest probability of a false "violated" (.05)
+--pairs N | how many pairs of inputs share the draws (1)
+--event P | the probability of the event that shows it, if rare
 """
 _AUDITS = """\
-epsilometer audits FILE [FILE ...] [options]
+usage: epsilometer audits FILE [FILE ...] [options]
 
 Audits all cases of files of audits, in YAML (docs/audits.md). All claims
-of a file share its alpha."""
+of a file share its alpha.
+"""
 _OF_AUDITS = """
 how
---only CASE | audit these cases only, at the same alpha: AUDIT, AUDIT/PARAMETERS or \
-AUDIT/PARAMETERS/PAIRS
+--only CASE | AUDIT, AUDIT/PARAMETERS or AUDIT/PARAMETERS/PAIRS
 --scale NAME | choose a number of draws by its name in `samples`
---seed S | the seed that all draws follow from (default 2022)
---jobs N | cases at a time (default: as many as there are cores); the answer is the same
+--seed S | the seed of all draws (2022)
+--jobs N | cases at a time (one a core); the answer is the same
 the answer
 --junit FILE | write a test result for each verdict, in JUnit's XML
 --markdown FILE | write a summary in Markdown
 --quiet | show no progress
 """
-_CLAIM_CHOICES = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
-_SOURCE_CHOICES = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
-_PAIRS = ("pair", "domain", "patterns", "remove_a_row", "replace_a_row")
+_PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
     **dict.fromkeys(_PAIRS, "pairs"),
     "no_checks": "check_sampler",
@@ -132,7 +121,6 @@ _ARGUMENTS = {  # options of arguments with another name in errors
     "source": "SOURCE",
     "claim": "--renyi",
     "input": "--pair",
-    "length of the patterns": "--patterns",
     "method": "--exact",
     "mu": "--gdp",
     "rho": "--zcdp",
@@ -144,32 +132,32 @@ class HelpError(Exception):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of options with errors of one line."""
+    """A parser of the options of a table, with errors of one line."""
 
-    def print_help(self, file: Any = None) -> NoReturn:
-        """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
-        raise HelpError(self.format_help())
-
-    def __init__(self, table: str, usage: str, epilog: str = "") -> None:
-        shape = argparse.RawDescriptionHelpFormatter
-        super().__init__(usage=usage, epilog=epilog, allow_abbrev=False, formatter_class=shape)
+    def __init__(self, usage: str, table: str, end: str = "") -> None:
+        super().__init__(usage="", allow_abbrev=False)
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
-        group: Any = self
+        self._help = usage
         for line in filter(None, table.splitlines()):
             head, _, text = line.partition(" | ")
+            if not text:
+                self._help += f"\n{line}:\n"
+                continue
             name, *values = head.rstrip("*.").split()
             settings: dict[str, Any] = {"action": "store_true", "default": None}
             if values:
                 count = "+" if head[-1] == "." else len(values) if len(values) > 1 else None
-                shown = tuple(values) if len(values) > 1 else values[0]
-                settings = {"action": _Once, "type": _TYPES.get(name[2:])}
-                settings |= {"nargs": count, "metavar": shown}
+                settings = {"action": _Once, "type": _TYPES.get(values[0]), "nargs": count}
+                settings["metavar"] = tuple(values) if len(values) > 1 else values[0]
             if head[-1] == "*":
                 settings["action"], text = "append", f"{text} (repeatable)"
-            if text:
-                group.add_argument(name, help=text, **settings)
-            else:
-                group = self.add_argument_group(line)
+            self.add_argument(name, **settings)
+            self._help += f"  {head.rstrip('*').replace('...', ' ...'):23}{text}\n"
+        self._help += end
+
+    def print_help(self, file: Any = None) -> NoReturn:
+        """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
+        raise HelpError(self._help)
 
     def error(self, message: str) -> NoReturn:
         """Raise `ArgumentError` in place of an exit."""
@@ -221,9 +209,9 @@ class _Once(argparse.Action):
 def parser_of(command: str) -> _Parser:
     """Return the parser of the options of a command."""
     known = {
-        "audit": (_OF_AN_AUDIT, _AUDIT, _EPILOG),
-        "audits": (_OF_AUDITS, _AUDITS, _EPILOG.partition("\n\n")[0]),
-        "samples-needed": (_OF_DRAWS, _NEEDED),
+        "audit": (_AUDIT, _OF_AN_AUDIT, _CODES + _EXAMPLE),
+        "audits": (_AUDITS, _OF_AUDITS, _CODES),
+        "samples-needed": (_NEEDED, _OF_DRAWS),
     }
     return _Parser(*known[command])
 
@@ -299,14 +287,11 @@ def _order(text: str) -> tuple[float, float]:
     return _real(order), _real(epsilon)
 
 
-_CLAIMS = ("epsilon", "delta", "gdp", "zcdp")
-_REALS = (*_CLAIMS, "alpha", "detect", "power", "event", "support", "lipschitz", "probability")
-_WHOLES = ("patterns", "canaries", "guesses", "seed", "outcomes", "pairs", "jobs", "samples")
-_TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(_REALS, _real),
-    **dict.fromkeys(_WHOLES, _whole),
-    **dict.fromkeys(("timeout", "budget"), _seconds),
-    **{"renyi": _order, "set": _parameter, "pair": _json, "domain": _declared},
+_TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value of an option
+    **dict.fromkeys(("E", "D", "MU", "RHO", "A", "LEVEL", "P"), _real),
+    **dict.fromkeys(("N", "M", "S", "K"), _whole),
+    **dict.fromkeys(("TIME", "SECONDS"), _seconds),
+    **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "X": _json, "DOMAIN": _declared},
 }
 
 # --- the objects of options -----------------------------------------------------------------------
@@ -330,9 +315,16 @@ def check_options(options: argparse.Namespace) -> None:
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
     if not set(given) & set(NOTIONS):
-        raise ArgumentError("CLAIM", f"none is given; write {_CLAIM_CHOICES}")
-    if "source" in options and not set(given) & {"source", "command", "outputs", "one_run"}:
-        raise ArgumentError("SOURCE", f"none is given; write {_SOURCE_CHOICES}")
+        choices = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
+        raise ArgumentError("CLAIM", f"none is given; write {choices}")
+    if "source" not in options:
+        return
+    if not set(given) & {"source", "command", "outputs", "one_run"}:
+        choices = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
+        raise ArgumentError("SOURCE", f"none is given; write {choices}")
+    if not set(given) & {*_PAIRS, "outputs", "one_run", "canaries"}:
+        choices = "--domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
+        raise ArgumentError("pairs", f"none is given; write --pair X X', {choices}")
 
 
 def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
@@ -341,13 +333,12 @@ def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def claim_of(options: argparse.Namespace) -> AnyClaim:
+def stated(options: argparse.Namespace) -> AnyClaim:
     """Return the claim."""
-    from epsilometer_audit import question
+    from epsilometer_audit.question import claim_of
 
-    plain = chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp")
     try:
-        return question.claim_of(plain)
+        return claim_of(chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"))
     except ArgumentError as error:
         if options.renyi is None:
             raise
@@ -355,35 +346,47 @@ def claim_of(options: argparse.Namespace) -> AnyClaim:
         raise ArgumentError("renyi", message) from None
 
 
-def parameters_of(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters that are set, by name."""
-    pairs = getattr(options, "set", None) or []
-    if len(dict(pairs)) < len(pairs):
+def spec_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the spec of the options of an audit; see `grids.verdicts`."""
+    mechanism = chosen(options, "command", "python", "outputs", "columns")
+    if options.one_run is not None:
+        mechanism |= {"outputs": [options.one_run], "one_run": True}
+    if options.source is not None:
+        mechanism["function"] = options.source
+    given = dict(options.set or ())
+    if len(given) < len(options.set or ()):
         raise ArgumentError("set", "gives a parameter twice")
-    return dict(pairs)
+    guesses = options.guesses if len(options.guesses or ()) != 1 else options.guesses[0]
+    names = ("timeout", "samples", "budget", "jobs", "stop", "outcomes", "as_reals")
+    return {
+        **{name: getattr(options, name) for name in names},
+        "mechanism": mechanism,
+        "given": given,
+        "failures": bool(options.failures),
+        "pairs": _inputs(options),
+        "method": "exact" if options.exact else None,
+        "check_sampler": not options.no_checks,
+        "explain": bool(options.explain),
+        "guesses": guesses,
+        "alpha": 0.05 if options.alpha is None else options.alpha,
+        "audit_seed": options.seed or 0,
+        "claims": [
+            {
+                "claim": chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"),
+                "detect": options.detect,
+            }
+        ],
+    }
 
 
-def source_of(options: argparse.Namespace) -> Source:
-    """Return the source of draws; a worker may have been started."""
-    from epsilometer_audit import question
-
-    mechanism = chosen(options, "command", "python") | {"function": options.source}
-    settings = chosen(options, "failures", "timeout")
-    return question.source_of(mechanism, parameters=parameters_of(options), **settings)
-
-
-def pairs_of(options: argparse.Namespace) -> Mapping[str, tuple[Any, Any]]:
-    """Return the pairs of inputs by name, at least one."""
-    from epsilometer_audit import question
-
-    plain = chosen(options, "patterns", "frame")
-    plain["pairs"] = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.pair or [], start=1)]
+def _inputs(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
+    plain = chosen(options, "frame", "canaries")
     tables = {"remove": options.remove_a_row, "replace": options.replace_a_row}
     plain |= {kind: table for kind, table in tables.items() if table is not None}
     if options.domain is not None:
         plain["domain"] = options.domain[0]
-    named = question.pairs_of(plain)
-    if not named:
-        choices = "--domain JSON, --patterns LENGTH, --remove-a-row TABLE or --replace-a-row TABLE"
-        raise ArgumentError("pairs", f"none is given; write --pair X X', {choices}")
-    return {"": named["pair 1"]} if list(named) == ["pair 1"] else named
+    pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.pair or (), start=1)]
+    if len(pairs) == 1 and not plain:
+        pairs = [("", *pairs[0][1:])]
+    return {**plain, "pairs": pairs} if pairs else plain

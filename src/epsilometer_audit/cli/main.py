@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
@@ -14,25 +13,18 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
 from epsilometer_audit.cli.arguments import (
     HelpError,
     check_options,
     chosen,
-    claim_of,
-    pairs_of,
     parser_of,
-    source_of,
+    spec_of,
     spelled,
+    stated,
 )
-from epsilometer_audit.ends import OverdueError, answered
-
-if TYPE_CHECKING:
-    from epsilometer_audit.statistics.claims import AnyClaim
-    from epsilometer_audit.verdict import Verdict
+from epsilometer_audit.ends import answered
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
@@ -52,9 +44,7 @@ commands:
   new             a folder with a first audit and its test, or with a study
 """
 _WRITTEN = ("--json", "--junit", "--output")
-_ALPHA = 0.05
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
-_COMMON = ("alpha", "seed", "detect", "outcomes", "support", "lipschitz", "as_reals")
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
@@ -98,25 +88,32 @@ def _duration(seconds: float) -> str:
 def _audit(argv: Sequence[str]) -> int:
     options = parser_of("audit").parsed(argv, "source")
     check_options(options)
-    claim = claim_of(options)
+    claim = stated(options)
+    from epsilometer_audit.grids.verdicts import FAILED, auditor, without
     from epsilometer_audit.rendering.files import Files
 
-    read = [*_tables(options), *(options.outputs or ()), options.one_run]
+    declared = (options.domain or (None, None))[1]
+    tables = [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
+    read = [*tables, *(options.outputs or ()), options.one_run]
     read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
     alone = options.json == "-"
-    files = Files(None if alone else options.json, options.junit, options.output, read)
+    files = Files(chosen(options, *["json"] * (not alone), "junit"), options.output, read)
     progress, failure = _Progress(bool(options.quiet), options.budget is not None), None
+    spec = spec_of(options)
     try:
-        if options.one_run is not None or options.canaries is not None:
-            verdict = _one_run(options, claim)
-        elif options.outputs:
-            verdict = _recorded(options, claim)
-        else:
-            verdict = _drawn(options, claim, progress)
+        with auditor(spec, progress) as audit:
+            verdict = audit(claim, detect=options.detect)
     except MechanismError as error:
-        failure, verdict = error, _failed(options, claim, error)
+        failure = error
+        ((verdict, _, _),) = without(spec, str(error), FAILED)
+        verdict = replace(verdict, source=options.source or options.command)
     finally:
         progress.end()
+    if tables and failure is None:
+        from epsilometer_audit.sources.recorded import digest
+
+        made_of = {**verdict.provenance["made of"], **digest(tables)}
+        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
         _print(verdict.to_json(ascii_only=True))
@@ -126,104 +123,6 @@ def _audit(argv: Sequence[str]) -> int:
     if failure is not None:
         raise failure
     return verdict.exit_code
-
-
-def _one_run(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
-    from epsilometer_audit.canaries import one_run
-    from epsilometer_audit.sources import recorded
-
-    common = chosen(options, "alpha", "seed", "detect", "guesses", "probability")
-    if len(common.get("guesses", ())) == 1:
-        (common["guesses"],) = common["guesses"]
-    if options.one_run is not None:
-        scores, included = recorded.read_scores(options.one_run, options.columns)
-        origin = {"source": options.one_run, "digest": recorded.digest([options.one_run])}
-    else:
-        chances = chosen(options, "probability")
-        with contextlib.closing(source_of(options)) as source:
-            included, scores = one_run.draw_canaries(
-                source, options.canaries, options.seed or 0, **chances
-            )
-            origin = {"source": source.description, "digest": source.digest()}
-    return one_run.audit_one_run(scores, included, claim, **common, **origin)
-
-
-def _recorded(options: argparse.Namespace, claim: AnyClaim) -> Verdict:
-    from epsilometer_audit.auditing import audit_outputs
-    from epsilometer_audit.sources import recorded
-
-    return audit_outputs(
-        recorded.read(options.outputs, options.columns),
-        claim,
-        **chosen(options, *_COMMON),
-        method="exact" if options.exact else None,
-        source=" and ".join(options.outputs),
-        digest=recorded.digest(options.outputs),
-    )
-
-
-def _drawn(options: argparse.Namespace, claim: AnyClaim, progress: _Progress) -> Verdict:
-    from epsilometer_audit.auditing import audit
-    from epsilometer_audit.budgets import Budget
-
-    clock = Budget(options.budget, time.perf_counter())
-    try:
-        with clock.limit():
-            pairs, opened = pairs_of(options), source_of(options)
-    except OverdueError:
-        raise MechanismError("inputs and mechanism do not load within --budget") from None
-    with contextlib.closing(opened) as source:
-        settings = chosen(options, *_COMMON, "samples", "budget", "jobs", "stop")
-        if options.budget:  # a worker may have been started
-            settings["budget"] -= min(options.budget - clock.left(), options.budget / 2)
-        verdict = audit(
-            source,
-            pairs,
-            claim,
-            **settings,
-            method="exact" if options.exact else "anytime",
-            check_sampler=not options.no_checks,
-            progress=progress,
-        )
-        if options.explain:
-            from epsilometer_audit.explaining.explain import explained
-
-            progress(progress.part, "why?")
-            verdict = explained(verdict, source)
-    if tables := _tables(options):
-        from epsilometer_audit.serving.digests import sha256
-
-        digests = {name: sha256(Path(name)) for name in tables}
-        made_of = {**verdict.provenance["made of"], **digests}
-        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
-    same = sum(x == y for x, y in pairs.values())
-    if not same:
-        return verdict
-    text = f"x and x' are equal in {same} of {len(pairs)} pairs: no claim is refuted by them"
-    note = {"name": "inputs", "result": "note", "words": text}
-    return replace(verdict, checks=[*verdict.checks, note])
-
-
-def _tables(options: argparse.Namespace) -> list[str]:
-    """Return the files of the inputs."""
-    declared = (options.domain or (None, None))[1]
-    return [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
-
-
-def _failed(options: argparse.Namespace, claim: AnyClaim, error: MechanismError) -> Verdict:
-    from epsilometer_audit.verdict import Verdict
-
-    return Verdict(
-        verdict="invalid",
-        claim=claim.to_plain(),
-        claimed=claim.text(),
-        alpha=_ALPHA if options.alpha is None else options.alpha,
-        method="exact" if options.exact else "anytime",
-        detect=options.detect,
-        seed=options.seed or 0,
-        source=options.source or options.command,
-        reasons=(str(error),),
-    )
 
 
 def _replay(argv: Sequence[str], draws: int, part: float) -> str:
@@ -253,16 +152,13 @@ def _audits(argv: Sequence[str]) -> int:
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
     from epsilometer_audit.question import MOST_JOBS
-    from epsilometer_audit.rendering.files import target, write
+    from epsilometer_audit.rendering.files import targets, write
     from epsilometer_audit.rendering.junit import xml_of_suites
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = min(cores, MOST_JOBS) if options.jobs is None else options.jobs
     checks.integer("jobs", jobs, maximum=MOST_JOBS)
-    named = chosen(options, "junit", "markdown")
-    targets = {option: target(option, name, options.files) for option, name in named.items()}
-    if len({*targets.values()}) < len(targets):
-        raise ArgumentError("markdown", "names the same file as --junit")
+    written = targets(chosen(options, "junit", "markdown"), options.files)
     seed = _SEED if options.seed is None else options.seed
     files = running.read(options.files, options.only, options.scale, seed)
     with contextlib.suppress(ValueError):  # not in the main thread
@@ -278,21 +174,20 @@ def _audits(argv: Sequence[str]) -> int:
         finally:
             progress.end()
         rows += audited
-        text = summary.text_of(path, audited, file.file.alpha)
-        _print("\n".join(map(_printable, text.splitlines())))
+        shown = summary.text_of(path, audited, file.file.alpha)
+        _print("\n".join(map(_printable, shown.splitlines())))
         sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
         suites[path] = summary.tests_of(file.name, audited)
-    if "junit" in targets:
-        write("junit", targets["junit"], xml_of_suites(suites))
-    if "markdown" in targets:
-        write("markdown", targets["markdown"], "\n".join(sections))
+    for option, place in written.items():
+        text = xml_of_suites(suites) if option == "junit" else "\n".join(sections)
+        write(option, place, text)
     return running.exit_code(rows)
 
 
 def _needed(argv: Sequence[str]) -> int:
     options = parser_of("samples-needed").parsed(argv)
     check_options(options)
-    claim = claim_of(options)
+    claim = stated(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, assumed, fewest_draws, samples_needed
@@ -329,12 +224,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     if argv is None and arguments[:1] == ["audit"]:
-        code = answered(lambda: _answer(arguments))
+        code = answered(lambda: _exit_code(arguments))
         return code if isinstance(code, int) else _print_error(code, FAILED)
-    return _answer(arguments)
+    return _exit_code(arguments)
 
 
-def _answer(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each kind of error
+def _exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each kind of error
     """Run a command; return its exit code, also of its errors."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
@@ -364,8 +259,8 @@ def _answer(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each ki
 def _error_text(error: ArgumentError, of_audit: bool) -> str:
     """Return the option of an error, and the problem."""
     message = str(error).removeprefix(f"{error.argument} ")
-    if part := re.fullmatch(r"(domain|support)\b[. ]*(.+)", error.argument):
-        return f"--{part[1]}: {part[2]} {message}"
+    if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
+        return f"--domain: {part[1]} {message}"
     return f"{spelled(error.argument, of_audit)}: {message}"
 
 

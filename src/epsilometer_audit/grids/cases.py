@@ -26,6 +26,7 @@ from epsilometer_audit.grids import keys as audits
 from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
 from epsilometer_audit.question import Question, check_together, claim_of, named_pairs
 from epsilometer_audit.serving.loading import parsed
+from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.schedule import least_samples
 from epsilometer_audit.statistics.upper import Smooth
@@ -33,16 +34,15 @@ from epsilometer_audit.statistics.upper import Smooth
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
 _MOST_VERDICTS = 10_000  # of a file
+_TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
     *("as_reals", "outcomes", "support", "lipschitz"),
 )
-_OF_JOBS = {  # options that a job gets as they are
-    *("method", "failures", "as_reals", "timeout", "outcomes", "support", "lipschitz"),
-    *("guesses", "explain"),
-}
+_OF_QUESTIONS = {"method", "outcomes", "support", "lipschitz", "as_reals"}
+_OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
 _MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
     (audits.Recorded, "outputs", "recorded outputs"),
@@ -94,9 +94,10 @@ class Audits:
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
         for key, sizes in self._sizes.items():
-            for unknown in [name for name in sizes if name not in (scales or sizes)]:
-                wrong = f"unknown scale{suggest(unknown, scales or ())}"
-                raise ConfigError(str(path), f"{key}.{unknown}", wrong)
+            for name in sizes:
+                if name not in (scales or sizes):
+                    wrong = f"unknown scale{suggest(name, scales or ())}"
+                    raise ConfigError(str(path), f"{key}.{name}", wrong)
 
     @property
     def scales(self) -> list[str]:
@@ -126,11 +127,11 @@ class Audits:
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> dict[str, dict[str, Case]]:
         """Return the cases of an entry; an `ArgumentError` names the key that is wrong."""
         self._check(entry)
-        number = math.prod(map(len, entry.parameters.values())) * len(entry.claims or [0])
+        number = math.prod(map(len, entry.parameters.values())) * len(entry.claims)
         if number > _MOST_VERDICTS:
-            message = f"ask for {number} verdicts; at most {_MOST_VERDICTS} in a file"
-            raise ArgumentError("parameters", message)
-        sets = _sets(entry, self._samples(name, entry))
+            raise ArgumentError("parameters", _TOO_MANY.format(number))
+        samples = self._samples(name, entry)
+        sets = _sets(entry, samples)
         cases: dict[str, dict[str, Case]] = {}
         for point in product(*entry.parameters.values()):
             arguments = dict(zip(entry.parameters, point, strict=True))
@@ -138,24 +139,33 @@ class Audits:
             key = "_".join(texts) or "default"
             if key in cases:
                 raise ArgumentError("parameters", f"asks twice for {key}")
-            case = self._case(name, entry, key, arguments)
+            mechanism, rest = self._mechanism(entry, arguments)
+            claims, about = _claims(entry, arguments), entry.about.model_dump()
+            for fact, text in about.items():
+                if re.fullmatch(r"\$\w+", text or ""):
+                    about[fact] = _text_of(_parameter(f"about.{fact}", text, arguments))
+            common = Case(name, key, mechanism, arguments, rest, samples, claims, about=about)
+            common = replace(common, expected=entry.expected)
             cases[key] = {
-                pairs: replace(case, pairs=pairs, inputs=plain) for pairs, plain in sets.items()
+                pairs: replace(common, pairs=pairs, inputs=plain) for pairs, plain in sets.items()
             }
         return cases
 
     def all_cases(self) -> list[Case]:
         """Return all cases in one list."""
-        every = [by_pairs for cases in self.cases.values() for by_pairs in cases.values()]
-        return [case for by_pairs in every for case in by_pairs.values()]
+        return [
+            case
+            for cases in self.cases.values()
+            for by_pairs in cases.values()
+            for case in by_pairs.values()
+        ]
 
     @cached_property
     def verdicts(self) -> int:
         """The number of verdicts, among which alpha is split evenly."""
         number = sum(len(case.claims) for case in self.all_cases())
         if number > _MOST_VERDICTS:
-            message = f"ask for {number} verdicts; at most {_MOST_VERDICTS} in a file"
-            raise ConfigError(str(self.path), "audits", message)
+            raise ConfigError(str(self.path), "audits", _TOO_MANY.format(number))
         return number
 
     @property
@@ -167,7 +177,7 @@ class Audits:
     @property
     def alpha(self) -> float:
         """The share of each verdict in the file's alpha."""
-        return self.file.alpha / self.verdicts
+        return share_of(self.file.alpha, self.verdicts)
 
     def spec(self, case: Case, name: str, seed: int) -> dict[str, Any]:
         """Return all that the verdicts on a case follow from, by the file's name and the seed."""
@@ -201,8 +211,6 @@ class Audits:
         check_together(options, lambda key: key.replace("_", " "))
         if entry.support is not None and entry.lipschitz is not None:
             Smooth(entry.support, entry.lipschitz)
-        if isinstance(mechanism, audits.Recorded) and len(mechanism.outputs) > 2:
-            raise ArgumentError("mechanism.outputs", "must be one file or two")
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
         filled = _FILLED if isinstance(mechanism, audits.Command) else ()
@@ -216,49 +224,30 @@ class Audits:
                     near = suggest(parameter, entry.parameters)
                     raise ArgumentError(where, f"unknown parameter {parameter!r} in braces{near}")
 
-    def _case(
-        self, name: str, entry: audits.AuditEntry, parameters: str, arguments: Mapping[str, Any]
-    ) -> Case:
-        """Return the case of an entry and parameters, without its pairs."""
-        mechanism, rest = self._mechanism(entry, arguments)
-        about = entry.about.model_dump()
-        for key, text in about.items():
-            if re.fullmatch(r"\$\w+", text or ""):
-                about[key] = _text_of(_parameter(f"about.{key}", text, arguments))
-        return Case(
-            entry=name,
-            parameters=parameters,
-            mechanism=mechanism,
-            arguments=arguments,
-            given=rest,
-            samples=self._samples(name, entry),
-            claims=_claims(entry, arguments),
-            about=about,
-            expected=entry.expected,
-        )
-
     def _mechanism(
         self, entry: audits.AuditEntry, arguments: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the source of draws, braces filled, and the remaining arguments."""
+        used = set[str]()
+
+        def fill(match: re.Match[str]) -> str:
+            used.add(match[1])
+            return _text_of(arguments[match[1]]) if match[1] in arguments else match[0]
 
         def filled(text: Any) -> Any:
-            if not isinstance(text, str):
-                return [filled(part) for part in text]
-            return _IN_BRACES.sub(
-                lambda m: _text_of(arguments[m[1]]) if m[1] in arguments else m[0], text
-            )
+            if isinstance(text, str):
+                return _IN_BRACES.sub(fill, text)
+            return [filled(part) for part in text]
 
-        texts = _texts_of(entry.mechanism)
-        used = set(_IN_BRACES.findall(str(texts)))
+        plain = {key: filled(text) for key, text in _texts_of(entry.mechanism).items()}
         rest = {key: value for key, value in arguments.items() if key not in used}
-        plain = {key: filled(text) for key, text in texts.items()}
         if "function" not in plain:
-            if unused := [key for key in rest if not _is_referred(entry, key)]:
-                part = "command" if "command" in plain else "outputs"
-                first = min(unused)
-                message = f"{first!r} is used nowhere; write {{{first}}} into the {part}"
-                raise ArgumentError("parameters", message)
+            claims = json.dumps([claim.model_dump() for claim in entry.claims])
+            for name in sorted(rest):
+                if not re.search(rf"\${name}\b", claims):
+                    part = "command" if "command" in plain else "outputs"
+                    message = f"{name!r} is used nowhere; write {{{name}}} into the {part}"
+                    raise ArgumentError("parameters", message)
             if "one_run" in plain:
                 plain = {"outputs": [plain["one_run"]], "one_run": True}
             if hasattr(entry.mechanism, "columns"):
@@ -283,12 +272,11 @@ class Audits:
         return self._locks[environment]
 
     def _samples(self, name: str, entry: audits.AuditEntry) -> int:
-        key, sizes = f"audits.{name}.samples", entry.samples
-        if sizes is None:
-            key, sizes = "samples", self.file.samples
+        own, sizes = entry.samples is not None, entry.samples or self.file.samples
         if isinstance(sizes, int):
             return sizes
         if self.scale not in sizes:
+            key = f"audits.{name}.samples" if own else "samples"
             raise ConfigError(str(self.path), f"{key}.{self.scale}", "is missing")
         return sizes[self.scale]
 
@@ -322,6 +310,10 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
 
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
+    one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
+    recorded = isinstance(entry.mechanism, audits.Recorded)
+    audited: Any = "one run" if one_run else "recorded outputs" if recorded else "mechanism"
+    options = entry.model_dump(include=_OF_QUESTIONS)
     claims: list[dict[str, Any]] = []
     for i, claim_entry in enumerate(entry.claims):
         key = f"claims.{i}"
@@ -330,29 +322,13 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         detect = levels.pop("detect", None)
         if "renyi" in levels:
             levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
-        with _at(key):
-            _question(entry, levels, detect)
+        with _at(key):  # or raise why there is no such audit
+            Question(audited=audited, claim=claim_of(levels), detect=detect, **options)
         for j, other in enumerate(claims):
             if other["claim"] == levels:
                 raise ArgumentError(key, f"is the same as claims.{j}")
         claims.append({"claim": levels, "detect": detect})
     return claims
-
-
-def _question(entry: audits.AuditEntry, claim: Mapping[str, Any], detect: float | None) -> Question:
-    """Return the question about a claim."""
-    one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
-    recorded = isinstance(entry.mechanism, audits.Recorded)
-    return Question(
-        audited="one run" if one_run else "recorded outputs" if recorded else "mechanism",
-        claim=claim_of(claim),
-        detect=detect,
-        method=entry.method,
-        outcomes=entry.outcomes,
-        support=entry.support,
-        lipschitz=entry.lipschitz,
-        as_reals=entry.as_reals,
-    )
 
 
 def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
@@ -392,12 +368,6 @@ def _texts_of(mechanism: Any) -> dict[str, Any]:
     if isinstance(mechanism, str):
         return {"function": mechanism}
     return mechanism.model_dump(exclude={"columns"})  # type: ignore[no-any-return]
-
-
-def _is_referred(entry: audits.AuditEntry, parameter: str) -> bool:
-    """Tell whether a claim refers to a parameter."""
-    claims = json.dumps([claim.model_dump() for claim in entry.claims])
-    return re.search(rf"\${parameter}\b", claims) is not None
 
 
 def _text_of(value: Any) -> str:

@@ -48,10 +48,7 @@ Values = Annotated[list[Scalar], _SOME, _Listed]
 class Command(Model):
     """A program: a worker, or one that is run with ``{input}`` filled in."""
 
-    command: Annotated[
-        Annotated[str, Tag("one")] | Annotated[list[str], _SOME, Tag("several")],
-        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-    ]
+    command: str | Annotated[list[str], _SOME]
 
 
 class Python(Model):
@@ -71,7 +68,7 @@ class Environment(Model):
 class Recorded(Model):
     """Outputs in one file of two columns, or in two files."""
 
-    outputs: Annotated[list[str], _SOME, _Listed]
+    outputs: Annotated[list[str], Field(min_length=1, max_length=2), _Listed]
     columns: Annotated[list[str], _SOME] | None = None
 
 
@@ -210,11 +207,7 @@ class About(Model):
     source: str | None = None
 
 
-Guesses = Annotated[
-    Annotated[PositiveInt, Tag("one")]
-    | Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2), Tag("two")],
-    Discriminator(lambda value: "two" if isinstance(value, list) else "one"),
-]
+Two = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
 
 class AuditEntry(Model):
@@ -227,7 +220,7 @@ class AuditEntry(Model):
     parameters: dict[Name, Values] = Field(default_factory=dict)
     pairs: Pairs | None = None
     canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
-    guesses: Guesses | None = None
+    guesses: PositiveInt | Two | None = None
     claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)

@@ -18,8 +18,8 @@ from epsilometer.processes import ONE_THREAD
 from epsilometer_audit.ends import cause_of_end, watched
 from epsilometer_audit.formats import as_plain
 from epsilometer_audit.grids.cases import Audits, Case
-from epsilometer_audit.grids.verdicts import FAILED, Row, as_expected, audited, without
-from epsilometer_audit.verdict import EXIT_CODES, Verdict
+from epsilometer_audit.grids.verdicts import FAILED, Row, audited, without
+from epsilometer_audit.verdict import EXIT_CODES, Verdict, as_expected
 
 _LOADED = ("epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__)
 CaseSpec = tuple[Case, Mapping[str, Any]]

@@ -1,8 +1,11 @@
-"""The verdicts on all claims about one mechanism on one set of pairs.
+"""The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
+
+A plain mapping, a *spec*, says what is audited: `Audits.spec` makes it of a file of audits, and the
+command `epsilometer audit` of its options. Foreign code runs here and nowhere else in the workflow.
 
 An audit requests draws by input, size and seed. The audit of another claim requests the same draws,
 as far as it tests the same pairs. `Remembered` makes them once, so all claims are audited on the
-same draws. Foreign code runs here and nowhere else in the workflow.
+same draws.
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import chdir, closing, contextmanager
+from contextlib import ExitStack, chdir, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from epsilometer.errors import EpsilometerError, one_line
+from epsilometer.errors import EpsilometerError, MechanismError, one_line
+from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.drawing import Progress
+from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
@@ -29,8 +35,8 @@ FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
 """The words, in place of a verdict, of an audit that could not be made, of one whose environment
 could not be made, and of a feature that is not audited."""
 
-_AS_GOOD = {"holds": "not refuted"}
-_ABOUT_OUTPUTS = ("as_reals", "outcomes", "support", "lipschitz")
+_ABOUT_OUTPUTS = ("method", "as_reals", "outcomes", "support", "lipschitz")
+_OF_DRAWS = ("samples", "budget", "jobs", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Row = tuple[Verdict, AnyClaim, str | None]
@@ -48,68 +54,48 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
     began = time.perf_counter()
     rows: list[Row] = []
     try:
-        with chdir(folder), _audits(spec, progress) as audit:
+        with chdir(folder), auditor(spec, lambda _, line: progress(line)) as audit:
             for entry in spec["claims"]:
-                rows.append(_row(audit, entry, spec, began))
+                try:
+                    claim = claim_of(entry["claim"])
+                    verdict = audit(claim, detect=entry["detect"])
+                    seconds = time.perf_counter() - began
+                    rows.append((replace(verdict, seconds=seconds), claim, None))
+                except Exception as error:
+                    rows += without({**spec, "claims": [entry]}, _reason(error), FAILED, began)
                 began = time.perf_counter()
     except Exception as error:
-        return without(spec, _reason(error), FAILED, time.perf_counter() - began)
+        return without(spec, _reason(error), FAILED, began)
     return rows
 
 
-def without(spec: Mapping[str, Any], reason: str, word: str, seconds: float = 0.0) -> list[Row]:
-    """Return the rows of all claims if none can be audited."""
-    return [_without(spec, entry, reason, word, seconds) for entry in spec["claims"]]
+def without(
+    spec: Mapping[str, Any], reason: str, word: str, began: float | None = None
+) -> list[Row]:
+    """Return the rows of claims that cannot be audited, with the reason."""
+    seconds = 0.0 if began is None else time.perf_counter() - began
+    rows: list[Row] = []
+    for entry in spec["claims"]:
+        claim = claim_of(entry["claim"])
+        verdict = Verdict(
+            verdict="invalid",
+            claim=claim.to_plain(),
+            claimed=claim.text(),
+            alpha=spec["alpha"],
+            method=spec["method"] or "anytime",
+            detect=entry["detect"],
+            seed=spec["audit_seed"],
+            reasons=[reason],
+            seconds=seconds,
+        )
+        rows.append((verdict, claim, word))
+    return rows
 
 
-def as_expected(word: str, expected: str | None) -> str | None:
-    """Return yes or no; nothing where nothing is expected, or nothing could be found out."""
-    if expected is None or word == "missing":
-        return None
-    return "yes" if expected in (word, _AS_GOOD.get(word)) else "no"
-
-
-def counts_of(words: Sequence[str], unexpected: int) -> str:
+def counts_of(words: Sequence[str], unexpected: int = 0) -> str:
     """Return how many verdicts there are of each kind, and how many are not as expected."""
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
     return f"{counts} ({unexpected} not as expected)" if unexpected else counts
-
-
-# --- one claim ------------------------------------------------------------------------------------
-
-
-def _row(
-    audit: Audit,
-    entry: Mapping[str, Any],
-    spec: Mapping[str, Any],
-    began: float,
-) -> Row:
-    """Return the row of a claim, also if it cannot be audited."""
-    try:
-        claim = claim_of(entry["claim"])
-        verdict = audit(claim, detect=entry["detect"])
-    except Exception as error:
-        return _without(spec, entry, _reason(error), FAILED, time.perf_counter() - began)
-    return replace(verdict, seconds=time.perf_counter() - began), claim, None
-
-
-def _without(
-    spec: Mapping[str, Any], entry: Mapping[str, Any], reason: str, word: str, seconds: float
-) -> Row:
-    """Return the row of a claim that cannot be audited, with the reason."""
-    claim = claim_of(entry["claim"])
-    verdict = Verdict(
-        verdict="invalid",
-        claim=claim.to_plain(),
-        claimed=claim.text(),
-        alpha=spec["alpha"],
-        method=spec["method"] or "anytime",
-        detect=entry["detect"],
-        seed=spec["audit_seed"],
-        reasons=[reason],
-        seconds=seconds,
-    )
-    return verdict, claim, word
 
 
 def _reason(error: Exception) -> str:
@@ -120,60 +106,66 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} (see the traceback)"
 
 
-# --- the source of draws --------------------------------------------------------------------------
-
-
 @contextmanager
-def _audits(spec: Mapping[str, Any], progress: Callable[[str], None]) -> Iterator[Audit]:
-    """Yield the function that audits a claim; all claims are audited on the same draws."""
+def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
+    """Yield the function that audits a claim of ``spec``; all claims get the same draws."""
     from epsilometer_audit.auditing import audit, audit_outputs, check_source
     from epsilometer_audit.canaries.one_run import audit_one_run, draw_canaries
 
     def options(*names: str) -> dict[str, Any]:
-        return {"seed": spec["audit_seed"]} | {name: spec[name] for name in ("alpha", *names)}
+        given = {name: spec.get(name) for name in ("alpha", *names)}
+        given = {name: value for name, value in given.items() if value is not None}
+        return {"seed": spec["audit_seed"], **given}
 
-    mechanism = spec["mechanism"]
+    mechanism, pairs = spec["mechanism"], spec["pairs"] or {}
     if "outputs" in mechanism:
-        files, columns = mechanism["outputs"], mechanism["columns"]
+        files, columns = mechanism["outputs"], mechanism.get("columns")
         names = " and ".join(Path(file).name for file in files)
         origin: dict[str, Any] = {"source": f"recorded in {names}", "digest": digest(files)}
         if "one_run" in mechanism:
             scores, coins = read_scores(files[0], columns)
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
         else:
-            about = options("method", *_ABOUT_OUTPUTS)
+            about = options(*_ABOUT_OUTPUTS)
             yield partial(audit_outputs, read(files, columns), **about, **origin)
         return
-    with closing(_source_of(spec)) as source:
-        progress(f"drawing from {source.description}")
-        if "canaries" in spec["pairs"]:
-            coins, scores = draw_canaries(source, spec["pairs"]["canaries"], spec["audit_seed"])
+    budget, began = spec.get("budget"), time.perf_counter()
+    clock = Budget(budget, began)
+    with ExitStack() as stack:
+        try:
+            with clock.limit():
+                own = {} if "canaries" in pairs else pairs_of(pairs)
+                source = stack.enter_context(closing(_source_of(spec)))
+        except OverdueError:
+            message = "inputs and mechanism do not load within the budget"
+            raise MechanismError(message) from None
+        if "canaries" in pairs:
+            progress(0.0, f"drawing from {source.description}")
+            coins, scores = draw_canaries(source, pairs["canaries"], spec["audit_seed"])
             origin = {"source": source.description, "digest": source.digest()}
             yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
             return
-        pairs, checks = pairs_of(spec["pairs"]), list[Check]()
-        if isinstance(pairs, Candidates):
-            pairs, checks = accepted(source, pairs, spec["audit_seed"])
-        first = next(iter(pairs.values()))
-        checks += check_source(source, first, spec["samples"], spec["audit_seed"])
-        remembered = Remembered(source)
+        settings = options(*_OF_DRAWS, *_ABOUT_OUTPUTS)
+        if budget is not None:  # a worker may have been started
+            settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
+        drawn: Any = source
+        if len(spec["claims"]) > 1:  # else the audit makes the checks, when its draws allow it
+            checks = list[Check]()
+            if isinstance(own, Candidates):
+                own, checks = accepted(source, own, spec["audit_seed"])
+            checked = next(iter(own.values())), spec["samples"], spec["audit_seed"], spec["alpha"]
+            settings["checked"] = [*checks, *check_source(source, *checked)]
+            drawn = Remembered(source)
 
-        def audit_explained(claim: AnyClaim, **given: Any) -> Verdict:
-            verdict = audit(
-                remembered,
-                pairs,
-                claim,
-                checked=checks,
-                progress=lambda part, line: progress(f"{part:.0%}: {line}"),
-                **options("samples", "method", *_ABOUT_OUTPUTS) | given,
-            )
+        def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
+            verdict = audit(drawn, own, claim, progress=progress, **settings, **given)
             if not spec["explain"]:
                 return verdict
             from epsilometer_audit.explaining.explain import explained
 
             return explained(verdict, source)
 
-        yield audit_explained
+        yield with_cause
 
 
 def _source_of(spec: Mapping[str, Any]) -> Source:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from epsilometer.errors import ArgumentError, one_line
+from epsilometer_audit.rendering.junit import xml_of
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Verdict
 
@@ -20,34 +21,35 @@ class Files:
     ``json``, ``junit`` or ``output`` if it cannot be written, or the folder holds other files.
     """
 
-    def __init__(
-        self, json: str | None, junit: str | None, folder: str | None, read: Sequence[str] = ()
-    ) -> None:
-        self._json = None if json is None else target("json", json, read)
-        self._junit = None if junit is None else target("junit", junit, read)
+    def __init__(self, named: Mapping[str, str], folder: str | None, read: Sequence[str]) -> None:
+        self._targets = targets(named, read)
         self._folder = None if folder is None else _folder(folder)
-        if self._json is not None and self._json == self._junit:
-            raise ArgumentError("junit", "names the same file as --json")
 
     def write(self, verdict: Verdict, claim: AnyClaim) -> None:
-        """Make all texts, then write each file at once.
-
-        Raise `ArgumentError` if one cannot be written after all.
-        """
+        """Make all texts, then write each file at once; raise `ArgumentError` if one cannot be."""
         texts: list[tuple[str, Path, str]] = []
         if self._folder is not None:
             from epsilometer_audit.rendering.page import html_of
 
             texts.append(("output", self._folder / _PAGE, html_of((verdict, claim))))
             texts.append(("output", self._folder / _VERDICT, verdict.to_json() + "\n"))
-        if self._json is not None:
-            texts.append(("json", self._json, verdict.to_json() + "\n"))
-        if self._junit is not None:
-            from epsilometer_audit.rendering.junit import xml_of
-
-            texts.append(("junit", self._junit, xml_of(verdict)))
+        for option, path in self._targets.items():
+            text = verdict.to_json() + "\n" if option == "json" else xml_of(verdict)
+            texts.append((option, path, text))
         for option, path, text in texts:
             write(option, path, text)
+
+
+def targets(named: Mapping[str, str], read: Sequence[str]) -> dict[str, Path]:
+    """Return the file to write for each option, with links followed; a device or pipe as it is."""
+    files: dict[str, Path] = {}
+    for option, name in named.items():
+        path = _target(option, name, read)
+        for other, same in files.items():
+            if path == same:
+                raise ArgumentError(option, f"names the same file as --{other}")
+        files[option] = path
+    return files
 
 
 def write(option: str, path: Path, text: str) -> None:
@@ -55,13 +57,21 @@ def write(option: str, path: Path, text: str) -> None:
     try:
         if option == "output":
             path.parent.mkdir(parents=True, exist_ok=True)
-        put(path, text.encode("utf-8", "backslashreplace"))
+        data = text.encode("utf-8", "backslashreplace")
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)  # a device or pipe
+            return
+        part = path.with_name(f".epsilometer-{os.getpid()}.part")
+        try:
+            part.write_bytes(data)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
     except OSError as error:
         raise _unwritable(option, path, error) from None
 
 
-def target(option: str, name: str, read: Sequence[str]) -> Path:
-    """Return the file to write, with links followed; a device or a pipe as it is."""
+def _target(option: str, name: str, read: Sequence[str]) -> Path:
     path = Path(name)
     try:
         if path.is_dir():
@@ -109,23 +119,8 @@ def _is_ours(folder: Path, files: Sequence[str]) -> bool:
     from epsilometer_audit.rendering.page import MARK
 
     page = folder / _PAGE
-    if not set(files) <= {_PAGE, _VERDICT} or not page.is_file():
-        return False
-    with page.open("rb") as stream:
-        return MARK.encode() in stream.read(1000)
-
-
-def put(path: Path, data: bytes) -> None:
-    """Write a file in one step; a device or pipe as it is."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(data)
-        return
-    part = path.with_name(f".epsilometer-{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    ours = set(files) <= {_PAGE, _VERDICT} and page.is_file()
+    return ours and MARK.encode() in page.read_bytes()[:1000]
 
 
 def _unwritable(option: str, path: Path, error: BaseException) -> ArgumentError:

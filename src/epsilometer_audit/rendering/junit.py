@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from epsilometer.errors import one_line
+from epsilometer_audit.formats import legal
 from epsilometer_audit.verdict import Verdict
 
-_ILLEGAL = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]"
-)
 _PASSED, _ERRORS = ("not refuted", "holds"), ("invalid", "failed")
 
 
@@ -67,11 +64,6 @@ def _facts(tests: Sequence[Test]) -> dict[str, str]:
     seconds = sum({id(test.verdict): test.verdict.seconds for test in tests}.values())
     facts = {name: str(count) for name, count in (counts | {"skipped": 0}).items()}
     return {**facts, "time": f"{seconds:.3f}"}
-
-
-def legal(text: str) -> str:
-    """Return a text with escapes for the characters that neither XML nor HTML may hold."""
-    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def results_of(verdict: Verdict) -> dict[str, str]:

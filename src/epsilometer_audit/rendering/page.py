@@ -8,9 +8,8 @@ from typing import Any
 
 import jinja2
 
-from epsilometer_audit.formats import input_text, percent_sure, short
-from epsilometer_audit.rendering.figures import draw_evidence, draw_witness, image
-from epsilometer_audit.rendering.junit import legal
+from epsilometer_audit.figures import draw_evidence, draw_witness, image
+from epsilometer_audit.formats import input_text, legal, percent_sure, short
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
 
@@ -46,7 +45,6 @@ def _words(verdict: Verdict, _: AnyClaim) -> dict[str, Any]:
 
 def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
     """Return the values for the template: tables, figures, and facts that need the claim."""
-    limit = len(parts(claim)) / verdict.alpha
     bounds = [
         {
             "number": bound.quantity + (f", order {bound.order:g}" if bound.order else ""),
@@ -59,17 +57,17 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
     values = {
         "verdict": verdict,
         "headline": verdict.lines()[0].partition(": ")[2] or verdict.claimed,
-        "limit": limit,
         "bounds": _table(bounds),
         "checks": _table(verdict.checks),
     }
     if verdict.evidence:
-        values["evidence_figure"] = image(2.9, lambda ax: draw_evidence(ax, verdict, limit))
+        values["evidence_figure"] = image(
+            lambda ax: draw_evidence(ax, verdict.evidence, verdict.limit)
+        )
     if (event := verdict.witness) is not None and verdict.guesses is None:
-        counts = (event.count, event.draws), (event.count_prime, event.draws_prime)
-        values["shares"] = [count / max(draws, 1) for count, draws in counts]
+        values["shares"] = [count / max(draws, 1) for count, draws in event.counts]
         values["of_events"] = isinstance(parts(claim)[0], EventClaim)
-        values["witness_figure"] = image(2.2, lambda ax: draw_witness(ax, event, claim))
+        values["witness_figure"] = image(lambda ax: draw_witness(ax, event.counts, claim), 2.2)
     return values
 
 

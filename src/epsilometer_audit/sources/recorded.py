@@ -142,9 +142,13 @@ def _column_list(names: list[str]) -> str:
 def _file(path: str) -> Path:
     """Return the path of a file that is there and of a known kind."""
     file = Path(path)
-    if file.is_dir():
+    try:
+        is_folder, is_file = file.is_dir(), file.is_file()
+    except OSError as error:  # its name is too long
+        raise ArgumentError(str(path)[:60], f"cannot be read: {error.strerror}") from None
+    if is_folder:
         raise ArgumentError(str(path), "is a folder")
-    if not file.is_file():
+    if not is_file:
         known = [entry.name for entry in file.parent.glob("*") if entry.suffix in _ENDINGS]
         near = suggest(file.name, known) if known else ""
         near = near if file.parent.is_dir() else ", nor is its folder"

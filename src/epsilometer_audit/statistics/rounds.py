@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.bets import Bet, Round
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
@@ -60,7 +61,7 @@ class Evidence:
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
         claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
-        share = 1 / len(claims)
+        share = share_of(1.0, len(claims))
         self.wealths = {claim: Wealth(claim, *of_audit, share, self.early) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
         self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}

@@ -1,22 +1,19 @@
-"""The figures of a verdict, and how a notebook shows it."""
+"""The figures of a verdict: the growth of its e-value, and the counts of its witness."""
 
 from __future__ import annotations
 
 import base64
-import html
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.rendering.junit import legal
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, Renyi, parts
-from epsilometer_audit.verdict import Verdict, Witness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,48 +22,21 @@ _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 _SIZE = 4.7, 2.9  # inches
 
 
-def plot(verdict: Verdict, ax: Axes | None = None) -> Axes:
-    """Draw the figure of a verdict: its evidence, or its witness if the test has no curve."""
-    if not _has_figure(verdict):
-        raise ArgumentError("plot", "needs a verdict with evidence or a witness; this has none")
+def axes_of(ax: Axes | None) -> Axes:
+    """Return axes in the style of the figures: new ones, unless some are given."""
     if ax is None:
         try:
             from matplotlib import pyplot
         except ImportError:
             raise ArgumentError("plot", "needs matplotlib: pip install matplotlib") from None
         ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
-    _plain(ax)
-    if verdict.evidence:
-        draw_evidence(ax, verdict, len(verdict.claim.get("orders", "1")) / verdict.alpha)
-    elif verdict.witness is not None:
-        draw_witness(ax, verdict.witness, _claim_of(verdict.claim))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(_GUIDE)
     return ax
 
 
-def html_of(verdict: Verdict) -> str:
-    """Return a table of the lines of a verdict, with its figure where matplotlib is installed."""
-    first, *rows = map(_escaped, verdict.lines())
-    cells = [(row[:14].strip(), row[14:]) for row in rows]
-    style = ' style="text-align: left"'
-    table = "".join(f"<tr><th{style}>{name}<td{style}>{text}" for name, text in cells)
-    page = f"<p><strong>{first}</strong></p><table>{table}</table>"
-    try:
-        figure = image(_SIZE[1], lambda ax: plot(verdict, ax)) if _has_figure(verdict) else ""
-    except ImportError:
-        figure = ""
-    return page + (figure and f'<img alt="{first}" src="data:image/svg+xml;base64,{figure}">')
-
-
-def _escaped(text: str) -> str:
-    return html.escape(legal(text))
-
-
-def _has_figure(verdict: Verdict) -> bool:
-    return bool(verdict.evidence) or (verdict.witness is not None and verdict.guesses is None)
-
-
-def _claim_of(plain: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of a verdict."""
+def read_claim(plain: Mapping[str, Any]) -> AnyClaim:
+    """Return a claim from its plain values, as a verdict holds them."""
     kind = plain["notion"]
     if kind == "gdp":
         return claims.gdp(plain["mu"])
@@ -78,29 +48,22 @@ def _claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     return claims.approximate(plain.get("epsilon", 0.0), plain.get("delta", 0.0))
 
 
-def image(height: float, draw: Callable[[Axes], object]) -> str:
+def image(draw: Callable[[Axes], object], height: float = _SIZE[1]) -> str:
     """Return a figure as SVG in base64, without its time."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     figure, buffer = Figure(figsize=(_SIZE[0], height), layout="constrained"), io.BytesIO()
-    ax = figure.add_subplot()
-    _plain(ax)
-    draw(ax)
+    draw(axes_of(figure.add_subplot()))
     with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "epsilometer"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return base64.b64encode(buffer.getvalue()).decode()
 
 
-def _plain(ax: Axes) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(_GUIDE)
-
-
-def draw_evidence(ax: Axes, verdict: Verdict, limit: float) -> None:
+def draw_evidence(ax: Axes, looks: Sequence[Mapping[str, float]], limit: float) -> None:
     """Draw the e-value by the share of the draws, and the line beyond which it refutes."""
-    shares = [float(look["share"]) for look in verdict.evidence]
-    values = [float(look["log10 e-value"]) for look in verdict.evidence]
+    shares = [look["share"] for look in looks]
+    values = [look["log10 e-value"] for look in looks]
     ax.plot([0.0, *shares], [0.0, *values], color=_MEASURED, linewidth=1.6)
     ax.axhline(math.log10(limit), color=_CLAIMED, linestyle="--", linewidth=1.2)
     crossed = values[-1] > math.log10(limit) if values else False
@@ -120,10 +83,12 @@ def draw_evidence(ax: Axes, verdict: Verdict, limit: float) -> None:
     ax.set_ylabel("log10 of the e-value")
 
 
-def draw_witness(ax: Axes, witness: Witness, claim: AnyClaim) -> None:
-    """Draw the probabilities of the event on both sides, and what the claim allows."""
-    p = _interval(witness.count, witness.draws)
-    q = _interval(witness.count_prime, witness.draws_prime)
+def draw_witness(ax: Axes, counts: Sequence[tuple[int, int]], claim: AnyClaim) -> None:
+    """Draw the probabilities of an event on both sides, and what the claim allows.
+
+    ``counts`` are the draws in the event, and all draws, of each side.
+    """
+    p, q = (_interval(count, draws) for count, draws in counts)
     allowed = tuple(_allowed(claim, each) for each in q)
     rows = (
         ("first side", p, _MEASURED),
