@@ -141,21 +141,15 @@ ALL_SOURCES += "    return outputs\n"
 SAME = "output: same calls and noise, another output: "
 RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of the first finding
     "sum(x) + rng.laplace()": (ZERO_ONE, SAME + "1.02.* on x, 2.02.* on x'$"),
-    "sum(x) + rng.laplace(0, 1 / 1.5)": (ZERO_ONE, SAME),
-    "sum(x) / 2 + rng.laplace(0, 1)": (([0, 1], [0, 100]), SAME),
     "sum(x) + np.std(x) * rng.standard_normal()": (([0, 1], [0, 3]), SAME),
     "np.array(x) + rng.normal(0, 2, 2)": (([0, 0], [1, 2]), SAME + "entry 0 .*; entry 1 is .*'$"),
     "rng.laplace(np.zeros(4)) + sum(x)": (ZERO_ONE, SAME + ".*; entry 2 .*; 1 more differ$"),
-    "rng.exponential(2) - rng.exponential(2) + sum(x)": (ZERO_ONE, SAME),
-    "random.expovariate(.5) - random.expovariate(.5) + sum(x)": (ZERO_ONE, SAME),
     "rng.geometric(.5) - int(rng.geometric(.5)) + sum(x)": (ZERO_ONE, SAME + "-2 on x, -1 on x'$"),
-    "np.log(1 - rng.random()) * 2 + sum(x)": (ZERO_ONE, SAME),
     "rng.laplace(max(x) - min(x), 2)": (([0, 1], [0, 3]), "argument: laplace gets loc = 1 on x, 3"),
     "sum(x) + rng.laplace(0, sum(x))": (
         ZERO_ONE,
         "argument: laplace gets scale = 1 on x, 2 on x'$",
     ),
-    "rng.laplace(sum(x), sum(x))": (ZERO_ONE, "argument: laplace gets scale = 1 on x, 2 on x'$"),
     "max(rng.laplace(value, 4) for value in x)": (ZERO_ONE, "argument: laplace gets loc = 0 on x"),
     "int(rng.choice(2, p=[x[0] / 4, 1 - x[0] / 4]))": (
         ZERO_ONE,
@@ -167,20 +161,14 @@ RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of 
         ZERO_ONE,
         "argument: random.randrange gets start = 5 on x, 6 on x'$",
     ),
-    "rng.integers(5 + x[0])": (ZERO_ONE, "argument: integers gets low = 5 on x, 6 on x'$"),
     "random.choices([0, 1], [1, 2 + x[0]])[0]": (
         ZERO_ONE,
         r"argument: random.choices gets weights = \[1, 2\] on x, \[1, 3\] on x'$",
     ),
     "rng.binomial(1, .5 + x[0] / 4)": (ZERO_ONE, "argument: binomial gets p = 0.5 on x, 0.75 on"),
-    "rng.poisson(1 + x[0])": (ZERO_ONE, "argument: poisson gets lam = 1 on x, 2 on x'$"),
     "__import__('scipy.stats').stats.laplace.rvs(scale=1 + x[0])": (
         ZERO_ONE,
         "argument: stats.laplace.rvs gets scale = 1",
-    ),
-    "__import__('scipy.stats').stats.gamma.rvs(1 + x[0], 0, 2)": (
-        ZERO_ONE,
-        "argument: stats.gamma.rvs gets a = 1 on x, 2",
     ),
     "__import__('scipy.stats').stats.poisson.rvs(3, 0, 1 + x[0])": (
         ZERO_ONE,
@@ -199,7 +187,6 @@ RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of 
         ZERO_ONE,
         "constant seed: Random always gets the seed",
     ),
-    "sum(x) + default_rng(np.random.SeedSequence()).laplace()": (ZERO_ONE, SAME),
     "sum(x) + default_rng(sum(x)).laplace()": (
         ZERO_ONE,
         "seed: the seed depends on the input: default_rng gets seed = 1 on x, 2 on x'$",
@@ -216,10 +203,6 @@ RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of 
         ([1, 1], [1, 1, 1]),
         "without noise: length is always 3 on x, 4 on x'",
     ),
-    "[rng.laplace(), *range(300 + len(x))]": (
-        ([1, 1], [1, 1, 1]),
-        "without noise: length is always 303 on x, 304 on x'",
-    ),
     "sum(x)": (ZERO_ONE, "no noise: no noise is drawn, .* always the same, 1 on x, 2 on x'$"),
 }
 FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown; the inputs
@@ -232,16 +215,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         r"call: call 1 is np.random.laplace\(loc=0, scale=1\) at .*:10 on x, none \(no more",
         "return sum(x) + laplace()",
-    ),
-    "another branch draws": (
-        """
-        def f(x, rng):
-            if sum(x) > 1:
-                return 2.0 + rng.laplace(0, 2)
-            return sum(x) + rng.laplace(0, 1)
-        """,
-        r"call: call 1 is laplace\(loc=0, scale=1\) at .*:\d+ on x, laplace\(loc=0, scale=2\) at ",
-        "return sum(x) + rng.laplace(0, 1)",
     ),
     "an early exit": (
         """
@@ -265,24 +238,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         r"call: call 1 is laplace\(.*\) at .* on x, none \(ValueError: too many \(mech.*:9",
         "return rng.laplace()",
-    ),
-    "a constant seed of the old functions": (
-        """
-        def f(x):
-            np.random.seed(7)
-            return sum(x) + laplace()
-        """,
-        "constant seed: np.random.seed always gets the seed 7",
-        "np.random.seed(7)",
-    ),
-    "a constant seed of Python's own": (
-        """
-        def f(x):
-            own = random.Random(3)
-            return sum(x) + own.gauss(0, 1)
-        """,
-        "constant seed: Random always gets the seed 3",
-        "own = random.Random(3)",
     ),
     "a generator that is seeded when it is loaded": (
         """
@@ -360,20 +315,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         SAME,
         "total = sum(x)",
     ),
-    "a number of an object": (
-        """
-        class Sum:
-            def add(self, values):
-                self.total = sum(values)
-
-        def f(x, rng):
-            own = Sum()
-            own.add(x)
-            return own.total + rng.laplace()
-        """,
-        SAME,
-        "self.total = sum(values)",
-    ),
     "another line": (
         """
         def f(x, rng):
@@ -384,18 +325,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         SAME,
         "noise = noise * 2",
-    ),
-    "a value that a function returns": (
-        """
-        def shares(x):
-            return [value / len(x) for value in sorted(x)]
-
-        def f(x, rng):
-            noise = rng.laplace(size=2)
-            return shares(x) + noise
-        """,
-        SAME,
-        "return [value / len(x) for value in sorted(x)]",
     ),
     "a generator that goes on": (
         """
@@ -411,35 +340,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         SAME,
         "for entry in x:",
         ([1, 2], [3, 2]),
-    ),
-    "a time, which differs in each draw": (
-        """
-        def f(x, rng):
-            began = time.perf_counter_ns()
-            noise = rng.laplace()
-            return sum(x) + noise
-        """,
-        SAME,
-        "return sum(x) + noise",
-    ),
-    "a sparse vector without noise on answers": (
-        """
-        def f(x, rng):
-            threshold = 2 + rng.laplace()
-            return tuple(value > threshold for value in x)
-        """,
-        SAME + "entry 0 is .*True",
-        "return tuple(value > threshold for value in x)",
-        ([1, 2, 3, 9], [9, 3, 2, 1]),
-    ),
-    "one noise for many": (
-        """
-        def f(x, rng):
-            noise = rng.laplace()
-            return [value + noise for value in x]
-        """,
-        SAME + "entry 0 is .* on x'$",
-        "return [value + noise for value in x]",
     ),
 }
 OTHERS = {
@@ -581,20 +481,6 @@ def test_a_finding_in_a_library_shows_its_callers(tmp_path, diagnose):
     )
 
 
-def test_draws_of_a_library_while_it_is_imported_are_not_the_mechanisms(tmp_path, diagnose):
-    package = tmp_path / "site-packages"
-    package.mkdir()
-    (package / "starting.py").write_text("import random\nrandom.random()\n")
-    head = f"import sys\nsys.path.insert(0, {str(package)!r})\n"
-    body = """
-    def f(x, rng):
-        import starting
-        return sum(x) + rng.laplace()
-    """
-    (finding,) = diagnose(body, head).findings
-    assert finding.kind == "output"
-
-
 # --- how it is run --------------------------------------------------------------------------------
 
 
@@ -614,11 +500,6 @@ MADE_BEFORE = np.random.default_rng(5)
 
 def test_a_generator_that_a_module_made_before_is_seen():
     cause = explain(lambda x: MADE_BEFORE.laplace(x, 0.5), (0, 1), runs=4)
-    assert cause.findings[0].kind == "argument"
-
-
-def test_inputs_may_be_arrays():
-    cause = explain(lambda x, rng: rng.laplace(x.sum()), (np.zeros(2), np.ones(2)), runs=4)
     assert cause.findings[0].kind == "argument"
 
 
@@ -715,12 +596,6 @@ def test_a_bad_sampler_is_explained_by_its_seeds(written, capsys):
         assert main(["audit", *words, "--explain", "--json", "-"]) == 4
         cause = json.loads(capsys.readouterr().out)["cause"]
         assert (cause and [finding["kind"] for finding in cause["findings"]]) == kinds
-
-
-def test_a_verdict_without_a_violation_has_no_cause(written, capsys):
-    words = [written(HALF), "--pair", "[0]", "[1]", "--epsilon", "4", "--samples", "2000"]
-    assert main(["audit", *words, "--as-reals", "--quiet", "--explain", "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["cause"] is None
 
 
 @pytest.mark.parametrize("source", [["--command", "cat"], ["--outputs", "x.csv", "y.csv"]])

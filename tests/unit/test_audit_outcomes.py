@@ -104,7 +104,7 @@ KINDS = {
     "bytes": ([b"a", "a"], "words", "word", [1, 0]),
     "text array": (np.array(["no", "yes", "no"]), "words", "word", [0, 1, 0]),
     "enum": ([Color.RED, Color.BLUE], "words", "word", [1, 0]),
-    "days": (DAYS, "words", "word", [0, 1]),
+    "days": (DAYS, "integers", "output", DAYS.astype("M8[ns]").astype(int)),
     "one day": ([datetime.date(2020, 1, 1)], "words", "word", [0]),
     "nothing": ([None, None], "None", "word", [0, 0]),
     "failures": ([Failure("b"), Failure("a")], "failures", "word", [1, 0]),
@@ -198,8 +198,8 @@ KINDS = {
     "record array": (
         RECORDS,
         "mappings",
-        "word of type, key 'a', key 'b'",
-        [[0, 1, 0.5], [0, 2, 1.5]],
+        "key 'a', key 'b'",
+        [[1, 0.5], [2, 1.5]],
     ),
     "types": (
         [(1,), 5, {"a": 1}],

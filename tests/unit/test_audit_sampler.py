@@ -1,10 +1,7 @@
 """Bad samplers are found, and good ones never fail, at any law."""
 
 import itertools
-import json
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +16,6 @@ from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
 
 NAMES = [
     *("same seed", "other seed", "repetitions", "independent draws", "order of calls"),
-    "x against x",
 ]
 
 
@@ -36,12 +32,6 @@ def mixed(x, size, seed):
     return [None if u < 0.1 else float("nan") if u < 0.2 else "w" if u < 0.3 else u for u in shares]
 
 
-def wild(x, size, seed):
-    if x == 0:
-        return rng(seed).normal(0, 1, size)
-    return ["z" if i else (1, 2) for i in rng(seed).integers(0, 2, size)]
-
-
 HONEST: dict[str, Callable[[Any, int, int], Any]] = {
     "laplace": lambda x, n, s: rng(s).laplace(x, 1, n),
     "cauchy": lambda x, n, s: rng(s).standard_cauchy(n) * 10.0 ** (300 * x),
@@ -49,18 +39,14 @@ HONEST: dict[str, Callable[[Any, int, int], Any]] = {
     "one in a thousand": lambda x, n, s: (rng(s).random(n) < 1e-3 * (1 + x)).astype(int),
     "atom and rare reals": lambda x, n, s: rng(s).random(n) * (rng(s + 1).random(n) < 0.02),
     "no noise": lambda x, n, s: np.full(n, float(x)),
-    "one word": lambda x, n, s: ["a"] * n,
-    "nothing": lambda x, n, s: [None] * n,
     "words": words,
-    "mixed": mixed,
     "geometric": lambda x, n, s: rng(s).geometric(0.03, n),
+    "skewed": lambda x, n, s: rng(s).exponential(1, n) ** 8,
+    "mixed": mixed,
     "clamped": lambda x, n, s: np.maximum(rng(s).laplace(x, 1, n), 0),
     "rounded": lambda x, n, s: rng(s).laplace(x, 1, n).round(1),
     "vectors": lambda x, n, s: rng(s).normal(x, 1, (n, 8)),
-    "bit vectors": lambda x, n, s: rng(s).integers(0, 2, (n, 6)),
     "records": lambda x, n, s: [{"a": a, "b": a > 1} for a in rng(s).normal(x, 1, n).tolist()],
-    "wildly different": wild,
-    "skewed": lambda x, n, s: rng(s).exponential(1, n) ** 8,
     "system": lambda x, n, s: np.random.default_rng().laplace(x, 1, n),
 }
 
@@ -136,20 +122,16 @@ def partly_constant(x, size, seed):
 
 
 WITHIN = {"repetitions", "independent draws"}
-BETWEEN = {"order of calls", "x against x"}
+BETWEEN = {"order of calls"}
 CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "constant seed": (lambda: constant_seed("laplace"), {"other seed"}),
     "constant seed, coin": (lambda: constant_seed("coin"), {"other seed"}),
-    "constant seed, words": (lambda: constant_seed("words"), {"other seed"}),
     "constant seed, vectors": (lambda: constant_seed("vectors"), {"other seed"}),
-    "constant seed, mixed": (lambda: constant_seed("mixed"), {"other seed"}),
     "constant seed of a part": (lambda: partly_constant, {"other seed"}),
     "noise kept for a call": (lambda: Kept(1), BETWEEN),
     "noise of a call alone": (lambda: Kept(1, own=False), {"repetitions"}),
-    "noise kept for three calls": (lambda: Kept(3), BETWEEN),
     "noise kept for ten calls": (lambda: Kept(10), BETWEEN),
     "an array kept for two calls": (lambda: Kept(2, array=True, own=False), {"other seed"}),
-    "an array kept for five calls": (lambda: Kept(5, array=True, own=False), {"other seed"}),
     "an array kept for ever": (lambda: Kept(10**6, array=True, own=False), {"other seed"}),
     "drift": (lambda: Drifting(shift=1.0), BETWEEN),
     "stretching": (lambda: Drifting(stretch=1.0), BETWEEN),
@@ -158,12 +140,9 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "scaled by the size": (lambda: lambda x, n, s: rng(s).laplace(x, 1 / n, n), BETWEEN),
     "ten times": (lambda: repeated("laplace", 10), WITHIN),
     "ten times, coin": (lambda: repeated("coin", 10), {"independent draws"}),
-    "ten times, words": (lambda: repeated("words", 10), WITHIN),
     "ten times, geometric": (lambda: repeated("geometric", 10), WITHIN),
-    "ten times, vectors": (lambda: repeated("vectors", 10), WITHIN),
     "twice": (lambda: repeated("laplace", 2), WITHIN),
     "tiled": (lambda: tiled("laplace", 10), WITHIN),
-    "tiled, coin": (lambda: tiled("coin", 10), {"independent draws"}),
     "tiled twice": (lambda: tiled("laplace", 2), {"repetitions"}),
     "chain": (lambda: chain(0.5), {"independent draws"}),
     "alternating chain": (lambda: chain(-0.5), {"independent draws"}),
@@ -203,10 +182,8 @@ def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypa
         "_MATCHES",
         "_POSITIONS",
         "_REPETITIONS",
-        "_ITSELF",
         "_SERIAL",
         "_ORDER",
-        "_CLUSTERED",
     ):
         monkeypatch.setattr(sampler, name, 100 * getattr(sampler, name))
     laws = ("laplace", "coin", "one in a thousand", "clamped")
@@ -221,7 +198,7 @@ def test_the_text_of_a_check_has_place_and_reason():
         "seed inside, or noise that is kept for further calls"
     )
     texts = failed(CHEATS["ten times"][0]())
-    assert "pairs of equal outputs are of the same call: its draws share" in texts["repetitions"]
+    assert "equal outputs are of the same call more often than by chance" in texts["repetitions"]
     assert "depend on the one before (rank corr" in texts["independent draws"]
     texts = failed(CHEATS["the input before"][0]())
     assert "calls after one on another input differ" in texts["order of calls"] or (
@@ -231,15 +208,15 @@ def test_the_text_of_a_check_has_place_and_reason():
 
 def test_draws_that_do_not_follow_the_seed_are_noted():
     checks = check(HONEST["system"], [0.0, 1.0], draws=400, seed=1, seeded=True)
-    assert [item.result for item in checks] == ["note"] + ["passed"] * 5
+    assert [item.result for item in checks] == ["note"] + ["passed"] * 4
     assert checks[0].text.startswith(
         "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
     )
     for tried in (False, True):
         checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False, tried=tried)
-        assert [item.result for item in checks] == ["skipped"] + ["passed"] * 5
+        assert [item.result for item in checks] == ["skipped"] + ["passed"] * 4
     checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False, tried=True)
-    assert [item.result for item in checks] == ["passed"] * 6
+    assert [item.result for item in checks] == ["passed"] * 5
 
 
 def test_where_all_outputs_are_the_same_it_is_noted():
@@ -273,45 +250,30 @@ def test_few_draws_and_no_inputs():
     with pytest.raises(ArgumentError, match="draws must be at least 40"):
         check(HONEST["coin"], [0], draws=39, seed=1, seeded=True)
     assert check(HONEST["coin"], [], draws=40, seed=1, seeded=True) == []
-    checks = check(HONEST["coin"], [0], draws=40, seed=1, seeded=True)
-    assert checks[-1].result == "skipped"
-
-
-def test_inputs_may_be_of_any_kind():
-    checks = check(
-        lambda x, n, s: rng(s).laplace(np.sum(x["rows"]), 1, n),
-        [{"rows": np.arange(3)}, {"rows": np.arange(2)}],
-        draws=200,
-        seed=1,
-        seeded=True,
-    )
-    assert {item.result for item in checks} == {"passed"}
-    assert json.loads(json.dumps(checks[0].to_plain())) == {
-        "name": "same seed",
-        "result": "passed",
-        "words": "the same seed gives the same draws",
-    }
 
 
 # --- tails ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
-def test_p_values_of_pairs_within_calls_are_bounds(law):
-    p_values = []
-    for seed in range(150):
-        codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
-        p_values.append(tails.shared(codes, [10, 10, 20, 40, 120]).p)
-    for level in (0.05, 0.2, 0.5):
-        assert np.mean(np.array(p_values) <= level) <= level
+def codes_of(outputs):
+    return np.unique(np.array(outputs, str), return_inverse=True)[1]
 
 
-@pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded"])
-def test_p_values_of_clusters_in_calls_are_bounds(law):
-    p_values = []
-    for seed in range(300):
-        codes = np.unique(HONEST[law](0, 200, seed), return_inverse=True)[1]
-        p_values.append(tails.clustered(codes, [1, 1, 8, 10, 20, 40, 120]))
+BOUNDS = {
+    "clusters": lambda outputs: tails.clustered(codes_of(outputs), [1, 1, 8, 10, 20, 40, 120]),
+    "agreement": lambda outputs: (
+        tails.agreement(codes_of(outputs), np.arange(100).reshape(5, 20)).p
+    ),
+    "Bennett": lambda outputs: float(
+        tails.unlikely(outputs - np.mean(outputs), np.arange(200) < 40) if np.ptp(outputs) else 1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("law", ["coin", "geometric", "one in a thousand", "rounded", "skewed"])
+@pytest.mark.parametrize("name", BOUNDS)
+def test_p_values_are_bounds(name, law):
+    p_values = [BOUNDS[name](HONEST[law](0, 200, seed) * 1.0) for seed in range(300)]
     for level in (0.02, 0.1, 0.3):
         assert np.mean(np.array(p_values) <= level) <= level
 
@@ -329,40 +291,6 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
         assert np.mean(p_values <= level) <= level
 
 
-def test_one_value_and_values_in_one_call_are_no_cluster():
-    for codes, sizes in (([0] * 6, [3, 3]), ([0, 1, 0, 1], [4]), ([0, 1, 2], [1, 2])):
-        assert tails.clustered(np.array(codes), sizes) == 1.0
-
-
-@pytest.mark.parametrize("law", ["coin", "words", "one in a thousand", "rounded"])
-def test_p_values_of_agreement_are_bounds(law):
-    p_values = []
-    for seed in range(300):
-        outputs = np.array(HONEST[law](0, 200, seed), str)
-        codes = np.unique(outputs, return_inverse=True)[1]
-        p_values.append(tails.agreement(codes, np.arange(100).reshape(5, 20)).p)
-    for level in (0.02, 0.1, 0.3):
-        assert np.mean(np.array(p_values) <= level) <= level
-
-
-def test_pairs_within_calls_by_hand():
-    codes = np.array([0, 1, 1, 0, 2, 3])  # two pairs of equal outputs, each within a call
-    result = tails.shared(codes, [1, 2, 3])
-    assert (result.count, result.of) == (1, 2)
-    codes = np.array([4, 0, 0, 1, 2, 1])
-    result = tails.shared(codes, [1, 2, 3])
-    assert (result.count, result.of) == (2, 2)
-    chances = [  # of the pairs, in either order
-        ((1 + 3) / 15, 3 / 6),
-        ((1 + 3) / 15, 1 / 6),
-    ]
-    wealth = [
-        np.mean([odds**2 / math.prod(1 + p * (odds - 1) for p in each) for odds in (2, 10, 1000)])
-        for each in chances
-    ]
-    assert any(result.p == pytest.approx(1 / value) for value in wealth)
-
-
 def test_agreement_by_hand():
     codes = np.array([0, 1, 0, 1, 0, 0, 0, 1])  # two calls of two draws, and four others
     result = tails.agreement(codes, np.array([[0, 1], [2, 3]]))
@@ -372,18 +300,6 @@ def test_agreement_by_hand():
         odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
     ]
     assert result.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
-
-
-@pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand", "skewed"])
-def test_bennetts_bound_is_one(law):
-    p_values = []
-    group = np.arange(300) < 60
-    for seed in range(400):
-        scores = HONEST[law](0, 300, seed).astype(float)
-        if np.ptp(scores):
-            p_values.append(tails.unlikely(scores - scores.mean(), group))
-    for level in (0.01, 0.05, 0.2, 0.5):
-        assert np.mean(np.array(p_values) <= level) <= level
 
 
 def test_the_other_draws_are_as_unlikely_as_a_group():
@@ -457,10 +373,6 @@ def test_orders_of_their_own_are_noted():
     assert results(np.sort(rng(1).laplace(0, 1, 2000))) == {"independent draws": "note"}
     assert results(chain(0.5)(0, 2000, 1)) == {"independent draws": "note"}
     assert set(results(np.sort(rng(1).geometric(0.05, 2000))).values()) == {"note"}
-    some = rng(1).laplace(0, 1, 2000)
-    assert results(np.concatenate([np.repeat(some[:300], 2), some[300:]])) == {
-        "repetitions": "note"
-    }
 
 
 def test_the_same_random_numbers_on_both_sides_are_noted():
@@ -472,14 +384,3 @@ def test_the_same_random_numbers_on_both_sides_are_noted():
 def test_a_few_recorded_outputs_pass():
     assert results([1, 2, 3], [1, 2, 3]) == {}
     assert results(np.zeros(100), np.zeros(100)) == {}
-
-
-def test_scipy_stats_is_not_imported():
-    code = (
-        "import sys, numpy as np; from epsilometer_audit.checks.sampler import check;"
-        "check(lambda x, n, s: np.random.default_rng(s).random(n), [0, 1],"
-        " draws=200, seed=1, seeded=True);"
-        "print('scipy.stats' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

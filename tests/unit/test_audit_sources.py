@@ -65,10 +65,6 @@ def old(x, size, random_state: np.random.RandomState):
     return x + random_state.laplace(size=size)
 
 
-def integer_state(x, size, random_state: int | None = None):
-    return x + np.random.default_rng(random_state).laplace(size=size)
-
-
 def seeded(database, seed=None):
     return database + random.Random(seed).random()
 
@@ -104,7 +100,6 @@ SIGNATURES = [
     (keywords, "(rng, n, data), many draws a call", True),
     (single, "(x, random_state), one draw a call", True),
     (old, "(x, size, random_state), many draws a call", True),
-    (integer_state, "(x, size, random_state), many draws a call", True),
     (seeded, "(database, seed), one draw a call", True),
     (plain_random, "(x, random), one draw a call", True),
     (counting, "(count, rng), one draw a call", True),
@@ -115,9 +110,7 @@ SIGNATURES = [
     (positional, "(x, size, rng), many draws a call, scale = 3.0 by default", True),
     (functools.partial(positional, size=1), "many draws a call, scale = 3.0 by default", True),
     (lambda *args: args[0], "(x), one draw a call, unseeded", False),
-    (lambda x: x, "(x), one draw a call, unseeded", False),
     (abs, "abs(x), one draw a call, unseeded", False),
-    (max, "max(x), one draw a call, unseeded", False),
 ]
 
 
@@ -126,18 +119,12 @@ def test_a_signature_is_found_out_and_drawn_from(function, says, takes_seed):
     source = callable_source(function)
     assert source.description.endswith(says)
     assert source.seeded is takes_seed
-    x = [1, 2] if function is max else 1.5
-    first, again, other = (np.asarray(source.draw(x, 20, seed)) for seed in (1, 1, 2))
+    first, again, other = (np.asarray(source.draw(1.5, 20, seed)) for seed in (1, 1, 2))
     assert first.shape == (20,)
     if takes_seed:
         assert (first == again).all()
         assert (first != other).any()
         assert len(set(first.tolist())) > 1
-
-
-def test_a_default_before_a_size_is_kept():
-    a, b = drawn(positional, size=1000), drawn(many, size=1000)
-    assert np.allclose(a, 3 * b)
 
 
 def test_seeds_of_single_draws_differ():
@@ -163,7 +150,6 @@ BAD_SIGNATURES = [
     (flawed, ["flawed", "needs 'epsilon' beside its input 'x'", "(x, size, rng)"]),
     (lambda samples, epsilon, rng: 0, ["needs 'epsilon' beside its input 'samples'"]),
     (lambda: 0, ["takes no input", "understood are (x)"]),
-    (lambda rng, seed: 0, ["takes no input"]),
     (lambda x, rng, seed: 0, ["two parameters for a seed or generator: rng and seed"]),
     (lambda x, size, n: 0, ["two parameters for a number of draws: size and n"]),
     (Noise.__call__, ["Noise.__call__", "method of a class"]),
@@ -206,14 +192,11 @@ OUTPUTS = [  # function of x, dtype, shape; a list if there is no dtype
     (lambda x, size: np.ma.masked_array(np.ones(size), [True] + [False] * (size - 1)), None, ()),
     (lambda x, size: np.array(["a"] * size), None, ()),
     (lambda x, rng: rng.laplace(), "float64", (50,)),
-    (lambda x, rng: rng.integers(3), "int64", (50,)),
     (lambda x, rng: rng.random(2), "float64", (50, 2)),
-    (lambda x, rng: [1.0, 2], None, ()),
     (lambda x, rng: (1.0, True), None, ()),
     (lambda x, rng: [1] * int(rng.integers(3)), None, ()),
     (lambda x, rng: rng.choice([1, 0.5]).item(), "float64", (50,)),
     (lambda x: 2**70, None, ()),
-    (lambda x: "word", None, ()),
     (lambda x: None, None, ()),
     (lambda x: {"a": [1, 2]}, None, ()),
     (lambda x: Fraction(1, 3), None, ()),
@@ -294,11 +277,8 @@ BAD_OUTPUTS = [
     (lambda x, size: [1, 2, 3], ["returned 3 outputs where 50 were asked for"]),
     (lambda x, size: np.ones((2, size)), ["2 outputs of shape (2, 50)", "transpose it"]),
     (lambda x, size: 1.0, ["one float where a list or an array of 50", "parameter 'size'"]),
-    (lambda x, n: np.float64(1.0), ["returned one float", "without the parameter 'n'"]),
     (lambda x, size: None, ["returned None where 50 were asked for"]),
-    (lambda x, size: {"a": 1}, ["returned an object of type dict where 50"]),
     (lambda x, size: (i for i in range(size + 1)), ["more outputs than the 50 asked for"]),
-    (lambda x, size: (i for i in range(size - 1)), ["returned 49 outputs where 50"]),
     (lambda x, size: np.ones((size, 0)), ["outputs without entries"]),
     (lambda x: object(), ["returned an object of type object", "return numbers, strings"]),
     (lambda x: (i for i in range(3)), ["a generator as one output"]),
@@ -430,18 +410,15 @@ def test_digests_of_callables():
 BAD_SPECS = [
     ("", ["names no file"]),
     ("survey.py", ["survey.py names no function; write file:function"]),
-    ("survey.py:", ["names no function"]),
     ("survey.py:noisy(1)", ["'noisy(1)' is not a Python name"]),
     ("surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     ("there/survey.py:noisy", ["there/survey.py is not there, nor is its folder"]),
-    ("./tools:noisy", ["./tools is a folder"]),
     ("./notes.txt:noisy", ["./notes.txt", "ends in .py"]),
     ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
     ("survey.py:Mean.cal", ["survey.py: Mean has no function 'cal'; did you mean 'call'?"]),
     ("survey.py:Scaled.call", ["survey.py:Scaled.call is a method, and Scaled() fails"]),
     ("survey.py:constant", ["survey.py:constant must be a function, got an object of type int"]),
     ("broken.py:f", ["broken.py cannot be loaded: SyntaxError", "(broken.py:2)"]),
-    ("failing.py:f", ["failing.py cannot be loaded: ZeroDivisionError", "(failing.py:1)"]),
     (
         "lonely.py:f",
         ["lonely.py cannot be loaded: ModuleNotFoundError", "'nowhere'", "(lonely.py:1)"],
@@ -449,7 +426,6 @@ BAD_SPECS = [
     ("relative.py:f", ["relative.py cannot be loaded: ImportError", "package.module:function"]),
     ("leaving.py:f", ["leaving.py cannot be loaded: called sys.exit(0)"]),
     ("numpi.linalg:norm", ["no module 'numpi'; did you mean 'numpy'?"]),
-    ("numpy.linalgg:norm", ["no module 'numpy.linalgg'; did you mean 'linalg'?"]),
     ("numpy.linalg:norn", ["numpy.linalg has no function 'norn'; did you mean 'norm'?"]),
     ("two words:f", ["is not a source; write file.py:function"]),
 ]
@@ -459,7 +435,6 @@ BAD_SPECS = [
 def test_the_error_of_a_bad_source_is_one_line(folder, spec, words):
     (folder / "notes.txt").write_text("x")
     (folder / "broken.py").write_text("x = 1\ndef f(:\n")
-    (folder / "failing.py").write_text("1 / 0\n")
     (folder / "lonely.py").write_text("import nowhere\n")
     (folder / "relative.py").write_text("from . import survey\n")
     (folder / "leaving.py").write_text("raise SystemExit(0)\n")

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import time
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -99,22 +101,18 @@ def test_a_worker_in_python(start):
 
 REPLIES = [  # the reply for three outputs, and the outputs
     (r"1\n2\n3\n", [1, 2, 3]),
-    (r"1.0\n2.5\n-3e2\n", [1.0, 2.5, -300.0]),
     (r"1\n2.5\n-3\n", [1, 2.5, -3]),
     (r"nan\ninf\n-inf\n", [math.nan, math.inf, -math.inf]),
-    (r"NaN\nInfinity\n-Infinity\n", [math.nan, math.inf, -math.inf]),
     (r".5\n-nan\n5.\n", [0.5, math.nan, 5.0]),
     (r"1\r\n2\r\n3\r\n", [1, 2, 3]),
     (r"123456789012345678901\n2\n3\n", [123456789012345678901, 2, 3]),
     (r'"yes"\nnull\ntrue\n', ["yes", None, True]),
     (r"[1, 2]\n[3, 4]\n[5, 6]\n", [[1, 2], [3, 4], [5, 6]]),
-    (r"[nan, -inf]\n[3, .5]\n[5, 6]\n", [[math.nan, -math.inf], [3, 0.5], [5, 6]]),
-    (r"[1,2]\n[3,4]\n[5,-6]\n", [[1, 2], [3, 4], [5, -6]]),
+    (r"[nan, -inf]\n[3, .5]\n[5, 6]\n", [(math.nan, -math.inf), (3, 0.5), (5, 6)]),
     (r"[1]\n[2, 3]\n[4, nan]\n", [(1,), (2, 3), (4, math.nan)]),
-    (r"[1.5, nan]\n[3, -inf]\n[5, 6]\n", [[1.5, math.nan], [3, -math.inf], [5, 6]]),
     (r'[1, "a"]\n[]\n[[1]]\n', [(1, "a"), (), ((1,),)]),
     (r'{"a": [1]}\n"nan"\n1.5\n', [{"a": (1,)}, "nan", 1.5]),
-    (r'{"raw": "int64"}\n\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0', [1, 2, 3]),
+    (r'{"$number": "1/3"}\n{"$number": "0.10"}\n1\n', [Fraction(1, 3), Decimal("0.10"), 1]),
 ]
 
 
@@ -130,13 +128,6 @@ def test_replies_are_read(shell, printed, outputs):
         else:
             assert repr(drawn) == repr(outputs)
             assert list(map(type, drawn)) == list(map(type, outputs))
-
-
-def test_raw_vectors_come_in_rows(shell):
-    numbers = np.arange(6, dtype="<f8")
-    octal = "".join(f"\\{byte:03o}" for byte in numbers.tobytes())
-    source = shell(f"""printf '{{"raw": "float64", "columns": 2}}\\n{octal}'""")
-    assert source.draw(0, 3, 0).tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
 def test_a_request_is_one_line_of_json(shell):
@@ -178,23 +169,16 @@ GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is not an output in JSON: '{2'"]),
     (r"printf '1\n1_0\n3\n'", ["line 2 of 3 is not an output in JSON: '1_0'"]),
-    (r"printf '[1]\n[1 0]\n[3]\n'", ["line 2 of 3 is not an output in JSON: '[1 0]'"]),
     (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is not an output in JSON: '[1'"]),
-    (r"printf '[1,2]\n[3,,4]\n[5,6]\n'", ["line 2 of 3 is not an output in JSON: '[3,,4]'"]),
     (r"printf '1 2\n\n3\n'", ["line 1 of 3", "'1 2'"]),
     (r"printf '1\n\n3\n'", ["line 2 of 3 is empty"]),
     (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is not an output"]),
     (f"echo 1; echo {'x ' * 100}; echo 3", ["line 2 of 3", "x x x x..."]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
-    (r"""echo '{"raw": "float16"}'""", ["announces raw 'float16'; known are float64 and int64"]),
-    (r"""echo '{"raw": "int64", "columns": 0}'""", ["announces 0 columns; known are"]),
-    (r"""printf '{"raw": "int64"}\n1234567890123456789012345'""", ["more than the 24 bytes of 3"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
-    ("""echo '{"error": "at once"}'""", [": at once"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
     ("echo 1; echo oh no >&2; exit 0", ["exit code 0 after 1 of 3 outputs; its last words: oh no"]),
     ("echo 1; kill -SEGV $$", ["was ended by signal SIGSEGV after 1 of 3 outputs"]),
-    ("""echo '{"raw": "int64"}'; exit 1""", ["exit code 1 after 0 of 24 bytes of raw outputs"]),
     ("exec >&-; sleep 5", ["closed its output after 0 of 3 outputs"]),
 ]
 
@@ -211,8 +195,6 @@ HANGING = [
     ("sleep 9", ["hangs after 0 of 3 outputs, for 0.4 s a batch (does it flush its output?)"]),
     ("echo 1; echo busy >&2; sleep 9", ["hangs after 1 of 3 outputs", "its last words: busy"]),
     (r"printf '1\n2\n3'; sleep 9", ["after 2 of 3 outputs", "a line without an end: '3'"]),
-    ("""echo '{"raw": "int64"}'; sleep 9""", ["hangs after 0 of 24 bytes"]),
-    ("while :; do echo x >&2; done", ["hangs after 0 of 3 outputs", "its last words: x"]),
 ]
 
 
@@ -341,7 +323,6 @@ RUNS = [
     ("seq 3; exec >&-; : {input} {size}; sleep 60", ["did not end within 0.6 s"]),
     ("exit 2; echo {input} {size}", ["ended with exit code 2"]),
     ("printf '1\\n2'; : {input} {size}", ["ended after 2 of 3 outputs"]),
-    (": {input} {size}", ["ended after 0 of 3 outputs"]),
     ("seq 1000000; : {input} {size}", ["printed more than the 3 outputs asked for: '4'"]),
     (
         "printf '1\\n2\\n3\\n4'; : {input} {size}",

@@ -1,6 +1,5 @@
 """Odd mechanisms, and options of the command line: audited as meant, or an error of one line."""
 
-import asyncio
 import json
 import shlex
 import sys
@@ -19,7 +18,7 @@ from epsilometer_audit.statistics.claims import Pure
 from tests.seeds import FIVE, with_five_seeds
 
 MODULE = """
-import asyncio, sys
+import sys
 from dataclasses import dataclass
 import numpy as np
 
@@ -40,10 +39,6 @@ class Kept:
         self.rng = np.random.default_rng()
     def __call__(self, x):
         return round(x + self.rng.laplace(), 3)
-
-async def waiting(x, rng):
-    await asyncio.sleep(0)
-    return round(x + rng.laplace(), 3)
 
 def chatty(x, rng):
     print("adding noise")
@@ -169,25 +164,13 @@ def test_dataclasses_are_mechanisms_and_inputs(seed):
         assert answer.verdict == "not refuted"
 
 
-# --- async ----------------------------------------------------------------------------------------
-
-
-async def waiting(x, rng):
-    await asyncio.sleep(0)
-    return round(x + rng.laplace(), 3)
-
-
-class Waiting:
-    async def __call__(self, x, size, rng):
-        return np.round(x + rng.laplace(0, 1, size), 3)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "seed"), [(Waiting, 0), (Waiting(), 0), *with_five_seeds(waiting)]
-)
-def test_async_functions_are_run_to_their_end(mechanism, seed):
-    assert verdict(mechanism, seed).verdict == "not refuted"
-    assert verdict(mechanism, seed, claim=0.3).verdict == "violated"
+def test_a_dataclass_of_another_interpreter_gets_mappings(folder):
+    there = python_worker(sys.executable, "own.py:of_people")
+    try:
+        assert there.draw([{"age": 40}, {"age": 2}], 50, 1).min() >= 42
+        assert there.draw([Row(40), Row(2)], 50, 1).min() >= 42
+    finally:
+        there.close()
 
 
 # --- printed lines --------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def _another(source: Any) -> Any:
         return other
     if (origin := origin_of(source)) is None:
         return anew(source)
-    return PythonWorker(origin, failures=source.sampler.failures)
+    return PythonWorker(origin, failures=source.sampler.failures).described()
 
 
 def origin_of(source: CallableSource) -> Origin | None:

@@ -3,10 +3,9 @@
 - Given all draws before, the next output has a known probability: its remaining count over the
   remaining draws. A bet on the output of an earlier call at the same position is a test
   martingale, which reaches 1/alpha with probability alpha at most.
-- Equal outputs are put into pairs at random, the rarest first. The calls of the two outputs of a
-  pair are in any order, too: bets that they are the same call are a second test martingale.
-- So are the calls of all outputs of a value, given those of the values before. Bets that they are
-  clustered, as in a Dirichlet-multinomial distribution, are a third test martingale.
+- So are the calls of all outputs of a value, given those of the values before, the rarest first.
+  Bets that they are clustered, as in a Dirichlet-multinomial distribution, are a second test
+  martingale.
 - Sums of scores over a group that was fixed before the draws: it is a sample without replacement,
   for which Bennett's inequality holds (Hoeffding 1963, Section 6).
 - So are sums of scores over pieces of calls, equally many draws each: permutations of the pieces
@@ -18,7 +17,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -31,7 +29,6 @@ Statistic = Callable[[Floats], Floats]
 
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19
-_PAIRS = 10_000  # of equal outputs
 _ODDS = (2.0, 10.0, 1000.0)  # of bets on an equal output, beside a bet of the whole wealth
 _CLUSTERED = (0.1, 1.0, 10.0)  # overdispersion of the counts in calls
 _VALUES = 4096  # the most frequent values
@@ -77,29 +74,6 @@ def agreement(codes: Counts, rows: Counts) -> Matches:
     stakes = np.log(share / (len(_ODDS) + 1))[:, None]
     p = float(np.exp(-max(np.logaddexp.reduce(np.add(wealth, stakes), axis=None), 0.0)))
     return replace(best, p=p)
-
-
-def shared(codes: Counts, sizes: Sequence[int]) -> Matches:
-    """Return how many pairs of equal outputs are in one call, for calls of these sizes."""
-    size, times = codes.size, np.bincount(codes)
-    if times.max() == 1:
-        return Matches()
-    rng = np.random.default_rng(zlib.crc32(codes.tobytes()))  # the order depends on the outputs
-    order = rng.permutation(size)
-    place = np.argsort(np.argsort(times, kind="stable")).astype(np.min_scalar_type(times.size))
-    order = order[np.argsort(place[codes[order]], kind="stable")]  # fast for small types
-    ends = np.append(np.flatnonzero(np.diff(codes[order])) + 1, size)
-    rank = np.arange(size) - np.repeat(np.append(0, ends[:-1]), np.diff(ends, prepend=0))
-    odd = (rank & 1).astype(bool)
-    first = np.flatnonzero(~odd & np.append(odd[1:], False))[:_PAIRS]
-    pairs = np.repeat(np.arange(len(sizes)), sizes)[order[first + np.array([[0], [1]])]]
-    used = (pairs[:, None] == np.arange(len(sizes))[:, None]).sum(axis=0)
-    left = np.array(sizes)[:, None] - np.cumsum(used, axis=1) + used  # of calls, before each pair
-    total = size - 2 * np.arange(first.size)
-    chance = (left * (left - 1)).sum(axis=0) / (total * (total - 1))
-    same = pairs[0] == pairs[1]
-    wealth = [np.cumsum(math.log(odds) * same - np.log1p(chance * (odds - 1))) for odds in _ODDS]
-    return Matches(_p_of_bets(np.array(wealth)), int(np.count_nonzero(same)), first.size)
 
 
 def clustered(codes: Counts, sizes: Sequence[int]) -> float:

@@ -8,12 +8,10 @@ draw; the calls of all inputs are in random order.
 
 - ``same seed``: a repeated call gives the same draws. If not, this is only noted.
 - ``other seed``: short calls at different seeds do not agree position by position.
-- ``repetitions``: equal outputs are not in the same call more often than by chance, in pairs and
-  all together.
+- ``repetitions``: equal outputs are not in the same call more often than by chance.
 - ``independent draws``: the ranks of draws do not depend on those before.
 - ``order of calls``: no group of draws differs from all others: by time, size of the call, or input
   of the previous call. In all draws of the audit, calls differ no more than chance allows.
-- ``x against x``: the audit itself does not distinguish early draws from late ones.
 
 For correct draws, the probability that any check fails is at most ``alpha``, by default 0.001;
 `permutations` has the proofs.
@@ -42,26 +40,22 @@ from epsilometer_audit.checks.permutations import (
     correlation_p,
     places_p,
     serial_p,
-    shared,
     unlikely,
 )
-from epsilometer_audit.statistics.claims import pure
-from epsilometer_audit.statistics.rounds import Evidence, gather, successive
-from epsilometer_audit.statistics.schedule import schedule
 
 Result = Literal["passed", "failed", "note", "skipped"]
 
 _LEAST = 40  # draws of an input
-_HALF = 41  # draws, at least, that are compared with as many later ones
 ALPHA = 1e-3  # of all checks
 # probabilities of a false failure over all inputs, .001 in all
-_POSITIONS = _REPETITIONS = _ITSELF = _DRAWN = 1e-4
-_MATCHES = OTHERS = _CLUSTERED = 5e-5  # _CLUSTERED twice: for the checks, and for all draws
-_SERIAL = _ORDER = 2e-4
+_POSITIONS = 1e-4
+_REPETITIONS = _DRAWN = 1.5e-4
+_MATCHES = OTHERS = 5e-5
+_SERIAL = 2e-4
+_ORDER = 3e-4
 _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 2^-40
 _KINDS = 64  # different outputs with a common divisor of counts: by chance 3 sqrt(n) 2^-64 at most
 _ROWS = 1_000_000  # recorded outputs that are checked
-_HEAD, _BLOCK = 8192, 64  # first rows, and blocks of them in which repetitions are noted
 _STRETCH, _LONG = 512, 2048  # successive rows, recorded and drawn
 _DOUBT = 1e-4  # of notes about recorded outputs
 _SMALL_SHARE = 1e-2  # of the usual probability: it needs permutations of more pieces
@@ -71,7 +65,6 @@ _PASSED = {
     "repetitions": "no output is repeated more often than by chance",
     "independent draws": "outputs of a call do not depend on those before",
     "order of calls": "calls in another order give the same law",
-    "x against x": "early and late outputs on the same input are not told apart",
 }
 
 
@@ -122,18 +115,16 @@ def check(
     samples = draw_calls(draw, inputs, draws, rng)
     share = _share(alpha)
     replayed = _same_seed(draw, inputs, samples, seeded, tried)
-    repeated = _repetitions(samples, _REPETITIONS * share)
     serial = _independent(samples, rng, share)
-    within = "failed" not in (repeated.result, serial.result)
-    other = _other_seed(samples, rng, within, share)
-    if within and other.result != "failed":
-        later = [_order(samples, share), _against_itself(samples, share)]
-        if all(check.result != "failed" for check in later):
-            repeated = _shared_noise(samples, _CLUSTERED * share) or repeated
-    else:  # the other checks would fail for the same cause
-        text = "not looked at, as draws are not independent"
-        later = [Check(name, "skipped", text) for name in ("order of calls", "x against x")]
-    return [replayed, other, repeated, serial, *later]
+    other = _other_seed(samples, rng, serial.result != "failed", share)
+    text = "not looked at, as draws are not independent"  # they would fail for the same cause
+    repeated = Check("repetitions", "skipped", text)
+    if other.result != "failed":
+        repeated = _repetitions(samples, _REPETITIONS * share)
+    order = Check("order of calls", "skipped", text)
+    if "failed" not in (serial.result, other.result, repeated.result):
+        order = _order(samples, share)
+    return [replayed, other, repeated, serial, order]
 
 
 def check_recorded(x: Any, x_prime: Any) -> list[Check]:
@@ -195,8 +186,7 @@ def check_drawn(
         if any(serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)):
             text = f"{side.name}, outputs of a call depend on those before: its draws share noise"
             return Check("independent draws", "failed", text)
-    drawn = Check(name, "passed", "early and late outputs of the audit have the same law")
-    return _shared_noise(sides, _CLUSTERED * share) or drawn
+    return Check(name, "passed", "early and late outputs of the audit have the same law")
 
 
 # --- checks of calls ------------------------------------------------------------------------------
@@ -269,22 +259,11 @@ def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
     """Check whether draws of a call are repeated in it, or share noise."""
     name = "repetitions"
     for side in sides:
-        match = shared(side.codes, side.batches)
-        if match.p * len(sides) <= limit:
-            text = f"{side.name}, {match.count} of {match.of} pairs of equal outputs are of the "
-            text += "same call: its draws share noise, or each is handed out several times"
-            return Check(name, "failed", text)
-    return _passed(name)
-
-
-def _shared_noise(sides: Sequence[Sample], limit: float) -> Check | None:
-    """Return a failed check if equal outputs are in too few calls."""
-    for side in sides:
         if clustered(side.codes, side.batches) * len(sides) <= limit:
             text = f"{side.name}, equal outputs are of the same call more often than by chance: "
             text += "its draws share noise, or each is handed out several times"
-            return Check("repetitions", "failed", text)
-    return None
+            return Check(name, "failed", text)
+    return _passed(name)
 
 
 def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: float) -> Check:
@@ -325,21 +304,6 @@ def _order(samples: Sequence[Calls], share: float) -> Check:
     return Check(name, "failed", text)
 
 
-def _against_itself(samples: Sequence[Calls], share: float) -> Check:
-    name = "x against x"
-    half = samples[0].size // 2
-    if half < _HALF:
-        return Check(name, "skipped", f"{half} draws against as many are too few")
-    for sample in samples:
-        sides = successive([(sample.table[:half], sample.table[half:])])
-        alpha = _ITSELF * share / len(samples)
-        evidence = Evidence(pure(0.0), 1, alpha, early=0.0, as_reals=True)
-        if gather(sides, schedule(half, 1), evidence).refuted():
-            text = f"{sample.name}, late outputs differ in law from early ones: state is kept "
-            return Check(name, "failed", f"{text}between calls")
-    return _passed(name)
-
-
 # --- checks of recorded outputs -------------------------------------------------------------------
 
 
@@ -357,12 +321,6 @@ def _recorded_repetitions(sides: Sequence[Sample]) -> Check:
             if times > 1:
                 text = f"{side.name}: {text.format(times)}"  # noqa: PLW2901
                 return Check(name, "failed", f"{text}; independent draws are needed, each once")
-    for side in sides:
-        head = side.codes[:_HEAD]
-        match = shared(head, np.bincount(np.arange(head.size) // _BLOCK).tolist())
-        if match.p <= _DOUBT:
-            text = f"{side.name}: {match.count} of {match.of} pairs of equal ones are close by"
-            return Check(name, "note", f"{text}; if draws were written twice, no bound holds")
     return _passed(name)
 
 

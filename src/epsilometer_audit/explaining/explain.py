@@ -68,8 +68,7 @@ def explain(
     if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
         others = other_process(source, pair[0], 0, seeds[0], 1.0)
         if others.result == "failed":
-            first = Finding("constant seed", others.text)
-            return replace(cause, findings=(first, *cause.findings))
+            return replace(cause, findings=(Finding("constant seed", others.text), *cause.findings))
     return cause
 
 

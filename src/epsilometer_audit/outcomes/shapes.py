@@ -45,6 +45,7 @@ from epsilometer_audit.serving.outputs import (
     OwnArray,
     Plain,
     compact,
+    of_array,
     owned,
     plain,
     rows,
@@ -85,8 +86,8 @@ def raw(outputs: object) -> Values:
         table, outputs = outputs, rows(outputs, index=False)
         if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
             outputs = np.asarray(outputs)
-            if outputs.ndim and are_real(outputs):
-                return outputs
+            if outputs.ndim and outputs.size and outputs.dtype.kind != "O":
+                return of_array(outputs)  # type: ignore[no-any-return]
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
             kind = Own if outputs is table else Plain
@@ -103,20 +104,32 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Values, Values, str]:
     The types of a list's numbers count if equal numbers in it have several. Reals of two widths are
     compared at the lesser.
     """
-    sides = [raw(outputs) for outputs in (x, x_prime)]
-    sides = [
+    kind, other = (getattr(side, "dtype", None) for side in (x, x_prime))
+    note = ""
+    if isinstance(kind, np.dtype) and isinstance(other, np.dtype):
+        narrow, too = _narrowed(kind, other), _narrowed(other, kind)
+        if (narrow, too) != (kind, other):
+            less = narrow if narrow != kind else too
+            note = f"one side holds {less} only, so both are compared as {less}"
+            with np.errstate(over="ignore"):
+                x, x_prime = np.asarray(x).astype(narrow), np.asarray(x_prime).astype(too)
+    first, second = (
         Plain(side) if isinstance(side, list) and not several_types(side) else side
-        for side in sides
-    ]
-    kinds = {
-        side.dtype for side in sides if isinstance(side, np.ndarray) and side.dtype.kind == "f"
-    }
-    if len(kinds) < len(sides):
-        return sides[0], sides[1], ""
-    kind = min(kinds, key=lambda each: each.itemsize)
-    with np.errstate(over="ignore"):
-        first, second = (np.asarray(side).astype(kind) for side in sides)
-    return first, second, f"one side holds {kind} only, so both are compared as {kind}"
+        for side in map(raw, (x, x_prime))
+    )
+    return first, second, note
+
+
+def _narrowed(kind: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a type of an array, whose reals are no wider than those of another."""
+    if kind.names is not None and kind.names == other.names:
+        return np.dtype([(name, _narrowed(kind[name], other[name])) for name in kind.names])
+    parts = {"f": 1, "c": 2}  # reals of a number
+    if kind.kind not in parts or other.kind not in parts:
+        return kind
+    width, most = (each.itemsize // parts[each.kind] for each in (kind, other))
+    least = max(most, 4) if kind.kind == "c" else most
+    return np.dtype(f"{kind.kind}{min(width, least) * parts[kind.kind]}")
 
 
 def joined(batches: Sequence[Any]) -> Any:

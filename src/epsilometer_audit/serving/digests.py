@@ -113,14 +113,11 @@ def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
 
 def _version(module: str) -> Mapping[str, str]:
     """Return the version of the package that installed a module; nothing for Python's own."""
-    return {} if module in _STDLIB_NAMES else _version_along(module, *sys.path)
-
-
-@functools.lru_cache(maxsize=256)
-def _version_along(module: str, *path: str) -> Mapping[str, str]:
+    if module in _STDLIB_NAMES:
+        return {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return {module: importlib.metadata.version(module)}
-    packages = sorted(set(_installed_along(*path).get(module, [])))
+    packages = sorted(set(_installed_along(*sys.path).get(module, [])))
     return {name: importlib.metadata.version(name) for name in packages}
 
 

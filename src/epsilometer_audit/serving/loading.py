@@ -135,22 +135,11 @@ def _attribute(module: ModuleType, dotted: str, title: str, name: str, parameter
         try:
             value = getattr(parent, part)
         except AttributeError:
-            public = [n for n in dir(parent) if not n.startswith("_")]
-            known = [n for n in public if _own(parent, n)] or [
-                n for n in public if callable(getattr(parent, n, None))
-            ]
+            public = [name for name in dir(parent) if not name.startswith("_")]
+            known = [name for name in public if callable(getattr(parent, name, None))]
             own = getattr(parent, "__qualname__", type(parent).__name__)
             holder = title if parent is module else f"{title}: {own}"
             raise Misuse(holder, f"has no function {part!r}", part, known) from None
         if inspect.isclass(parent) and inspect.isfunction(inspect.getattr_static(parent, part)):
             value = ObjectFactory(parent, name, part, parameters)
     return value
-
-
-def _own(parent: Any, name: str) -> bool:
-    """Tell whether a name is a candidate: a callable that is not imported from elsewhere."""
-    value = getattr(parent, name, None)
-    if isinstance(value, ModuleType) or not callable(value):
-        return False
-    home = getattr(value, "__module__", None)
-    return not isinstance(parent, ModuleType) or home in (parent.__name__, None)

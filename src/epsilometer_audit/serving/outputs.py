@@ -8,11 +8,14 @@ import dataclasses
 import datetime
 import inspect
 import itertools
+import math
 import operator
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
+from fractions import Fraction
 from numbers import Number, Rational
 from pathlib import PurePath
 from typing import Any
@@ -22,7 +25,11 @@ from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
 _MOST_BITS = 14_284  # fewer than any number of 4301 digits has
+_SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
 FACTS = "$"  # the key in a mapping for the type of its record or table
+_UNITS = ("as", "fs", "ps", "ns", "us", "ms", "s")
+_NANOSECONDS = {unit: Fraction(1000) ** (i - 3) for i, unit in enumerate(_UNITS)}
+_NANOSECONDS.update({u: Fraction(n * 10**9) for u, n in _SECONDS.items()})
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -70,16 +77,70 @@ def owned(outputs: Any) -> Any:
 
 
 def of_array(array: Any) -> Any:
-    """Return outputs that are an array of any type as an array of numbers, or a list."""
-    if array.dtype.kind in "VMm":  # `tolist` would lose parts of records and dates
-        return compact([plain(output) for output in array])
-    if isinstance(array, np.ma.MaskedArray):
-        array = np.array(array.tolist(), object) if array.mask.any() else array.data
-    if array.dtype.kind == "c":
-        array = np.stack([array.real, array.imag], axis=-1)
+    """Return outputs that are an array of any type as an array of numbers, or a list.
+
+    The type that its entries share is no outcome: dates are whole nanoseconds, complex numbers
+    without imaginary parts real ones, bytes in UTF-8 texts, and records have no types.
+    """
     if array.ndim > 1 and array.size == 0:
         raise Broken("returned outputs without entries")
-    return array if array.dtype.kind in "biuf" else compact(array.tolist())
+    return _entries(array)
+
+
+def _entries(array: Any) -> Any:
+    if array.dtype.names:
+        return _records(array)
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.array(array.tolist(), object) if array.mask.any() else array.data
+    if array.dtype.kind in "Mm":
+        return _nanoseconds(array)
+    if array.dtype.kind == "c":
+        array = array.real if (array.imag == 0).all() else array
+    if array.dtype.kind == "c" and array.imag.all():
+        array = np.stack([array.real, array.imag], -1)
+    if array.dtype.kind in "biuf":
+        return array
+    values = array.tolist()
+    return compact(decoded(values) if array.dtype.kind == "S" else values)
+
+
+def _records(array: Any) -> Any:
+    if array.ndim > 1:
+        return Plain(tuple(_records(row)) for row in array)
+    names = array.dtype.names
+    columns = [_entries(array[name]) for name in names]
+    lists = [each if isinstance(each, list) else each.tolist() for each in columns]
+    return Plain(_mapping("", zip(names, row)) for row in zip(*lists))
+
+
+def decoded(value: Any) -> Any:
+    """Return bytes as a text in UTF-8, if they are one."""
+    if isinstance(value, list):
+        return list(map(decoded, value))
+    with contextlib.suppress(UnicodeDecodeError):
+        return value.decode()
+    return value
+
+
+def _nanoseconds(array: Any) -> Any:
+    """Return dates and durations as numbers of nanoseconds, NaN where there is none."""
+    unit, times = np.datetime_data(array.dtype)
+    if array.dtype.kind == "M" and unit in ("Y", "M"):
+        array, unit, times = array.astype("M8[D]"), "D", 1
+    if unit not in _NANOSECONDS:  # a month has no fixed length
+        return Plain(array) if array.ndim == 1 else Plain(map(tuple, array))
+    factor: Any = times * _NANOSECONDS[unit]
+    whole, missing = array.astype(np.int64), np.isnat(array)
+    if factor.denominator == 1:
+        factor = int(factor)
+    largest = (
+        max(-int(whole.min()), int(whole.max())) if whole.size else 0
+    )  # of NaT it is too large
+    if type(factor) is int and largest < 2**63 // factor:
+        return whole * factor
+    exact = whole.astype(object) * factor
+    exact[missing] = math.nan
+    return compact(exact.tolist())
 
 
 def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = False) -> Any:
@@ -95,6 +156,8 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
             return of_array(np.stack(values))
     kinds = {type(value) for value in values}
+    if np is not None and kinds in ({list}, {tuple}) and (array := _vectors(values)) is not None:
+        return owned(array) if own else array
     if not kinds <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
         kinds = {type(value) for value in values}
@@ -102,12 +165,8 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         return owned(compact(values, done)) if own else Own(values)
     if np is None or not values:
         return Plain(values)
-    if kinds == {tuple}:
-        lengths = set(map(len, values))
-        if lengths != {0} and len(lengths) == 1:
-            flat = _numbers(list(itertools.chain.from_iterable(values)))
-            return Plain(values) if flat is None else flat.reshape(len(values), -1)
-    if (array := _numbers(values)) is not None:
+    array = _vectors(values) if kinds == {tuple} else _numbers(values)
+    if array is not None:
         return array
     return Plain(printable(value) if type(value) is int else value for value in values)
 
@@ -129,6 +188,15 @@ def _numbers(values: list[Any]) -> Any:
     return None
 
 
+def _vectors(values: list[Any]) -> Any:
+    """Return sequences of as many numbers of one type as an array; else None."""
+    lengths = set(map(len, values))
+    if lengths == {0} or len(lengths) > 1:
+        return None
+    flat = _numbers(list(itertools.chain.from_iterable(values)))
+    return None if flat is None else flat.reshape(len(values), -1)
+
+
 def printable(value: Any) -> Any:
     """Return a rational number; raise `Broken` if Python prints no number of so many digits."""
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > _MOST_BITS:
@@ -144,15 +212,16 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     if type(value) in ATOMS or isinstance(value, Failure):
         return value if type(value) is not int else printable(value)
     if type(value) is complex:
-        return value.real, value.imag
+        return (value.real, value.imag) if value.imag else value.real
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
         array: Any = value
-        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMm":
-            return tuple(plain(entry) for entry in value)
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMmSc":
+            entries = _entries(value)
+            return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
         if value.dtype.names:
-            return _mapping(value.dtype, ((name, array[name]) for name in value.dtype.names))
-        if value.dtype.kind in "Mm":
-            return array[()]
+            return _mapping("", ((name, array[name]) for name in value.dtype.names))
+        if value.dtype.kind in "MmS":
+            return _entries(np.reshape(array, 1))[0]
         item = value.tolist()
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
@@ -290,7 +359,10 @@ _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
 
 
 def as_json(value: Any) -> Any:  # noqa: PLR0911
-    """Return a plain output for JSON; sets, and mappings whose keys are not texts, behind ``$``."""
+    """Return a plain output for JSON.
+
+    Numbers that JSON does not know, sets, and mappings whose keys are not texts are behind ``$``.
+    """
     if isinstance(value, Failure):
         message = {"message": value.message} if value.message else {}
         return {"error": value.type_name, **message}
@@ -304,16 +376,27 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
         if all(type(key) is str and key[:1] != "$" for key in value):
             return {key: as_json(entry) for key, entry in value.items()}
         return {"$items": [[as_json(key), as_json(entry)] for key, entry in value.items()]}
-    return value if type(value) in (float, int, bool, str, type(None)) else str(value)
+    if type(value) in ATOMS:
+        return value
+    if isinstance(value, Number) and not isinstance(value, Enum):
+        if np is not None and isinstance(value, np.floating):  # a long double
+            real = float(value)
+            if real == value or np.isnan(value):
+                return real
+        return {"$number": str(value)}
+    return str(value)
 
 
 def from_json(json_object: dict[str, Any]) -> Any:
     """Return the set or dictionary that `as_json` wrote as this object; others as they are."""
-    with contextlib.suppress(ValueError, TypeError):  # an object from another program
+    with contextlib.suppress(ValueError, TypeError, ArithmeticError):  # of another program
         if set(json_object) == {"$set"}:
             return frozenset(plain(member) for member in json_object["$set"])
         if set(json_object) == {"$items"}:
             return {_frozen(plain(key)): entry for key, entry in json_object["$items"]}
+        if set(json_object) == {"$number"}:
+            number: str = json_object["$number"]
+            return Fraction(number) if "/" in number else Decimal(number)
         if set(json_object) == {"$bytes"}:
             return bytes.fromhex(json_object["$bytes"])
     return json_object

@@ -28,8 +28,8 @@ _GENERATORS = (random.Random, *(getattr(np.random, kind) for kind in _KINDS if n
 class Sampler:
     """A function, and everything that draws from it.
 
-    It is a callable whose parameters `Signature` understands, and may return an awaitable; a class
-    whose objects can be called; or an `ObjectFactory`. ``name`` is its name in errors, ``home`` the
+    It is a callable whose parameters `Signature` understands; a class whose objects can be called;
+    or an `ObjectFactory`. ``name`` is its name in errors, ``home`` the
     folder of its modules. With ``failures`` an exception is an outcome, where a call is one draw.
     """
 
@@ -43,9 +43,6 @@ class Sampler:
         function = self._factory.first if self._factory else function
         if not callable(function):
             raise Misuse(name, f"must be a function, got {type_text(function)}")
-        called = inspect.unwrap(getattr(function, "func", function))
-        called = called if inspect.isroutine(called) else type(called).__call__
-        self._waits = inspect.iscoroutinefunction(called)
         self.function, self.name, self.failures = function, name, failures
         self.signature = Signature(function, name)
         self.seeded = bool(self.signature.randomness)
@@ -78,21 +75,6 @@ class Sampler:
 
     def drawn(self, x: Any, size: int, seed: int) -> Any:
         """Return the same, with the global generators as they are."""
-        if not self._waits:
-            return self._drawn(x, size, seed)
-        import asyncio
-        from concurrent.futures import ThreadPoolExecutor
-
-        def waited() -> Any:
-            with contextlib.closing(asyncio.new_event_loop()) as self._loop:
-                return self._drawn(x, size, seed)
-
-        if asyncio._get_running_loop() is None:
-            return waited()
-        with ThreadPoolExecutor(1) as executor:  # the thread of a notebook already runs a loop
-            return executor.submit(waited).result()
-
-    def _drawn(self, x: Any, size: int, seed: int) -> Any:
         with self.home.entered(), contextlib.redirect_stdout(self.printed), contained():
             try:
                 x = self.signature.converted(x)
@@ -113,7 +95,10 @@ class Sampler:
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
         function = self._factory.make() if self._factory and self.per_draw else self.function
         result = self.signature.call(function, x, size, randomness)
-        return self._loop.run_until_complete(result) if self._waits else result
+        if inspect.iscoroutine(result):
+            result.close()
+            raise Broken("returned a coroutine; it must return asyncio.run(...) of it")
+        return result
 
     def _together(self, x: Any, size: int, seed: int) -> Any:
         result = self._call(copier(x)(), size, self.signature.randomness_of(seed))

@@ -13,16 +13,14 @@ import signal
 import subprocess
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.arrays import Floats
-from epsilometer.errors import MechanismError, one_line, shown
+from epsilometer.errors import MechanismError, one_line
 from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
@@ -30,13 +28,12 @@ from epsilometer_audit.serving.outputs import Failure, compact, from_json
 _CHUNK = 1 << 18
 _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
-_BARE = re.compile(r"(?<![\w.])([+-]?)(nan|inf(?:inity)?)(?![\w.])", re.IGNORECASE)
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_DIGITS = 15  # that a real holds
-_ERROR = re.compile(rb'\{\s*"error"\s*:')
+_WORD = re.compile(  # of a reply: a number with its sign, digits and the rest, or none
+    r"(?<![^\[,\s])([+-]?)(nan|inf(?:inity)?|(?=\.?\d)\d*)(\.\d*)?(e[+-]?\d+)?(?![^\],\s])", re.I
+)
+_DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
 _LINE = 1 << 24  # bytes of the longest line
 _REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
-_COLUMNS = 1_000_000  # of raw outputs
 
 
 class EndedError(MechanismError):
@@ -248,65 +245,22 @@ class Reply:
         self.size, self.failures = size, failures
         self.complete = False
         self.data = bytearray()
-        self._lines = 0  # ends of lines so far
-        self._last = 0  # position of the end of the last complete line
-        self._raw: tuple[np.dtype[Any], int] | None = None  # type and columns; 0 for plain numbers
-        self._start = self._needed = 0  # of raw outputs: position, and number of bytes
+        self._lines = self._last = 0  # ends of lines so far, and the position after the last
 
     def feed(self, chunk: bytes) -> None:
         """Append bytes, or raise `MechanismError` if they are no part of a reply."""
-        start = len(self.data)
-        self._check_size(start + len(chunk))
         self.data += chunk
-        if self._raw is None:
-            self._lines += chunk.count(b"\n")
-            if (end := chunk.rfind(b"\n")) >= 0:
-                self._last = start + end + 1
-            if self._lines and self.data.startswith(b"{"):
-                self._read_header()
-        if self._raw is None:
-            self._check_lines()
-            return
-        received = len(self.data) - self._start
-        self.complete = received == self._needed
-        if received > self._needed:
-            text = f"sent more than the {self._needed} bytes of {self.size} raw outputs"
-            raise MechanismError(text)
-
-    def end(self) -> None:
-        """Complete the reply; its last line needs no end."""
-        if self._raw is None and len(self.data) > self._last:
-            self.feed(b"\n")
-
-    def _read_header(self) -> None:
-        line = bytes(self.data[: self.data.index(b"\n")])
-        if b'"raw"' not in line:
-            return
-        with suppress(ValueError):
-            header = json.loads(line)
-            if not {"raw"} <= set(header) <= {"raw", "columns"}:
-                return
-            columns, kind = header.get("columns", 0), header["raw"]
-            if kind not in ("float64", "int64"):
-                raise MechanismError(f"announces raw {shown(kind)}; known are float64 and int64")
-            if "columns" in header and not (type(columns) is int and 1 <= columns <= _COLUMNS):
-                text = f"announces {shown(columns)} columns; known are 1 to {_COLUMNS}"
-                raise MechanismError(text)
-            self._raw = np.dtype(f"<{kind[0]}8"), columns
-            self._start, self._needed = len(line) + 1, 8 * self.size * max(1, columns)
-            self._check_size(self._needed)
-
-    def _check_size(self, size: int) -> None:
-        if size > _REPLY:
+        self._lines += chunk.count(b"\n")
+        if len(self.data) > _REPLY:
             text = f"sends more than {_REPLY >> 30} GB for {counted(self.size, 'output')}"
             raise MechanismError(f"{text}; fewer draws need less")
-
-    def _check_lines(self) -> None:
-        start = self.data.rfind(b"\n", 0, max(0, self._last - 1)) + 1
-        if self._lines and _ERROR.match(self.data, start):
-            last = bytes(self.data[start : self._last])
-            if (error := _error(last)) and (error[1] or not self.failures):
-                raise MechanismError(shortened(error[0], 300))
+        if (end := chunk.rfind(b"\n")) >= 0:
+            self._last = len(self.data) - len(chunk) + end + 1
+            start = self.data.rfind(b"\n", 0, self._last - 1) + 1
+            if self.data.startswith(b'{"error"', start):
+                error = _error(bytes(self.data[start : self._last]))
+                if error and (error[1] or not self.failures):
+                    raise MechanismError(shortened(error[0], 300))
         if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
             extra = bytes(self.data).split(b"\n")[self.size]
             expected = counted(self.size, "output")
@@ -315,115 +269,69 @@ class Reply:
             raise MechanismError(f"line {self._lines + 1} does not end: {_shown(self.data[:99])}")
         self.complete = self._lines == self.size
 
+    def end(self) -> None:
+        """Complete the reply; its last line needs no end."""
+        if len(self.data) > self._last:
+            self.feed(b"\n")
+
     def so_far(self) -> str:
         """Return a text: how much arrived."""
-        if self._raw is not None:
-            received = len(self.data) - self._start
-            return f"after {received} of {self._needed} bytes of raw outputs"
         return f"after {self._lines} of {counted(self.size, 'output')}"
 
     def missing(self, timeout: float) -> str:
         """Return the error of a program that prints no more."""
-        hint = ""
-        if not self.data:
-            hint = " (does it flush its output?)"
-        elif self._raw is None and self._last < len(self.data):
+        hint = "" if self.data else " (does it flush its output?)"
+        if self._last < len(self.data):
             hint = f", and a line without an end: {_shown(self.data[self._last :])}"
         return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
 
     def message(self) -> dict[str, Any]:
         """Return the one object of a reply without outputs."""
         with suppress(ValueError):
-            if isinstance(reply := json.loads(bytes(self.data)), dict):
+            if isinstance(reply := json.loads(self.data), dict):
                 return reply
         return {}
 
     def outputs(self) -> NDArray[Any] | list[Any]:
         """Return the outputs of a complete reply, or raise `MechanismError`."""
-        if self._raw is not None:
-            kind, columns = self._raw
-            flat = np.frombuffer(self.data, kind, offset=self._start).copy()
-            return flat.reshape(self.size, columns) if columns else flat
-        data = bytes(self.data)
-        read = _vectors if data.startswith(b"[") else _numbers
-        if (numbers := read(data, self.size)) is not None:
-            return numbers
-        lines = data.split(b"\n")[: self.size]
+        text = f"[{self.data[: self._last - 1].decode(errors='replace')}]".replace("\n", ", ")
+        with suppress(ValueError, RecursionError):
+            values = [] if "{" in text else json.loads(text)
+            if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
+                return compact(values)  # type: ignore[no-any-return]
+        lines = bytes(self.data).split(b"\n")[: self.size]
         values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
         return compact(values)  # type: ignore[no-any-return]
 
     def _value(self, line: bytes, number: int) -> Any:
-        text = line.strip()
         try:
-            value = json.loads(text, object_hook=from_json, parse_float=number_of)
+            value = _DECODER.decode(line.decode())
         except (ValueError, RecursionError):
-            value = _unusual(text, f"line {number} of {self.size} is")
-        if type(value) is dict and (error := _error(text)):
+            value = _unusual(line.strip(), f"line {number} of {self.size} is")
+        if type(value) is dict and (error := _error(line)):
             if not self.failures:
                 raise MechanismError(shortened(error[0], 300))
             return Failure(error[0], str(value.get("message", "")))
         return value
 
 
-def _vectors(data: bytes, size: int) -> NDArray[Any] | None:
-    """Return lines that all are arrays of as many plain numbers; None otherwise."""
-    if data.count(b"[") != size or data.count(b"]\n[") != size - 1 or data[-2:] != b"]\n":
-        return None
-    commas = {line.count(b",") for line in data.split(b"\n")[:-1]}
-    if len(commas) != 1:
-        return None
-    columns = commas.pop() + 1
-    entries = data.replace(b", ", b"\n").replace(b",", b"\n").translate(None, b"[]")
-    numbers = _numbers(entries, size * columns, mixed=True)
-    return None if numbers is None else numbers.reshape(size, columns)
-
-
-def _numbers(data: bytes, size: int, mixed: bool = False) -> NDArray[Any] | None:
-    """Return lines that all are plain numbers, integers where all are; None otherwise."""
-    left = data.translate(None, b"0123456789-\n\r")
-    fields = data.split()
-    if len(fields) != size or data.count(b"\n") != size or max(map(len, fields)) > 64:
-        return None
-    try:
-        if not left:
-            return np.array(fields).astype(np.int64)
-        if not left.translate(None, b".eE+nafiNIty"):
-            if not mixed and any(map(bytes.isdigit, fields)):  # 1 is not 1.0
-                return None
-            numbers = np.array(fields).astype(np.float64)
-            return numbers if _exact(fields, numbers) else None
-    except (ValueError, OverflowError):  # no numbers after all, or large ones
-        pass
-    return None
-
-
-def _exact(fields: Sequence[bytes], numbers: Floats) -> bool:
-    """Tell whether reals hold the digits of the fields that spell them."""
-    long = [i for i, field in enumerate(fields) if len(field) > _DIGITS or b"e" in field.lower()]
-    texts = [fields[i].decode() for i in long]
-    return all(
-        text == repr(number) or type(number_of(text)) is float
-        for text, number in zip(texts, numbers[long].tolist(), strict=True)
-    )
-
-
 def _unusual(text: bytes, subject: str) -> Any:
     """Return an output as C or awk prints it, but not JSON: .5, nan, [inf, 1]."""
-    if _NUMBER.fullmatch(text):
-        return number_of(text.decode())
     if b'"' not in text:
-        spellings = {"nan": "NaN", "inf": "Infinity"}
-
-        def as_json(match: re.Match[str]) -> str:
-            word = spellings[match[2][:3].lower()]
-            return word if word == "NaN" else match[1].replace("+", "") + word
-
         with suppress(ValueError, RecursionError):
-            return json.loads(_BARE.sub(as_json, text.decode()), parse_float=number_of)
+            return _DECODER.decode(_WORD.sub(_number_in_json, text.decode()))
     if not text:
         raise MechanismError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""
     raise MechanismError(f"{subject} not an output in JSON: {_shown(text)}{hint}")
+
+
+def _number_in_json(match: re.Match[str]) -> str:
+    sign, whole, decimals, exponent = (group or "" for group in match.groups())
+    sign, decimals = sign.replace("+", ""), f"{decimals}0" if decimals == "." else decimals
+    if whole[:1].isalpha():
+        return "NaN" if whole.lower() == "nan" else f"{sign}Infinity"
+    return f"{sign}{whole.lstrip('0') or '0'}{decimals}{exponent}"
 
 
 def _error(line: bytes) -> tuple[str, bool] | None:

@@ -15,10 +15,10 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
 from epsilometer_audit.outcomes.reals import EXACT, number_of
-from epsilometer_audit.outcomes.shapes import same_shape
+from epsilometer_audit.outcomes.shapes import recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
-from epsilometer_audit.serving.outputs import Plain, compact, of_array
+from epsilometer_audit.serving.outputs import Plain, compact, decoded, of_array
 from epsilometer_audit.sources.callables import Outputs
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
             raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
     pairs = [_values(list(pair), first) for pair in zip(x.values(), x_prime.values(), strict=True)]
+    if len(pairs) > 1:
+        pairs = [list(recorded_pair(*pair)[:2]) for pair in pairs]
     on_x, on_x_prime = map(_joined, zip(*pairs, strict=True))
     return on_x, on_x_prime
 
@@ -169,8 +171,8 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
         if array.ndim > 2:
             raise ArgumentError(path, f"has shape {array.shape}; outputs are (n,) or (n, d)")
         if array.ndim == 1:
-            return {"outputs": of_array(array)}
-        return {str(i): array[:, i] for i in range(array.shape[1])}
+            return {"outputs": array}
+        return {str(i): of_array(array[:, i]) for i in range(array.shape[1])}
     table = _csv(file, path, names) if file.suffix == ".csv" else _parquet(file, path)
     known = [name for name in table.column_names if not _INDEX.fullmatch(name)]
     for name in names or ():
@@ -389,7 +391,8 @@ def _mixed(column: pa.ChunkedArray) -> Outputs:
 
 
 def _text_or_number(value: Any) -> Any:
-    """Return a text as a number if it is one, without leading zeros."""
+    """Return a text as a number if it is one, without leading zeros; bytes in UTF-8 are a text."""
+    value = decoded(value) if isinstance(value, bytes) else value
     if not isinstance(value, str) or not _is_number(value) or not re.match(_PLAIN, value):
         return value
     return number_of(value)

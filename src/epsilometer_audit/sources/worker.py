@@ -174,12 +174,14 @@ class WorkerSource:
             raise
 
 
-class PythonProgram(WorkerSource):
-    """A Python function in another interpreter, which `serving` calls there.
+class PythonWorker(WorkerSource):
+    """A Python function in another interpreter, which `serving` calls there; see `python_worker`.
 
-    ``origin`` names both, and a folder; the options are those of `WorkerSource`. Raise
-    `ArgumentError` if there is no such interpreter.
+    ``origin`` names both, and a folder. ``ask`` alone is used before it is `described`.
     """
+
+    seeds_globals = True
+    _folds = False
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
         self.origin = origin
@@ -203,6 +205,21 @@ class PythonProgram(WorkerSource):
             name=f"{Path(module).name if is_file else module}:{function}",
         )
 
+    def described(self) -> PythonWorker:
+        """Load the function there, and return this source with what it says of itself."""
+        try:
+            answer = self.ask('{"describe": true}')
+        except MechanismError as error:
+            text = f"{self.origin.interpreter!r} does not run it: {error}"
+            wrong = ArgumentError("python", text)
+            wrong.__notes__ = getattr(error, "__notes__", [])
+            raise wrong from None
+        self.seeded, self.many = bool(answer["seeded"]), bool(answer["many"])
+        self.constant = str(answer.get("constant", ""))
+        self.description = f"{answer['description']}, in {self.origin.interpreter}"
+        self._digest: dict[str, str] = answer["digest"]
+        return self
+
     def ask(self, request: str) -> dict[str, Any]:
         """Return the answer to a request for anything but draws; it has a digest."""
         reply = Reply(1, failures=False)
@@ -218,26 +235,6 @@ class PythonProgram(WorkerSource):
             message = f"must be a Python interpreter, got {self.origin.interpreter!r}"
             raise ArgumentError("python", message)
         return {**answer, "digest": {**answer["digest"], "interpreter": self.origin.interpreter}}
-
-
-class PythonWorker(PythonProgram):
-    """Draws of a Python function in another interpreter; see `python_worker`."""
-
-    seeds_globals = True
-    _folds = False
-
-    def __init__(self, origin: Origin, **options: Any) -> None:
-        super().__init__(origin, **options)
-        try:
-            answer = self.ask('{"describe": true}')
-        except MechanismError as error:
-            wrong = ArgumentError("python", f"{origin.interpreter!r} does not run it: {error}")
-            wrong.__notes__ = getattr(error, "__notes__", [])
-            raise wrong from None
-        self.seeded, self.many = bool(answer["seeded"]), bool(answer["many"])
-        self.constant = str(answer.get("constant", ""))
-        self.description = f"{answer['description']}, in {origin.interpreter}"
-        self._digest: dict[str, str] = answer["digest"]
 
     def printed(self) -> str:
         """Return one line about the mechanism's prints, "" without any."""
@@ -267,7 +264,7 @@ def python_worker(
     found, loaded or sampled there.
     """
     origin = Origin(spec, folder or ".", parameters, interpreter, env)
-    return PythonWorker(origin, timeout=timeout, failures=failures)
+    return PythonWorker(origin, timeout=timeout, failures=failures).described()
 
 
 def python_replay(
@@ -279,7 +276,7 @@ def python_replay(
     Raise `MechanismError` if the process fails.
     """
     request = _json({"replay": {"pair": pair, "seeds": list(seeds), "seconds": seconds}})
-    with closing(PythonProgram(origin, timeout=60 + 4 * seconds)) as replayer:
+    with closing(PythonWorker(origin, timeout=60 + 4 * seconds)) as replayer:
         return replayer.ask(request)
 
 

@@ -24,13 +24,12 @@ int main(void) {
             puts("{\"error\": \"the input is one number\"}");
             size = 0;
         } else {
-            puts("{\"raw\": \"float64\"}");
             state = seed;
         }
         for (; size > 0; size--) {
             u = uniform() - 0.5;
             u = rint((x - copysign(log(1 - 2 * fabs(u)), u)) * 1073741824) / 1073741824;
-            fwrite(&u, sizeof u, 1, stdout);
+            printf("%.17g\n", u);
         }
         fflush(stdout);
     }

@@ -20,7 +20,6 @@ from ..sampling import Sampler
 from .patching import Sources
 from .recording import Recorder, lines_in, summary
 
-_MODULES = 200
 _SLOW = 2.0  # seconds of a draw: a slower one is not repeated
 
 
@@ -101,7 +100,7 @@ def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> dict[str, Any
                 sources.seed(seed)
                 later.append(json.dumps(output(seed)))
             record["changed"] = later[0] != later[1]
-    imported = [name for name in sys.modules if name not in before][:_MODULES]
+    imported = [name for name in sys.modules if name not in before]
     return {**record, "calls": recorder.records, "imported": imported}
 
 
