@@ -13,7 +13,6 @@ Nothing is asserted.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import subprocess
@@ -27,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from tests.benchmarks.draws import geometric, laplace, noisy_max, svt6
+from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim
@@ -144,11 +144,10 @@ def times() -> None:
             subprocess.run([sys.executable, "-c", code], env=new, check=True)
 
 
-def medians(draws: int, only: str) -> None:
+def medians(draws: int, only: str, cores: int) -> None:
     """Print the medians."""
-    head = ("level", "goal", "anytime", "above", "s", "exact", "s", "jax-privacy", "s")
-    print(f"{f'median bound, {draws} draws a side':32}" + "".join(f"{word:>12}" for word in head))
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    head(f"median bound, {draws} draws a side|level|goal|anytime|above|s|exact|s|jax-privacy|s")
+    with ProcessPoolExecutor(cores) as pool:
         for name, (_, claim, level, goal) in EXACT.items():
             if only not in name:
                 continue
@@ -159,20 +158,16 @@ def medians(draws: int, only: str) -> None:
             other = np.array(list(pool.map(partial(theirs, name, draws), range(RUNS))))
             row = [level, goal, np.median(results[:, 0]), np.mean(results[:, 0] > level)]
             row += [np.median(results[:, 1]), *np.median(exact, 0), *np.median(other, 0)]
-            print(f"{name:32}" + "".join(f"{number:12.4f}" for number in row), flush=True)
+            line(name, *map(float, row))
     print("\nlines of user code: ea.audit_outputs((x, y), ea.pure(1.0)), one; jax-privacy, four")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--times", action="store_true", help="times only")
-    parser.add_argument("--draws", type=int, default=DRAWS, help="of a side (200,000)")
-    parser.add_argument("--only", default="", help="rows whose names contain this")
-    chosen = parser.parse_args()
+    chosen = parsed(__doc__, "times", draws=DRAWS)
     if chosen.times:
         times()
     else:
-        medians(chosen.draws, chosen.only)
+        medians(chosen.draws, chosen.only, chosen.cores)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,7 @@ mechanism was refuted more often than alpha allows, the thirty together more oft
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +22,7 @@ from typing import Any
 
 import numpy as np
 from tests.benchmarks.honest import HONEST
+from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer.proportions import clopper_pearson
@@ -225,21 +224,16 @@ def violated(kind: str, name: str, seed: int) -> tuple[str, float]:
 
 def main() -> int:
     """Print a row for each mechanism; return 1 if one is not as it should be."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--audits", type=int, default=AUDITS, help="of correct ones, in all")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="of each bug")
-    parser.add_argument("--everything", type=int, default=EVERYTHING, help="audits, in all")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    arguments = parser.parse_args()
-    every = dict.fromkeys(KINDS, arguments.everything // len(STRICT))
-    times = every | {"correct": arguments.audits, "bug": 0}
+    chosen = parsed(__doc__, kinds=list(KINDS), audits=AUDITS, seeds=SEEDS, everything=EVERYTHING)
+    every = dict.fromkeys(KINDS, chosen.everything // len(STRICT))
+    times = every | {"correct": chosen.audits, "bug": 0}
     wrong = 0
-    with ProcessPoolExecutor(arguments.cores) as pool:
-        for kind in arguments.kinds:
-            cases, _, options = KINDS[kind]
-            print(f"{kind:34}{'audits':>8}{'violated':>10}{'low':>8}{'high':>8}{'s':>7}")
-            runs = -(-times[kind] // len(cases)) or arguments.seeds
+    with ProcessPoolExecutor(chosen.cores) as pool:
+        for kind in chosen.kinds:
+            all_cases, _, options = KINDS[kind]
+            cases = [name for name in all_cases if chosen.only in name]
+            head(f"{kind}|audits|violated|low|high|s|")
+            runs = -(-times[kind] // len(all_cases)) or chosen.seeds
             alarms = 0
             for name in cases:
                 run = partial(violated, kind, name)
@@ -250,13 +244,12 @@ def main() -> int:
                 bad = hits < 0.95 * runs if kind == "bug" else low > options["alpha"]
                 bad |= invalid > 0
                 wrong += bad
-                numbers = f"{runs:8}{hits:10}{low:8.3f}{high:8.3f}{np.median(seconds):7.2f}"
-                mark = f"  <-- {invalid} invalid" if invalid else "  <--" if bad else ""
-                print(f"  {name:32}{numbers}{mark}", flush=True)
-            if cases is HONEST:
+                mark = f"<-- {invalid} invalid" if invalid else "<--" if bad else ""
+                line(name, runs, hits, low, high, float(np.median(seconds)), mark)
+            if all_cases is HONEST:
                 total, alpha = runs * len(cases), options["alpha"]
                 most = alpha * total + 2.6 * math.sqrt(total * alpha * (1 - alpha))
-                print(f"  {'all':32}{total:8}{alarms:10}  (at most {most:.1f})", flush=True)
+                line("all", total, alarms, "", "", "", f"at most {most:.1f}")
                 wrong += alarms > most
     return int(wrong > 0)
 

@@ -2,14 +2,13 @@
 
 It prints the mean number of draws of each side until an audit with `stop` refutes a false claim,
 beside the least that any audit of outputs can need (the floor), and the share of audits in which a
-claim that just holds is refuted. `--only` chooses rows by their names.
+claim that just holds is refuted. `--only` chooses rows by their names, `--others` adds further
+false claims; `--draws` are those of a side where a claim holds.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer_audit.projections.draws import floor
@@ -64,7 +64,7 @@ def shifted(noise: str, distance: float, unit: float, side: int, n: int, rng: Rn
     return unit * getattr(rng, noise)(distance * side, 1, n)
 
 
-def line(law: Any, other: Any, reach: float = 40.0) -> Masses:
+def on_a_line(law: Any, other: Any, reach: float = 40.0) -> Masses:
     """The masses of fine cells of two laws of scipy on the line."""
 
     def masses() -> tuple[Any, Any]:
@@ -137,7 +137,7 @@ def vectors(distances: Sequence[float], side: int, n: int, rng: Rng) -> Any:
 def vector_masses(distances: Sequence[float]) -> Masses:
     """Those of the best score, which is Gaussian."""
     distance = float(np.linalg.norm(distances))
-    return line(stats.norm(), stats.norm(distance), 12.0)
+    return on_a_line(stats.norm(), stats.norm(distance), 12.0)
 
 
 def sparse_masses(answers: Sequence[float], budget: float = 2.0) -> list[float]:
@@ -238,40 +238,45 @@ OTHERS = [
         "Laplace 2 for 1",
         ea.pure(1),
         partial(shifted, "laplace", 2, 1e-5),
-        line(stats.laplace(), stats.laplace(2)),
+        on_a_line(stats.laplace(), stats.laplace(2)),
     ),
     Row(
         "Laplace .7 for .5",
         ea.pure(0.5),
         partial(shifted, "laplace", 0.7, 1),
-        line(stats.laplace(), stats.laplace(0.7)),
+        on_a_line(stats.laplace(), stats.laplace(0.7)),
     ),
     Row(
         "Gaussian 1 for (.1, 1e-5)",
         ea.approximate(0.1, DELTA),
         partial(shifted, "normal", 1, 1e6),
-        line(stats.norm(), stats.norm(1), 12.0),
+        on_a_line(stats.norm(), stats.norm(1), 12.0),
     ),
     Row(
         "Gaussian 1.5 for 1-GDP",
         ea.gdp(1),
         partial(shifted, "normal", 1.5, 1),
-        line(stats.norm(), stats.norm(1.5), 10.0),
+        on_a_line(stats.norm(), stats.norm(1.5), 10.0),
     ),
     Row(
         "Gaussian 1.5 for .5-zCDP",
         ea.zcdp(0.5),
         partial(shifted, "normal", 1.5, 1),
-        line(stats.norm(), stats.norm(1.5), 10.0),
+        on_a_line(stats.norm(), stats.norm(1.5), 10.0),
     ),
     Row(
         "Gaussian 1.2 for Rényi .7 at 2",
         ea.renyi({2: 0.7}),
         partial(shifted, "normal", 1.2, 1),
-        line(stats.norm(), stats.norm(1.2), 10.0),
+        on_a_line(stats.norm(), stats.norm(1.2), 10.0),
     ),
     Row("noise skipped in 10 %", ea.pure(1), partial(skipped, 1, 0.1), skipped_masses),
-    Row("Cauchy shift 2 for .1", ea.pure(0.1), cauchy, line(stats.cauchy(), stats.cauchy(2), 1e6)),
+    Row(
+        "Cauchy shift 2 for .1",
+        ea.pure(0.1),
+        cauchy,
+        on_a_line(stats.cauchy(), stats.cauchy(2), 1e6),
+    ),
     Row("two peaks for .1", ea.pure(0.1), partial(two_peaks, 3), two_peaks_masses),
 ]
 HOLD = [
@@ -319,47 +324,36 @@ def seconds(draws: int) -> float:
     return time.process_time() - started
 
 
-def text(row: Row, draws: Any) -> tuple[str, bool]:
+def judged(row: Row, draws: Any) -> tuple[list[str], bool]:
     """Return a line of the table, and whether its goal is met."""
     runs = draws.size
     if row.holds:
         share = np.isfinite(draws).mean()
         error = math.sqrt(ALPHA * (1 - ALPHA) / runs)
-        line = f"| {row.name} | | | {100 * share:.1f} % refuted | {100 * error:.1f} | |"
-        return line, bool(share <= ALPHA + 2 * error)
+        cells = [row.name, "", "", f"{100 * share:.1f} % refuted", f"{100 * error:.1f}", ""]
+        return cells, bool(share <= ALPHA + 2 * error)
     missed = int(np.isinf(draws).sum())
     draws = np.where(np.isinf(draws), MOST, draws)
     mean, error = draws.mean(), draws.std() / math.sqrt(runs)
     ends = [f"{end:.3g}" if math.isfinite(end) else "" for end in (row.least, row.at_most)]
     note = f" ({missed} not refuted)" if missed else ""
     times = f"{mean / row.least:.2f}" if math.isfinite(row.least) else ""
-    line = f"| {row.name} | {ends[0]} | {ends[1]} | {mean:.1f}{note} | {error:.1f} | {times} |"
-    return line, not mean > row.at_most
+    return [row.name, *ends, f"{mean:.1f}{note}", f"{error:.1f}", times], not mean > row.at_most
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000, help="audits of each row (1000)")
-    parser.add_argument("--draws", type=int, default=2000, help="of a side where a claim holds")
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="rows whose names contain this")
-    parser.add_argument("--others", action="store_true", help="further false claims, too")
-    chosen = parser.parse_args()
+    chosen = parsed(__doc__, "others", runs=1000, draws=2000)
     rows = [row for row in ROWS + OTHERS * chosen.others + HOLD if chosen.only in row.name]
     stopping(ROWS[0].name, 0, 100)  # compiles
-    print(
-        "| claim | floor | at most | mean draws a side | standard error | times the floor |",
-        flush=True,
-    )
-    print("|---|---:|---:|---:|---:|---:|", flush=True)
+    head("claim|floor|at most|mean draws a side|standard error|times the floor")
     met = True
     with ProcessPoolExecutor(chosen.cores) as pool:
         for row in rows:
             most = chosen.draws if row.holds else MOST
             numbers = range(chosen.runs)
             draws = pool.map(partial(stopping, row.name, most=most), numbers, chunksize=20)
-            line, good = text(row, np.array(list(draws)))
-            print(line, flush=True)
+            cells, good = judged(row, np.array(list(draws)))
+            line(*cells)
             met &= good
     print(f"\nCPU: {1e3 * seconds(500):.0f} ms for 500 draws a side,", end=" ")
     print(f"{1e3 * seconds(50_000):.0f} ms for 50,000")

@@ -6,7 +6,6 @@ any number of cores, and prints the worst share of each estimator and group of c
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
@@ -14,6 +13,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 
 import pandas as pd
+from tests.benchmarks.scripts import head, line, parsed
 from tests.contract.levels import RUN, Row, planned, planned_rows, rows, tasks_of
 
 OUT = Path("results/levels.csv")
@@ -43,8 +43,8 @@ def table(cores: int, seeds: int) -> tuple[pd.DataFrame, list[str], Counter[str]
     return pd.DataFrame(lines, columns=names), [e for _, e, _ in answers if e], seconds
 
 
-def summary(levels: pd.DataFrame) -> str:
-    """Return the largest share above the truth by estimator and group of cases, in percent.
+def summary(levels: pd.DataFrame) -> None:
+    """Print the largest share above the truth by estimator and group of cases, in percent.
 
     ``-`` is refused, ``flagged`` not trusted in any run. Where nothing is judged flags are ignored,
     and the share is in brackets.
@@ -66,31 +66,26 @@ def summary(levels: pd.DataFrame) -> str:
     }
     entries = list(dict.fromkeys(entry for entry, _ in cells))
     groups = list(dict.fromkeys(group for _, group in cells))
-    lines = [f"| | {' | '.join(groups)} |", "|---|" + "---:|" * len(groups)]
+    head("|".join(["", *groups]))
     for entry in entries:
-        shares = [cells.get((entry, group), "") for group in groups]
-        lines.append(f"| {entry} | {' | '.join(shares)} |")
-    return "\n".join(lines)
+        line(entry, *(cells.get((entry, group), "") for group in groups))
 
 
 def main() -> None:
     """Write the table and print its summary."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=1)
-    parser.add_argument("--seeds", type=int, default=1000)
-    chosen = parser.parse_args()
+    chosen = parsed(__doc__, seeds=1000)
     start = time.perf_counter()
     levels, wrong, seconds = table(chosen.cores, chosen.seeds)
     OUT.parent.mkdir(exist_ok=True)
     levels.to_csv(OUT, index=False, float_format="%.6g")
-    print(summary(levels))
+    summary(levels)
     judged = levels[levels["limit"].notna()]
     failed = judged[judged["low"] > judged["limit"]]
     columns = ["estimator", "case", "order_or_claim", "above", "answered", "limit"]
     if len(failed):
         print(f"\nabove the truth too often:\n{failed[columns].to_string(index=False)}")
-    for line in wrong:
-        print(f"went wrong: {line}")
+    for text in wrong:
+        print(f"went wrong: {text}")
     slowest = ", ".join(f"{entry} {spent:.0f} s" for entry, spent in seconds.most_common(5))
     print(f"\n{len(levels)} rows in {OUT}, {time.perf_counter() - start:.0f} s ({slowest}, ...)")
     raise SystemExit(bool(len(failed) or wrong))

@@ -7,9 +7,7 @@ where all together exceed it by 2.6 standard errors.
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +15,7 @@ from functools import cache, partial
 
 import numpy as np
 from scipy.special import expit, ndtri
+from tests.benchmarks.scripts import head, line, parsed
 
 from epsilometer.arrays import Bools, Floats
 from epsilometer.proportions import clopper_pearson
@@ -126,23 +125,21 @@ def violated(name: str, canaries: int, seed: int, alpha: float = ALPHA) -> bool:
 
 def main() -> int:
     """Print a row for each mechanism; return 1 if one is refuted too often."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--runs", type=int, default=RUNS, help="of each mechanism")
-    parser.add_argument("--canaries", type=int, default=1000)
-    options = parser.parse_args()
+    chosen = parsed(__doc__, runs=RUNS, canaries=1000)
+    names = [name for name in CASES if chosen.only in name]
     wrong = alarms = 0
-    with ProcessPoolExecutor(options.cores) as pool:
-        for name in CASES:
-            run = partial(violated, name, options.canaries)
-            hits = sum(pool.map(run, range(options.runs), chunksize=100))
-            low, high = (float(end) for end in clopper_pearson(hits, options.runs, 0.999))
-            numbers = f"{CASES[name][1]:8.3f}{options.runs:8}{hits:8}{low:8.3f}{high:8.3f}"
-            print(f"  {name:40}{numbers}{'  <--' if low > ALPHA else ''}", flush=True)
+    head("mechanism|mu|audits|violated|low|high|")
+    with ProcessPoolExecutor(chosen.cores) as pool:
+        for name in names:
+            run = partial(violated, name, chosen.canaries)
+            hits = sum(pool.map(run, range(chosen.runs), chunksize=100))
+            low, high = (float(end) for end in clopper_pearson(hits, chosen.runs, 0.999))
+            mark = "<--" if low > ALPHA else ""
+            line(name, float(CASES[name][1]), chosen.runs, hits, low, high, mark)
             alarms, wrong = alarms + hits, wrong + (low > ALPHA)
-    total = options.runs * len(CASES)
+    total = chosen.runs * len(names)
     most = ALPHA * total + 2.6 * math.sqrt(total * ALPHA * (1 - ALPHA))
-    print(f"  {'all':48}{total:8}{alarms:8}  (at most {most:.1f})")
+    line("all", "", total, alarms, "", "", f"at most {most:.1f}")
     return int(wrong > 0 or alarms > most)
 
 

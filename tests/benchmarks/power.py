@@ -9,9 +9,7 @@ where a share is below .87 by more than chance.
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -21,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import binom
+from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim
@@ -176,24 +175,18 @@ def share(i: int, runs: int) -> tuple[int, int, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="audits of a cell (200)")
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--cells", type=int, nargs="*", default=range(len(CELLS)))
-    arguments = parser.parse_args()
-    print("| claim | true level | pairs | event | samples forecast | share found | runs |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    chosen = parsed(__doc__, runs=200)
+    cells = [i for i, cell in enumerate(CELLS) if chosen.only in cell.claim.text()]
+    head("claim|true level|pairs|event|samples forecast|share found|runs")
     missed = 0
-    with ProcessPoolExecutor(arguments.cores) as pool:
-        counted = pool.map(partial(share, runs=arguments.runs), arguments.cells)
-        for i, (samples, hits, runs) in zip(arguments.cells, counted, strict=True):
+    with ProcessPoolExecutor(chosen.cores) as pool:
+        counted = pool.map(partial(share, runs=chosen.runs), cells)
+        for i, (samples, hits, runs) in zip(cells, counted, strict=True):
             cell = CELLS[i]
             event = "" if cell.event is None else f"{cell.event:g}"
-            print(
-                f"| {cell.claim.text()} | {cell.level:g} | {cell.pairs} | {event} | {samples:,} "
-                f"| {hits / runs:.2f} | {runs} |",
-                flush=True,
-            )
+            found = f"{hits / runs:.2f}"
+            level = f"{cell.level:g}"
+            line(cell.claim.text(), level, cell.pairs, event, f"{samples:,}", found, runs)
             missed += binom.cdf(hits, runs, LEAST) < CHANCE
     return int(missed > 0)
 

@@ -10,9 +10,7 @@ All rows take about an hour of one core.
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -25,6 +23,7 @@ from scipy import stats
 from scipy.special import ndtri
 from tests.benchmarks.few_draws import geometric, geometric_masses
 from tests.benchmarks.power import ALPHA, CHANCE, GOAL, LEAST
+from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer.bisection import bisected
@@ -201,13 +200,13 @@ def detectable_in(row: tuple[str, str], samples: int, run: int) -> float:
     claim: Any = CLAIMS[row[1]]
     evidence = audited(row, claim.level, samples, np.random.default_rng([2, run, samples]))
     shown = worst(BY_NAME[row[0]].masses(epsilon_of(*row, claim.level)), row[1])[1]
-    bet = evidence.witness(claim)
+    bet = evidence.bet(claim)
     event = shown if bet is None else min(bet.bet.mean_psi, shown)
     steps = schedule(samples, 1)
     return round(detectable(claim, steps, alpha=ALPHA, event=event) or math.inf, 3)
 
 
-def shares(row: tuple[str, str], runs: int) -> tuple[str, bool]:
+def shares(row: tuple[str, str], runs: int) -> tuple[list[str], bool]:
     """Return a line of the table, and whether either share is too small."""
     level = BY_NAME[row[0]].times * CLAIMS[row[1]].level  # type: ignore[union-attr]
     samples, floor, event = promised(*row)
@@ -218,28 +217,23 @@ def shares(row: tuple[str, str], runs: int) -> tuple[str, bool]:
         rngs = [np.random.default_rng([part, run, samples]) for run in range(runs)]
         hits = [audited(row, *of).refuted() for of in zip(at, [samples] * runs, rngs, strict=True)]
         share = sum(hits) / runs
-        texts.append(f"{share:.3f} | {math.sqrt(share * (1 - share) / runs):.3f}")
+        texts += [f"{share:.3f}", f"{math.sqrt(share * (1 - share) / runs):.3f}"]
         missed |= bool(stats.binom.cdf(sum(hits), runs, LEAST) < CHANCE)
-    texts.insert(1, f"{np.median(again):.3g}")
+    texts.insert(2, f"{np.median(again):.3g}")
     of_event = "" if event is None else f"{event:.3g}"
-    numbers = f"{level:g} | {of_event} | {floor:.0f} | {samples} | {' | '.join(texts)}"
-    return f"| {row[0]} | {CLAIMS[row[1]].text()} | {numbers} |", missed
+    numbers = [f"{level:g}", of_event, f"{floor:.0f}", str(samples), *texts]
+    return [row[0], CLAIMS[row[1]].text(), *numbers], missed
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400, help="audits of each row (400)")
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
-    parser.add_argument("--only", default="", help="rows whose names contain this")
-    chosen = parser.parse_args()
+    chosen = parsed(__doc__, runs=400)
     rows = [row for row in ROWS if chosen.only in " ".join(row)]
     titles = "mechanism|claim|level|event|floor|draws promised|share found|error"
-    titles += "|detectable (median)|share found|error"
-    print(f"| {titles.replace('|', ' | ')} |\n|---|---{9 * '|---:'}|", flush=True)
+    head(f"{titles}|detectable (median)|share found|error")
     missed = 0
     with ProcessPoolExecutor(chosen.cores) as pool:
-        for line, too_few in pool.map(partial(shares, runs=chosen.runs), rows):
-            print(line, flush=True)
+        for cells, too_few in pool.map(partial(shares, runs=chosen.runs), rows):
+            line(*cells)
             missed += too_few
     return int(missed > 0)
 

@@ -51,41 +51,25 @@ class Broken:
 RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
+ATOMS = "reals with repeated values"
+TWO = "entry 0, entry 1"
+TYPED = "output, word of type of number"
+REST = "output, output less its nearest real"
 
 # outputs, their kind, the names of the columns, and the table
 KINDS = {
     "reals": ([0.5, -1.25], "reals", "output", [0.5, -1.25]),
     "float32": (np.array([0.5, 0.1], np.float32), "reals", "output", [0.5, float(np.float32(0.1))]),
     "big-endian": (np.array([0.5, 0.1], ">f8"), "reals", "output", [0.5, 0.1]),
-    "atoms": ([0.0, 0.0, 0.5], "reals with repeated values", "output", [0.0, 0.0, 0.5]),
+    "atoms": ([0.0, 0.0, 0.5], ATOMS, "output", [0.0, 0.0, 0.5]),
     "infinite": ([math.inf, -math.inf, NAN], "reals", "output", [math.inf, -math.inf, NAN]),
     "integers": ([3, -1, 2**62], "integers", "output", [3, -1, 2**62]),
-    "scalars": (
-        [np.int8(3), True, np.uint64(7)],
-        "integers",
-        "output, word of type of number",
-        [[3, 0], [1, 1], [7, 0]],
-    ),
+    "scalars": ([np.int8(3), True, np.uint64(7)], "integers", TYPED, [[3, 0], [1, 1], [7, 0]]),
     "uint64": (np.array([5, 6], np.uint64), "integers", "output", [5, 6]),
     "bits": ([1, 0, 0], "bits", "output", [1, 0, 0]),
-    "bits of two types": (
-        [True, 0, False],
-        "bits",
-        "output, word of type of number",
-        [[1, 0], [0, 1], [0, 0]],
-    ),
-    "whole, of two types": (
-        [1, 1.0, 2.0],
-        "reals with repeated values",
-        "output, word of type of number",
-        [[1, 1], [1, 0], [2, 0]],
-    ),
-    "zeros of both signs": (
-        np.array([0.0, -0.0, -1.5]),
-        "reals with repeated values",
-        "output",
-        [0.0, -5e-324, -1.5],
-    ),
+    "bits of two types": ([True, 0, False], "bits", TYPED, [[1, 0], [0, 1], [0, 0]]),
+    "whole, of two types": ([1, 1.0, 2.0], ATOMS, TYPED, [[1, 1], [1, 0], [2, 0]]),
+    "zeros of both signs": (np.array([0.0, -0.0, -1.5]), ATOMS, "output", [0.0, -5e-324, -1.5]),
     "keys in two orders": (
         [{"a": 1, "b": 2}, {"b": 2, "a": 1}],
         "mappings",
@@ -120,14 +104,14 @@ KINDS = {
         "output, word",
         [[1, 0], [NAN, 1]],
     ),
-    "complex": ([1 + 2j, 3j], "vectors of 2 reals", "entry 0, entry 1", [[1, 2], [0, 3]]),
-    "complex array": (np.array([1 + 2j]), "vectors of 2 reals", "entry 0, entry 1", [[1, 2]]),
-    "vectors": ([(1.5, 2.0), [0.5, 1.0]], "vectors of 2 reals", "entry 0, entry 1", None),
-    "matrix": (np.array([[1, 5]]), "vectors of 2 integers", "entry 0, entry 1", [[1, 5]]),
-    "bit vectors": ([(1, 0), (1, 1)], "vectors of 2 bits", "entry 0, entry 1", [[1, 0], [1, 1]]),
+    "complex": ([1 + 2j, 3j], "vectors of 2 reals", TWO, [[1, 2], [0, 3]]),
+    "complex array": (np.array([1 + 2j]), "vectors of 2 reals", TWO, [[1, 2]]),
+    "vectors": ([(1.5, 2.0), [0.5, 1.0]], "vectors of 2 reals", TWO, None),
+    "matrix": (np.array([[1, 5]]), "vectors of 2 integers", TWO, [[1, 5]]),
+    "bit vectors": ([(1, 0), (1, 1)], "vectors of 2 bits", TWO, [[1, 0], [1, 1]]),
     "one entry": ([[5], [7]], "vectors of 1 integer", "entry 0", [5, 7]),
-    "deques": ([deque([1, 2])], "vectors of 2 integers", "entry 0, entry 1", [[1, 2]]),
-    "whole and real": ([(1, 0.5)], "vectors of 2 reals", "entry 0, entry 1", [[1.0, 0.5]]),
+    "deques": ([deque([1, 2])], "vectors of 2 integers", TWO, [[1, 2]]),
+    "whole and real": ([(1, 0.5)], "vectors of 2 reals", TWO, [[1.0, 0.5]]),
     "arrays": (
         [np.eye(2), np.zeros((2, 2))],
         "arrays of 2 x 2 reals",
@@ -141,7 +125,7 @@ KINDS = {
         [[1, 1]],
     ),
     "arrays of no axis": ([np.array(3), np.array(4)], "integers", "output", [3, 4]),
-    "tensors": ([Tensor(1, 2)], "vectors of 2 integers", "entry 0, entry 1", [[1, 2]]),
+    "tensors": ([Tensor(1, 2)], "vectors of 2 integers", TWO, [[1, 2]]),
     "tuples": (
         [(1, "a"), (2, "b")],
         "tuples of 2 entries",
@@ -207,34 +191,29 @@ KINDS = {
         "type, output, key 'a', entry 0",
         [[2, NAN, NAN, 1], [0, 5, NAN, NAN], [1, NAN, 1, NAN]],
     ),
-    "beyond int64": (
-        [2**70, 2**70 + 1],
-        "integers",
-        "output, output less its nearest real",
-        [[2.0**70, 0], [2.0**70, 1]],
-    ),
+    "beyond int64": ([2**70, 2**70 + 1], "integers", REST, [[2.0**70, 0], [2.0**70, 1]]),
     "beyond int64 in an array": (
         np.array([2**64 - 1, 2**63 + 1, 5], np.uint64),
         "integers",
-        "output, output less its nearest real",
+        REST,
         [[2.0**64, -1], [2.0**63, 1], [5, 0]],
     ),
     "beyond reals": ([10**400, -(10**400)], "integers", "output", [math.inf, -math.inf]),
     "beyond 2^53": (
         [2**53 + 1, 0.5, -(2**63), 2**63 - 1],
         "reals",
-        "output, output less its nearest real",
+        REST,
         [[2.0**53, 1], [0.5, 0], [-(2.0**63), 0], [2.0**63, -1]],
     ),
     "fractions": (
         [Fraction(1, 2), Fraction(1, 3)],
         "reals",
-        "output, output less its nearest real",
+        REST,
         [[0.5, 0], [1 / 3, float(Fraction(1, 3) - Fraction(1 / 3))]],
     ),
     "decimals": (
         [Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e-99999"), Decimal("-1e999")],
-        "reals with repeated values",
+        ATOMS,
         "output",
         [0.5, NAN, NAN, 0.0, -math.inf],
     ),
@@ -481,6 +460,9 @@ def test_words_of_numbers():
     assert learn([1, 5]).text(Event(((3, 3), (7, None)))) == "output = 3 or output >= 7"
     assert learn([1, 5]).text(Event(((1, 1),), view=View("bit", 3))) == "bit 3 of output = 1"
     assert layout.text(Event(())) == "no output"
+    close = Event(((None, 0.12345671), (0.12345678, None)))
+    assert layout.text(close) == "output <= 0.12345671 or output >= 0.12345678"
+    assert layout.text(Event(((None, float(np.finfo(float).max)),))) == "output < inf"
     assert layout.text(Event((), missing=True)) == "output is NaN"
     many = Event(tuple((i, i) for i in range(0, 90, 2)), missing=True)
     expected = "output = 0 or output = 2 or output = 4 or output is NaN or 42 more ranges"

@@ -1,4 +1,4 @@
 """Events: sets of outputs that draws suggest and that a person can check.
 
-It may import `densities` and the layers below; `estimators` and `auditing` may import it.
+It may import the library; `outcomes` and the layers above import it.
 """

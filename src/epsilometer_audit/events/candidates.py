@@ -10,14 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.events import Event, View, row_codes
-from epsilometer_audit.events.tallies import FOLDS, Tally, fifths
 
+FOLDS = 5  # successive parts of the draws of a side
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
@@ -182,6 +183,12 @@ class Cells(ABC):
         ]
 
 
+def fifths(size: int) -> list[slice]:
+    """Return the successive fifths of so many draws."""
+    ends = [-(-size * i // FOLDS) for i in range(FOLDS + 1)]
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
     """Return the terms of Pearson's test of equal distributions, for each row of counts ``(k, c)``.
 
@@ -264,40 +271,31 @@ class Numbers(Cells):
     ) -> None:
         self.view = view
         self.sides = x, x_prime
-        tally = Tally.of(x, x_prime)
-        ranked: Callable[[Counts], Sample]
-        if tally is not None:
-            total, ranked = x.size + x_prime.size, tally.ranked
-            distinct, times = tally.values, tally.times
-            self.repeats = _are_few(distinct.size, total)
+        pooled = np.sort(np.concatenate([x, x_prime]))
+        real = np.issubdtype(pooled.dtype, np.floating)
+        total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
+        pooled = pooled[:total]
+        new = pooled[1:] != pooled[:-1]
+        different = int(np.count_nonzero(new)) + (total > 0)
+        # of few different values, each counts as a category
+        self.repeats = values and different <= min(_VALUES, max(total // 4, 2))
+        if total - different < _REPEATS - 1 and not self.repeats:
+            distinct, times = pooled[:0], np.empty(0, np.int64)  # no value repeats enough
         else:
-            pooled = np.sort(np.concatenate([x, x_prime]))
-            real = np.issubdtype(pooled.dtype, np.floating)
-            total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
-            pooled = pooled[:total]
-            new = pooled[1:] != pooled[:-1]
-            different = int(np.count_nonzero(new)) + (total > 0)
-            self.repeats, ranked = _are_few(different, total), pooled.__getitem__
-            if not self.repeats and total - different < _REPEATS - 1:
-                distinct, times = pooled[:0], np.empty(0, np.int64)  # no value repeats enough
-            else:
-                first = np.flatnonzero(np.append(True, new)[:total])
-                distinct, times = pooled[first], np.diff(first, append=total)
-        self.repeats &= values
-        self.starts = _starts(ranked, total, distinct, times, cells, fine)
+            first = np.flatnonzero(np.append(True, new)[:total])
+            distinct, times = pooled[first], np.diff(first, append=total)
+        self.starts = _starts(pooled, distinct, times, cells, fine)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        if tally is not None:
-            self._set_folds(*tally.in_cells(self.starts, size))
-        elif np.issubdtype(x.dtype, np.integer):
+        if not real:
             super().__init__(*self.codes, size)
         else:
             self.sides = _sorted_fifths(x), _sorted_fifths(x_prime)
             self._set_folds(*map(self._folds, self.sides))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
-            self._by_value = _Values(x, x_prime, distinct, view, tally)
+            self._by_value = _Values(x, x_prime, distinct, view)
 
     @cached_property
     def codes(self) -> tuple[Counts, Counts]:
@@ -358,25 +356,13 @@ def _sorted_fifths(side: Sample) -> Sample:
     return np.concatenate([np.sort(side[part]) for part in fifths(side.size)])
 
 
-def _are_few(different: int, total: int) -> bool:
-    """Tell whether so many different values, of so many draws, count as categories."""
-    return different <= min(_VALUES, max(total // 4, 2))
-
-
-def _starts(
-    ranked: Callable[[Counts], Sample],
-    total: int,
-    distinct: Sample,
-    times: Counts,
-    cells: int,
-    fine: bool,
-) -> Sample:
+def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, fine: bool) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    ``ranked`` gives the draws at some of ``total`` ranks. ``fine`` cells are halved repeatedly
-    towards both ends, down to a few draws.
+    ``pooled`` are the draws, rising. ``fine`` cells are halved repeatedly towards both ends, down
+    to a few draws.
     """
-    if not total:
+    if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
     if fine:
@@ -387,9 +373,8 @@ def _starts(
     atoms = np.flatnonzero(times >= max(_REPEATS, total * share))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([ranked(at), distinct[atoms], _after(distinct[atoms])]))
-    first, last = ranked(np.array([0, total - 1]))
-    return np.asarray(starts[(starts > first) & (starts <= last)])
+    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))
+    return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
 
 
 def _search(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
@@ -421,13 +406,8 @@ def _before(value: Any) -> Any:
 class _Values(Cells):
     """A cell for each value that occurred."""
 
-    def __init__(
-        self, x: Sample, x_prime: Sample, values: Sample, view: View, tally: Tally | None
-    ) -> None:
+    def __init__(self, x: Sample, x_prime: Sample, values: Sample, view: View) -> None:
         self._values, self.view = values, view
-        if tally is not None:
-            self._set_folds(*tally.folds)
-            return
         real = np.issubdtype(x.dtype, np.floating)
         missing = real and bool(np.isnan(x).any() or np.isnan(x_prime).any())  # NaN sorts last
         codes, codes_prime = (_search(values, side, "left") for side in (x, x_prime))

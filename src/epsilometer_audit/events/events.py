@@ -11,7 +11,7 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.formula import Formula
 
@@ -40,12 +39,14 @@ Kind = Literal[
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
 
-_NUMBERS: Mapping[str, Sequence[str]] = {  # fields of a view by its kind
+_FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
     "entry": ("entry",),
     "bit": ("entry",),
     "low bit": ("entry",),
     "remainder": ("entry", "modulus"),
     "difference": ("entry", "other", "factor"),
+    "score": ("scores",),
+    "row": ("rows",),
 }
 
 
@@ -205,29 +206,22 @@ class Event:
         return np.asarray(inside, np.bool_)
 
     def count(self, sample: Sample) -> int:
-        """Return how many of the outputs lie in the event; whole numbers, of few, are tallied."""
-        if sample.ndim == 1 and sample.size and np.issubdtype(sample.dtype, np.integer):
-            low, high = int(sample.min()), int(sample.max())
-            if self.view.kind == "output" and low >= 0 and high < sample.size:
-                every = np.arange(high + 1, dtype=sample.dtype)
-                return int(count_outcomes(sample, high + 1)[self.holds(every)].sum())
+        """Return how many of the outputs lie in the event."""
         return int(np.count_nonzero(self.holds(sample)))
 
     def to_plain(self) -> dict[str, Any]:
         """Return the event as plain values for JSON."""
         view = self.view
-        plain: dict[str, Any] = {
-            "ranges": [[_plain_end(end) for end in ends] for ends in self.ranges]
-        }
+        ends = [
+            [str(e) if isinstance(e, float) and not math.isfinite(e) else e for e in pair]
+            for pair in self.ranges
+        ]
+        plain: dict[str, Any] = {"ranges": ends}
         if self.missing:
             plain["missing"] = True
         if view.kind != "output":
             plain["view"] = view.kind
-        plain |= {name: getattr(view, name) for name in _NUMBERS.get(view.kind, ())}
-        if view.kind == "score":
-            plain["scores"] = [[list(s), list(a), m] for s, a, m in view.scores]
-        if view.kind == "row":
-            plain["rows"] = [list(row) for row in view.rows]
+        plain |= {name: _changed(list, getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
         if view.parts:
             plain["parts"] = [part.to_plain() for part in view.parts]
         if view.starts:
@@ -239,27 +233,21 @@ class Event:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Event:
         """Return the event of `to_plain`."""
-        scores = tuple((tuple(s), tuple(a), m) for s, a, m in plain.get("scores", ()))
-        rows = tuple(tuple(row) for row in plain.get("rows", ()))
         kind = plain.get("view", "output")
-        formula = Formula.from_plain(plain["formula"]) if "formula" in plain else None
-        starts = tuple(plain.get("starts", ()))
-        numbers = {name: plain[name] for name in _NUMBERS.get(kind, ()) if name in plain}
-        parts = tuple(map(cls.from_plain, plain.get("parts", ())))
-        view = View(
-            kind, scores=scores, rows=rows, starts=starts, formula=formula, parts=parts, **numbers
-        )
-        ranges = tuple((_end(first), _end(last)) for first, last in plain["ranges"])
-        return cls(ranges, plain.get("missing", False), view)
+        names = [*_FIELDS.get(kind, ()), "starts"]
+        fields = {name: _changed(tuple, plain[name]) for name in names if name in plain}
+        if "formula" in plain:
+            fields["formula"] = Formula.from_plain(plain["formula"])
+        view = View(kind, parts=tuple(map(cls.from_plain, plain.get("parts", ()))), **fields)
+        ranges = [[float(e) if isinstance(e, str) else e for e in ends] for ends in plain["ranges"]]
+        return cls(_changed(tuple, ranges), plain.get("missing", False), view)
 
 
-def _plain_end(end: Number | None) -> Number | str | None:
-    """Return an end of a range as JSON has it: infinity is a string."""
-    return str(end) if isinstance(end, float) and not math.isfinite(end) else end
-
-
-def _end(plain: Number | str | None) -> Number | None:
-    return float(plain) if isinstance(plain, str) else plain
+def _changed(kind: Callable[[Any], Any], value: Any) -> Any:
+    """Return lists or tuples, and those within, as the other kind."""
+    if isinstance(value, list | tuple):
+        return kind([_changed(kind, inside) for inside in value])
+    return value
 
 
 def range_texts(name: str, ranges: Ranges) -> list[str]:
@@ -268,17 +256,18 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
     >>> range_texts("x", [(None, -204.2), (0.3, 0.389), (2, None)])
     ['x <= -204.2', '0.3 <= x <= 0.389', 'x >= 2']
     """
-    return [_range_text(name, *ends) for ends in ranges]
-
-
-def _range_text(name: str, first: Number | None, last: Number | None) -> str:
-    if first is None and last is None:
-        return f"any {name}"
-    if first is None:
-        return f"{name} < inf" if last == _LARGEST else f"{name} <= {last!r}"
-    if last is None:
-        return f"{name} >= {first!r}"
-    return f"{name} = {first!r}" if first == last else f"{first!r} <= {name} <= {last!r}"
+    texts = []
+    for first, last in ranges:
+        if first is None and last is None:
+            texts.append(f"any {name}")
+        elif first is None:
+            texts.append(f"{name} < inf" if last == _LARGEST else f"{name} <= {last!r}")
+        elif last is None:
+            texts.append(f"{name} >= {first!r}")
+        else:
+            equal = f"{name} = {first!r}"
+            texts.append(equal if first == last else f"{first!r} <= {name} <= {last!r}")
+    return texts
 
 
 def _low_bit_text(name: str, ranges: Sequence[tuple[int, int]]) -> str:

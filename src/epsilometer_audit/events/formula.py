@@ -11,6 +11,7 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 
+_ARRAYS = ("entries", "centres", "scales")
 _CLIPPED = 8.0  # units of its spread, at which an entry is clipped
 
 
@@ -45,18 +46,14 @@ class Formula:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the formula as plain values for JSON."""
-        return {
-            "entries": list(self.entries),
-            "centres": list(self.centres),
-            "scales": list(self.scales),
-            "terms": [[list(factors), weight] for factors, weight in self.terms],
-        }
+        plain: dict[str, Any] = {name: list(getattr(self, name)) for name in _ARRAYS}
+        return plain | {"terms": [[list(factors), weight] for factors, weight in self.terms]}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Formula:
         """Return the formula of `to_plain`."""
         terms = tuple((tuple(factors), weight) for factors, weight in plain["terms"])
-        entries, centres, scales = (tuple(plain[k]) for k in ("entries", "centres", "scales"))
+        entries, centres, scales = (tuple(plain[name]) for name in _ARRAYS)
         return cls(entries, centres, scales, terms)
 
 

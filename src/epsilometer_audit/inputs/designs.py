@@ -2,15 +2,17 @@
 
 Some faults need two conditions at once, such as an odd length and sorted rows. So any two values of
 these factors occur together at least once, in few tables: a covering array, made greedily as by
-Cohen et al. (1997).
+Cohen et al. (1997). It has the first, middle and last position and the first changes of a row. Each
+other position and each other change has a pair, too; what has none is noted.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, product
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, cycle, islice, product
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,12 @@ from epsilometer_audit.inputs.entries import Entry, Named, Users, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
-_POSITIONS = ("last", "first", "middle")
+Filling = tuple[str, Callable[[int], list[Any]]]  # its name, and so many rows
+_POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
+    "last": lambda n: n - 1,
+    "first": lambda _: 0,
+    "middle": lambda n: (n - 1) // 2,
+}
 
 
 def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -62,73 +69,101 @@ class Table:
     replace: bool
     user: str | None = None
     most: int = 1
+    left: dict[str, tuple[set[int], int]] = field(default_factory=dict)
+    """Positions and changes that no pair has so far, and the number of all."""
+
+    def untried(self) -> list[str]:
+        """Return a note on the positions and changes that no pair has, if there are any."""
+        counts = [f"{len(left)} of {n} {name}" for name, (left, n) in self.left.items() if left]
+        more = "were not tried; a larger limit tries more"
+        return [f"{' and '.join(counts)} of a {self._unit} {more}"] * bool(counts)
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield neighbours: a long table, then short ones and a covering array in turn."""
+        """Yield neighbours: a long table, then new positions, short tables, and others in turn."""
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
         beyond = 2 ** int(math.log2(self.longest)) + 1  # where a chunk may begin
         large = [n for n in (self.longest, self.longest - 1, beyond) if least <= n <= self.longest]
         large = [n for n in dict.fromkeys(large) if n > _SMALL] or [self.longest]
         small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
         changes = self._changes(rng)
-        sizes = [len(large), len(changes), len(self._others), len(_POSITIONS)]
+        fillings = self._fillings(rng)
+        known = min(len(changes), _REPLACED if self.replace else _ADDED)
+        usual = list(_POSITIONS.values())
         first, *rest = [
-            (large[n], changes[change], others, _POSITIONS[position])
-            for n, change, others, position in covering(sizes)
+            (large[n], change, fillings[others], usual[position](large[n]))
+            for n, change, others, position in covering([len(large), known, len(fillings), 3])
         ]
-        few = product(changes[:4], range(2), small)
-        tiny = [(n, change, others, "last") for change, others, n in few]
-        for n, change, others, position in [first, *in_turn([tiny, rest])]:
-            yield self._pair(n, change, others, position, rng)
+        few = product(range(known)[:4], fillings[:2], small)
+        tiny = [(n, change, others, n - 1) for change, others, n in few]
+        n = self.longest
+        at = dict.fromkeys(i for k in range(n.bit_length() + 1) for i in range(0, n, n >> k or 1))
+        self.left["positions"] = set(at), n
+        self.left["changes"] = set(range(len(changes))), len(changes)
+        others_at = [i for i in at if i not in {position(n) for position in usual}]
+        positions = [(n, 0, fillings[0], i) for i in others_at]
+        others = islice(cycle(fillings), len(changes))
+        more = [(n, i, some, n - 1) for i, some in enumerate(others) if i >= known]
+        new = in_turn([positions, more])
+        for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]])]:
+            if size == n:
+                self.left["positions"][0].discard(i)
+            self.left["changes"][0].discard(change)
+            yield self._pair(size, changes[change], some, i)
 
     def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         """Return rows to remove, or rows and their replacements."""
         rows = self._units
         if self.replace:
-            return [(x, y) for _, x, y in rows.pairs(rng) if x != y][:_REPLACED]
+            changes: dict[Any, tuple[Any, Any]] = {}
+            for _, x, y in rows.pairs(rng):
+                if x != y:
+                    changes.setdefault(frozenset(map(json.dumps, (x, y))), (x, y))
+            return list(changes.values())
         missing = rows.missing[:1]  # early, so that few pairs have one
-        others = [row for row in rows.others()[: _ADDED - 3] if row not in missing]
-        removed = [rows.high, *missing, rows.low, *others, rows.drawn(rng)]
+        others = [row for row in rows.others() if row not in missing]
+        few = others[: _ADDED - 3 - len(missing)]
+        removed = [rows.high, *missing, rows.low, *few, rows.drawn(rng), *others[len(few) :]]
         return [(row, None) for row in removed]
 
     @property
-    def _units(self) -> Entry | Users:
-        return self.rows if self.user is None else Users(self.rows, self.most)
+    def _unit(self) -> str:
+        return "row" if self.user is None else "user"
 
     @property
-    def _others(self) -> list[str]:
+    def _units(self) -> Entry:
+        return self.rows if self.user is None else Users(self.rows, self.most)
+
+    def _fillings(self, rng: np.random.Generator) -> list[Filling]:
+        """Return what the other rows may be."""
         rows = self._units
-        low, high = shown(rows.low, 20), shown(rows.high, 20)
-        fillings = [low, high, f"from {low} to {high}", f"{low} and {high} in turn", "at random"]
-        for row in rows.missing[:1]:
-            missing = shown(row, 20)
-            fillings += [f"{missing} and {high} in turn", f"{missing}, then {high}", missing]
+        low, high = rows.low, rows.high
+        a, b = shown(low, 20), shown(high, 20)
+        fillings: list[Filling] = [
+            (a, lambda n: [low] * n),
+            (b, lambda n: [high] * n),
+            (f"from {a} to {b}", lambda n: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
+            (f"{a} and {b} in turn", lambda n: [(low, high)[i % 2] for i in range(n)]),
+            ("at random", lambda n: [rows.drawn(rng) for _ in range(n)]),
+        ]
+        if rows.missing:
+            gap = rows.missing[0]
+            c = shown(gap, 20)
+            fillings += [
+                (f"{c} and {b} in turn", lambda n: [(gap, high)[i % 2] for i in range(n)]),
+                (f"{c}, then {b}", lambda n: [gap, *[high] * (n - 1)][:n]),
+                (c, lambda n: [gap] * n),
+            ]
         return fillings
 
-    def _filled(self, others: int, n: int, rng: np.random.Generator) -> list[Any]:
-        rows = self._units
-        ends = rows.low, rows.high
-        if others < 2:
-            return [ends[others]] * n
-        if others == 2:
-            return [rows.at(i / max(n - 1, 1)) for i in range(n)]
-        if others > 4:
-            every = (2, n, 1)[others - 5]
-            return [rows.high if i % every else rows.missing[0] for i in range(n)]
-        return [ends[i % 2] if others == 3 else rows.drawn(rng) for i in range(n)]
-
-    def _pair(
-        self, n: int, change: tuple[Any, Any], others: int, position: str, rng: np.random.Generator
-    ) -> Named:
+    def _pair(self, n: int, change: tuple[Any, Any], others: Filling, i: int) -> Named:
         row, other = change
-        rest = self._filled(others, n - 1, rng)
-        i = {"first": 0, "middle": (n - 1) // 2, "last": n - 1}[position]
+        rest = others[1](n - 1)
+        names = {place(n): name for name, place in reversed(_POSITIONS.items())}
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
         change_text = f"replaced by {shown(other)}" if self.replace else "removed"
-        kind = "row" if self.user is None else "user"
-        where = f"{position} of {n} {kind}s, others {self._others[others]}"
-        name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {kind}'}"
+        where = f"{names.get(i, f'number {i + 1}')} of {n} {self._unit}s, others {others[0]}"
+        name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {self._unit}'}"
         if self.user is None:
             return name, x, y
         users = list(range(1, n + 1))

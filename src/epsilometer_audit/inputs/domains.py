@@ -102,7 +102,7 @@ def domain(
     most = declared.get("limit", _MOST) if limit is None else limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
     seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
-    pairs, entries, size = _top("domain", own)
+    pairs, entries, size, table = _top("domain", own)
     if most * size > _LARGEST:
         message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
         raise ArgumentError("domain.limit", message)
@@ -125,29 +125,31 @@ def domain(
     ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
     untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
-    return Candidates(chosen, untried=untried)
+    return Candidates(chosen, untried=[*untried, *(table.untried() if table else [])])
 
 
 # --- declarations ---------------------------------------------------------------------------------
 
 
-def _top(where: str, declared: Mapping[str, Any]) -> tuple[Pairs, Sequence[Entry], int]:
-    """Return the generator of pairs of a domain, the entries of its inputs, and their size."""
+def _top(
+    where: str, declared: Mapping[str, Any]
+) -> tuple[Pairs, Sequence[Entry], int, Table | None]:
+    """Return the generator of pairs of a domain, the entries of its inputs, their size, a table."""
     kind = _kind(where, declared, DOMAIN_KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
-        return (lambda _: iter(patterns(size))), (), size
+        return (lambda _: iter(patterns(size))), (), size, None
     if kind == "rows":
         table = _table(where, declared)
         columns = _columns(table.rows)
         size = table.longest * table.most * _width(columns)
-        return _framed(where, declared, table.pairs, _types(table)), columns, size
+        return _framed(where, declared, table.pairs, _types(table)), columns, size, table
     if kind == "counts":
         counts = _counts(where, declared)
         types = {"key": 4, "count": 1}
-        return _framed(where, declared, counts.pairs, types), (), len(counts.keys)
+        return _framed(where, declared, counts.pairs, types), (), len(counts.keys), None
     entry = _entry(where, declared)
-    return entry.pairs, (entry,), _width([entry])
+    return entry.pairs, (entry,), _width([entry]), None
 
 
 def _table(where: str, declared: Mapping[str, Any]) -> Table:

@@ -1,15 +1,15 @@
 """Entries: the values of an input, or of a column of a row.
 
-They are numbers, choices, bits, or several columns. Each kind has two ends, a value at any fraction
-between them, other special values, and pairs of neighbours, the most useful first (some may be
-repeated, or equal). Special values reveal wrong bounds, positions that are left out, missing
-clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
+They are numbers, choices, bits, or several columns. Special values reveal wrong bounds, positions
+that are left out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022).
+Pairs of neighbours may be repeated, or equal.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -50,43 +50,70 @@ def shown(value: Any, most: int = 32) -> str:
     return text if len(text) <= most else f"{text[: most - 4]} ..."
 
 
+class Entry(ABC):
+    """What all kinds of entries have; ``missing`` are values of missing entries."""
+
+    missing: Sequence[Any] = ()
+
+    @property
+    def low(self) -> Any:
+        """One end."""
+        return self.at(0)
+
+    @property
+    def high(self) -> Any:
+        """The other end."""
+        return self.at(1)
+
+    @abstractmethod
+    def at(self, share: float) -> Any:
+        """Return a value at a share of the way between the ends, from 0 to 1."""
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Return a random value."""
+        return self.at(float(rng.random()))
+
+    @abstractmethod
+    def others(self) -> list[Any]:
+        """Return further special values, the most useful first."""
+
+    @abstractmethod
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield neighbours, the most useful first."""
+
+
 @dataclass(frozen=True)
-class Number:
-    """Numbers from ``low`` to ``high``, whole ones or all; or each ``step`` from ``low``.
+class Number(Entry):
+    """Numbers from ``lower`` to ``upper``, whole ones or all; or each ``step`` from ``lower``.
 
     ``clipped`` tells whether inputs may lie beyond, as the mechanism clips them. Neighbours are
-    ``distance`` apart; if it is None, any two numbers are neighbours. ``missing`` has the value of
-    a missing entry, if there is one.
+    ``distance`` apart; if it is None, any two numbers are neighbours.
     """
 
-    low: float
-    high: float
+    lower: float
+    upper: float
     whole: bool = False
     clipped: bool = False
     distance: float | None = None
     step: float | None = None
-    missing: tuple[float | None, ...] = ()
+    missing: Sequence[Any] = ()
 
     def at(self, share: float) -> float:
-        """Return a number between low and high, of four digits or a whole number of steps."""
+        """Return a number of four digits, or a whole number of steps from the lower end."""
+        low, high = self.lower, self.upper
+        if share in (0, 1):
+            return (low, high)[int(share)]
         if self.step is not None:
-            steps = round(share * ((self.high - self.low) / self.step))
-            return self._inside(self.low + steps * self.step)
-        value = (1 - share) * self.low + share * self.high
+            return self._inside(low + round(share * ((high - low) / self.step)) * self.step)
+        value = (1 - share) * low + share * high
         return self._inside(value if self.whole else float(f"{value:.4g}"))
 
-    def drawn(self, rng: np.random.Generator) -> float:
-        """Return a random number, of four digits."""
-        return self.at(float(rng.random()))
-
     def others(self) -> list[Any]:
-        """Return the missing entry, numbers beyond the ends if they are clipped, middle, and 0."""
-        beyond = self._beyond() if self.clipped else []
-        zero = [self._number(0)] if self.low < 0 < self.high else []
+        beyond = [*self._just_beyond(), *self._beyond()] if self.clipped else []
+        zero = [self._number(0)] if self.lower < 0 < self.upper else []
         return [*self.missing, *beyond, self.at(0.5), *zero]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
-        """Yield two numbers, or two numbers at the distance."""
         for name, x, y in self._any(rng) if self.distance is None else self._apart(rng):
             yield f"{name}: {shown(x)} against {shown(y)}", x, y
 
@@ -100,13 +127,15 @@ class Number:
             yield "out of bounds", below, above
             yield "above the upper end", high, above
             yield "below the lower end", low, below
+            for end, beyond in zip((high, low), self._just_beyond(), strict=False):
+                yield "just out of bounds", end, beyond
             yield from (("far out of bounds", middle, x) for x in far)
         yield "lower end", low, middle
         yield "upper end", middle, high
         if self.whole and high - low < _SMALL:
             yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
             return
-        near = self._number(self.step or (1 if self.whole else (high - low) / 1000))
+        near = self._near
         yield "near the lower end", low, self._inside(low + near)
         yield "near the upper end", self._inside(high - near), high
         if low < 0 < high:
@@ -124,14 +153,16 @@ class Number:
             start = self._number(x)
             end = self._number(start + step)
             near = end - start <= step * _ROUNDED  # not so where floats are coarse
-            if self.low <= start and end <= self.high and near:
+            if self.lower <= start and end <= self.upper and near:
                 yield name, start, end
-        middle = self.at(0.5)
+        low, high, middle = self.lower, self.upper, self.at(0.5)
         for part in (half, 1 if self.whole else step / 1000):
-            if middle + part <= self.high:
+            if middle + part <= self.upper:
                 yield "nearer", middle, self._number(middle + part)
         if self.clipped:
             above, below, *_ = self._beyond()
+            yield "just above the upper end", high, self._number(high + step)
+            yield "just below the lower end", self._number(low - step), low
             yield "above the upper end", above, self._number(above + step)
             yield "below the lower end", self._number(below - step), below
 
@@ -139,13 +170,12 @@ class Number:
         self, step: float, half: float, rng: np.random.Generator
     ) -> Iterator[tuple[str, float]]:
         """Yield the smaller of two numbers, and the name of its position."""
-        low, high = self.low, self.high
+        low, high = self.lower, self.upper
         yield from (("from 0", 0), ("lower end", low), ("upper end", high - step))
         yield from (("to 0", -step), ("around 0", -half))
         size = max(abs(low), abs(high))
         for power in dict.fromkeys((2.0 ** math.floor(math.log2(size)), 1.0)):
-            for sign in (1, -1):
-                border = sign * power
+            for border in (power, -power):
                 yield f"around {border:g}, where floats become coarser", border - half
                 yield f"to {border:g}", border - step
                 yield f"from {border:g}", border
@@ -156,73 +186,57 @@ class Number:
         yield from (("at random", low + float(rng.random()) * (high - low)) for _ in range(4))
 
     def _beyond(self) -> list[float]:
-        width = self.high - self.low
-        beyond = [(self.high + far * width, self.low - far * width) for far in _FAR]
+        width = self.upper - self.lower
+        beyond = [(self.upper + far * width, self.lower - far * width) for far in _FAR]
         finite = [ends for ends in beyond if all(map(math.isfinite, ends))]
-        return [self._number(end) for ends in finite for end in ends] or [self.high, self.low]
+        return [self._number(end) for ends in finite for end in ends] or [self.upper, self.lower]
+
+    @property
+    def _near(self) -> float:
+        """The smallest difference of interest."""
+        width = self.upper - self.lower
+        return self._number(self.step or (1 if self.whole else width / 1000))
+
+    def _just_beyond(self) -> list[float]:
+        ends = self.upper + self._near, self.lower - self._near
+        return [self._number(end) for end in ends if math.isfinite(end)]
 
     def _number(self, value: float) -> float:
         return round(value) if self.whole else float(value) + 0.0  # not -0.0
 
     def _inside(self, value: float) -> float:
-        return self._number(min(max(value, self.low), self.high))
+        return self._number(min(max(value, self.lower), self.upper))
 
 
 @dataclass(frozen=True)
-class Choices:
+class Choices(Entry):
     """One of several values; any two are neighbours."""
 
     options: Sequence[Any]
-    missing = ()
-
-    @property
-    def low(self) -> Any:
-        """The first."""
-        return self.options[0]
-
-    @property
-    def high(self) -> Any:
-        """The last."""
-        return self.options[-1]
 
     def at(self, share: float) -> Any:
-        """Return the option at a share of the list."""
         return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a random option."""
         return self.options[int(rng.integers(len(self.options)))]
 
     def others(self) -> list[Any]:
-        """Return all options but the first and the last."""
         return list(self.options[1:-1])
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield the first and the last, successive options, and all other pairs."""
         some = [self.options[i] for i in spread(len(self.options), _MOST_CHOICES)]
-        last = len(some) - 1
         two = sorted(combinations(range(len(some)), 2), key=lambda ij: ij[1] - ij[0])
-        for i, j in [(0, last), *two]:
-            yield f"{shown(some[i])} against {shown(some[j])}", some[i], some[j]
+        for i, j in [(0, len(some) - 1), *two]:
+            yield _against(some[i], some[j])
 
 
 @dataclass(frozen=True)
-class Bits:
+class Bits(Entry):
     """Vectors of zeros and ones; neighbours differ in one bit, or are any two vectors."""
 
     size: int
     flip_one: bool = True
-    missing = ()
-
-    @property
-    def low(self) -> list[int]:
-        """All zeros."""
-        return [0] * self.size
-
-    @property
-    def high(self) -> list[int]:
-        """All ones."""
-        return [1] * self.size
 
     def at(self, share: float) -> list[int]:
         """Return ones, then zeros."""
@@ -230,7 +244,6 @@ class Bits:
         return [1] * ones + [0] * (self.size - ones)
 
     def drawn(self, rng: np.random.Generator) -> list[int]:
-        """Return random bits."""
         return [int(bit) for bit in rng.integers(0, 2, self.size)]
 
     def others(self) -> list[list[int]]:
@@ -248,7 +261,8 @@ class Bits:
         if not self.flip_one:
             for (name, x), (other, y) in combinations(vectors, 2):
                 yield f"{name} against {other}", x, y
-            yield "ones in turn against zeros in turn", self._in_turn, self._flipped(self._in_turn)
+            turned = [1 - bit for bit in self._in_turn]
+            yield "ones in turn against zeros in turn", self._in_turn, turned
             for _ in range(4):
                 yield "random bits against others", self.drawn(rng), self.drawn(rng)
         n = self.size
@@ -258,44 +272,28 @@ class Bits:
             for i in some:
                 for name, x in chosen:
                     where = {0: "first bit", n - 1: "last bit"}.get(i, f"bit {i + 1} of {n}")
-                    yield f"{where} flipped of {name}", x, self._flipped(x, i)
+                    yield f"{where} flipped of {name}", x, [*x[:i], 1 - x[i], *x[i + 1 :]]
 
     @property
     def _in_turn(self) -> list[int]:
         return [i % 2 for i in range(self.size)]
 
-    @staticmethod
-    def _flipped(bits: list[int], *which: int) -> list[int]:
-        return [1 - bit if i in which or not which else bit for i, bit in enumerate(bits)]
-
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Entry):
     """Rows of several columns, as lists, or as mappings where the columns have names."""
 
     columns: Sequence[Entry]
     names: Sequence[str] | None = None
 
-    @property
-    def low(self) -> Any:
-        """One end of all columns."""
-        return self._row([column.low for column in self.columns])
-
-    @property
-    def high(self) -> Any:
-        """The other end of all columns."""
-        return self._row([column.high for column in self.columns])
-
     def at(self, share: float) -> Any:
-        """Return a row with each entry at the same share of its way."""
         return self._row([column.at(share) for column in self.columns])
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Return a random row."""
         return self._row([column.drawn(rng) for column in self.columns])
 
     @property
-    def missing(self) -> list[Any]:
+    def missing(self) -> Sequence[Any]:  # type: ignore[override]
         """Rows whose entries are missing: all that may be, then one of them."""
         chosen = [i for i in spread(len(self.columns), _COLUMNS) if self.columns[i].missing]
         alone = [self._with(i, self.columns[i].missing[0]) for i in chosen]
@@ -311,25 +309,20 @@ class Columns:
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield rows that differ in all columns, missing entries, one column, random pairs."""
-        chosen = spread(len(self.columns), _COLUMNS)
         each = [list(column.pairs(rng)) for column in self.columns]
         x, y = ([pairs[0][side] for pairs in each] for side in (1, 2))
-        alone = [
-            [tuple([*x[:i], end, *x[i + 1 :]] for end in ends) for _, *ends in each[i]]
-            for i in chosen
-        ]
-        yield self._named(x, y)
+        yield _against(self._row(x), self._row(y))
         for row in self.missing[:2]:
-            yield f"{shown(self.high)} against {shown(row)}", self.high, row
+            yield _against(self.high, row)
+        alone = [
+            [[[*x[:i], end, *x[i + 1 :]] for end in ends] for _, *ends in each[i]]
+            for i in spread(len(self.columns), _COLUMNS)
+        ]
         for a, b in in_turn(alone):
-            yield self._named(a, b)
+            yield _against(self._row(a), self._row(b))
         for _ in range(4):
             some = [pairs[int(rng.integers(len(pairs)))] for pairs in each]
-            yield self._named(*([pair[side] for pair in some] for side in (1, 2)))
-
-    def _named(self, a: list[Any], b: list[Any]) -> Named:
-        x, y = self._row(a), self._row(b)
-        return f"{shown(x)} against {shown(y)}", x, y
+            yield _against(*(self._row([pair[side] for pair in some]) for side in (1, 2)))
 
     def _with(self, i: int, value: Any) -> Any:
         row = [column.low for column in self.columns]
@@ -340,24 +333,14 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Users:
+class Users(Entry):
     """The rows of a user, from one row to ``most``."""
 
-    rows: Number | Choices | Bits | Columns
+    rows: Entry
     most: int
 
     @property
-    def low(self) -> list[Any]:
-        """A single row."""
-        return [self.rows.low]
-
-    @property
-    def high(self) -> list[Any]:
-        """Most rows, all equal."""
-        return [self.rows.high] * self.most
-
-    @property
-    def missing(self) -> list[Any]:
+    def missing(self) -> Sequence[Any]:  # type: ignore[override]
         """Single rows with missing entries."""
         return [[row] for row in self.rows.missing]
 
@@ -366,7 +349,6 @@ class Users:
         return [self.rows.at(share)] * (1 + round(share * (self.most - 1)))
 
     def drawn(self, rng: np.random.Generator) -> list[Any]:
-        """Return random rows, a random number of them."""
         return [self.rows.drawn(rng) for _ in range(int(rng.integers(self.most)) + 1)]
 
     def others(self) -> list[Any]:
@@ -376,17 +358,18 @@ class Users:
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield few and many rows, equal and different ones, then as many other rows."""
-        few = (self.low, [self.rows.high], self._different)
-        many = [[[row] * self.most for row in pair] for _, *pair in self.rows.pairs(rng)]
-        for x, y in [*((start, self.high) for start in few), *many]:
-            yield f"{shown(x)} against {shown(y)}", x, y
+        for few in (self.low, [self.rows.high], self._different):
+            yield _against(few, self.high)
+        for _, x, y in self.rows.pairs(rng):
+            yield _against([x] * self.most, [y] * self.most)
 
     @property
     def _different(self) -> list[Any]:
         return [self.rows.at(i / max(self.most - 1, 1)) for i in range(self.most)]
 
 
-Entry = Number | Choices | Bits | Columns
+def _against(x: Any, y: Any) -> Named:
+    return f"{shown(x)} against {shown(y)}", x, y
 
 
 def in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:

@@ -69,7 +69,7 @@ class Column:
     level: int = 1  # of a rest: the number of reals that are subtracted
 
     @property
-    def outcomes(self) -> list[str]:
+    def word_names(self) -> list[str]:
         """The names of the words, in full."""
         return [w.text(None) if isinstance(w, Other) else repr(w) for w in self.words]
 

@@ -201,7 +201,7 @@ class Layout:
         columns = self.columns if every else self.columns[entry:][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
-        words = {column.name: column.outcomes for column in columns if column.kind == "word"}
+        words = {column.name: column.word_names for column in columns if column.kind == "word"}
         if words:
             plain["words"] = words
         if any(column.signed for column in columns):

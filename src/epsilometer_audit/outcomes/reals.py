@@ -126,21 +126,13 @@ def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
 
 
 def _of_array(values: Array) -> tuple[Array, Array | None]:
-    kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind == "u" and size == 8 and values.size and values.max() > _LIMITS.max:
-        reals = values.astype(np.float64)
-        below = np.minimum(reals, 2.0**64 - 2048)
-        difference = (values - below.astype(np.uint64)).view(np.int64).astype(np.float64)
-        rest = difference - (reals - below)
-    elif kind in "biu":
-        return values.astype(np.int64, copy=False), None
-    elif size > 8:
-        with np.errstate(all="ignore"):
-            reals = values.astype(np.float64)
-            rest = np.where(np.isfinite(reals), values - reals, 0).astype(np.float64)
-    else:
+    kind, wide = values.dtype.kind, values.dtype.itemsize > _DOUBLE and values.size > 0
+    if kind == "f" and not wide:
         return values.astype(np.float64, copy=False), None
-    return reals, rest[..., None] if rest.any() else None
+    if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
+        return values.astype(np.int64, copy=False), None
+    reals, rest = as_numbers(list(values.ravel()))
+    return reals.reshape(values.shape), None if rest is None else rest.reshape(*values.shape, -1)
 
 
 def _split(value: Any) -> tuple[list[float], bool]:
@@ -151,24 +143,21 @@ def _split(value: Any) -> tuple[list[float], bool]:
         return [math.copysign(math.inf, value > 0 or -1)], False
     except (ValueError, TypeError, ArithmeticError):  # a signalling NaN
         return [math.nan], True
-    left: Any = 0  # what the reals do not hold
-    unit: Any = 0  # two such numbers differ by more
-    if isinstance(value, np.longdouble):
-        told = math.isfinite(real) or value == real or math.isnan(real)
-        return [real, *([float(value - np.longdouble(real))] if math.isfinite(real) else [])], told
-    if isinstance(value, (int, np.integer, np.bool_)):
-        left = int(value) - int(real)
-    elif isinstance(value, Fraction):
-        left, unit = value - Fraction(real), Fraction(1, 2 * value.denominator**2)
-    elif isinstance(value, Decimal) and value.is_finite():
-        if not math.isfinite(real) or abs(value.adjusted()) > _DECIMALS:  # no huge fractions
+    if not math.isfinite(real):
+        return [real], bool(value == real or math.isnan(real))
+    unit = Fraction(0)  # two such numbers differ by more
+    if isinstance(value, Fraction):
+        unit = Fraction(1, 2 * value.denominator**2)
+    elif isinstance(value, Decimal):
+        if abs(value.adjusted()) > _DECIMALS:  # no huge fractions
             return [real], not value
-        exponent = min(int(value.as_tuple().exponent), 0)
-        left, unit = Fraction(value) - Fraction(real), Fraction(1, 2 * 10**-exponent)
-    reals = [real]
+        unit = Fraction(1, 2 * 10 ** -min(int(value.as_tuple().exponent), 0))
+    elif isinstance(value, (int, np.integer, np.bool_)):
+        value = int(value)
+    reals, left = [real], Fraction(*value.as_integer_ratio()) - Fraction(real)
     while left and (abs(left) >= unit or len(reals) == 1) and len(reals) < _REALS:
         reals.append(float(left))
-        left -= Fraction(reals[-1]) if unit else int(reals[-1])
+        left -= Fraction(reals[-1])
     return reals, abs(left) <= unit
 
 
