@@ -18,11 +18,11 @@ from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.bets import Round
 from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
 from epsilometer_audit.statistics.power import detectable
-from epsilometer_audit.statistics.schedule import Step
+from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
+from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
@@ -37,7 +37,7 @@ class Result:
     violated: bool
     pair: int  # the number of the pair with most evidence
     claim: Claim  # the part of the claim that this evidence concerns
-    round: Round | None  # the bet on events that won most at the claimed level
+    round: PlacedBet | None  # the bet on events that won most at the claimed level
     witness: Found | None
     steps: Sequence[Step]
     draws: int  # of a side over all pairs

@@ -32,8 +32,16 @@ from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.rounds import Draw, Evidence, gather, shuffled, successive
-from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
+from epsilometer_audit.statistics.rounds import (
+    Draw,
+    Evidence,
+    Step,
+    gather,
+    least_samples,
+    schedule,
+    shuffled,
+    successive,
+)
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 

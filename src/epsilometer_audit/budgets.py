@@ -17,7 +17,7 @@ from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import compact
 from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.statistics.schedule import least_samples
+from epsilometer_audit.statistics.rounds import least_samples
 from epsilometer_audit.verdict import Verdict
 
 TRIED, CHECKED, _DRAWN = 0.1, 0.5, 0.9  # largest used shares of a budget after each step

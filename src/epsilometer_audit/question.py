@@ -20,7 +20,7 @@ from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
-from epsilometer_audit.statistics.upper import Outcomes, Smooth
+from epsilometer_audit.statistics.upper import FiniteOutcomes, Smooth
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
@@ -167,10 +167,10 @@ class Question:
         return known or None
 
     @cached_property
-    def known(self) -> Outcomes | Smooth | None:
+    def known(self) -> FiniteOutcomes | Smooth | None:
         """The declared facts about the outputs."""
         if self.outcomes is not None:
-            return Outcomes(self.outcomes)
+            return FiniteOutcomes(self.outcomes)
         if self.support is None or self.lipschitz is None:
             return None
         return Smooth((self.support[0], self.support[1]), self.lipschitz)

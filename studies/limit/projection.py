@@ -26,8 +26,8 @@ from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.exact.real_line import ExactLaplace, ExactLaplaceVector, NormalShift
-from epsilometer_audit.projections.draws import coins, floor, least_draws
-from epsilometer_audit.projections.project import Claimed, Projection, project
+from limit.kl_inf.draws import coins, floor, least_draws
+from limit.kl_inf.project import Projectable, Projection, project
 
 __all__ = ["ceiling", "cells", "coins", "floor", "least_draws", "limit"]
 
@@ -38,7 +38,7 @@ _LEVEL = 1e-5  # of a ceiling
 _MERGED, _WIDEST = 4096, 14.0  # cells for a ceiling, and their largest log p/q
 
 
-class Levelled(Claimed, Protocol):
+class Levelled(Projectable, Protocol):
     """A claim of one number."""
 
     @property
@@ -94,7 +94,7 @@ def _nodes(kinks: Floats, scale: float, fineness: int) -> tuple[Floats, Floats]:
 
 
 def limit(
-    law: Distribution, x: Any, x_prime: Any, claim: Claimed, stable: float = STABLE
+    law: Distribution, x: Any, x_prime: Any, claim: Projectable, stable: float = STABLE
 ) -> Projection:
     """Return the projection of the laws at two inputs onto a claim; ``kl_inf`` is its minimum.
 

@@ -13,8 +13,8 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from auditors import PROGRAMS, Auditor, listed
 from epsilometer.errors import ArgumentError
 from epsilometer.models import Fractional
-from epsilometer_audit.projections.draws import floor, least_draws
 from limit import methods as audits
+from limit.kl_inf.draws import floor, least_draws
 from limit.methods import ALPHA, ANYTIME, Claimed, Run
 from limit.projection import ceiling, limit
 from matrix.methods import Method

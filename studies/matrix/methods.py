@@ -28,8 +28,7 @@ from epsilometer.models import Fractional, Model
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
-from epsilometer_audit.statistics.rounds import Evidence, gather, successive
-from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_audit.statistics.rounds import Evidence, gather, schedule, successive
 from matrix.event_bound import CHOOSING, event_bound
 
 Parameters = dict[str, JsonValue]

@@ -1,9 +1,8 @@
-"""How few draws refute a claim: `python -m tests.benchmarks.few_draws`, some twenty minutes.
+"""How few draws refute a claim: `PYTHONPATH=studies python -m tests.benchmarks.few_draws`.
 
-It prints the mean number of draws of each side until an audit with `stop` refutes a false claim,
-beside the least that any audit of outputs can need (the floor), and the share of audits in which a
-claim that just holds is refuted. `--only` chooses rows by their names, `--others` adds further
-false claims; `--draws` are those of a side where a claim holds.
+It takes some twenty minutes, and prints the mean number of draws of each side until an audit with
+`stop` refutes a false claim, beside the least that any audit of outputs can need (the floor), and
+the share of audits in which a claim that just holds is refuted. `--only` chooses rows by names.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from scipy import stats
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit.projections.draws import floor
-from epsilometer_audit.projections.project import project
+from limit.kl_inf.draws import floor
+from limit.kl_inf.project import project
 
 ALPHA, DELTA, MOST = 0.05, 1e-5, 20_000
 LEVELS = (0.01, 0.1, 1.0)

@@ -14,8 +14,7 @@ from scipy.optimize import brentq
 from tests.benchmarks.one_run_ceiling import ceiling
 
 from epsilometer_audit.canaries.guessing import Counted, count, refuted, rules_of
-from epsilometer_audit.projections.project import gaussian_deltas
-from epsilometer_audit.statistics.claims import Gaussian
+from epsilometer_audit.statistics.claims import Gaussian, gaussian_deltas
 
 ALPHA, DELTA = 0.05, 1e-5
 CASES = ((100, 0.3, 1001), (1000, 0.5, 1001), (10_000, 0.65, 401), (100_000, 0.75, 201))

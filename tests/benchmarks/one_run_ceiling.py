@@ -28,7 +28,7 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
-from epsilometer_audit.projections.project import gaussian_deltas
+from epsilometer_audit.statistics.claims import gaussian_deltas
 
 _NODES, _EPSILONS = 1000, 160
 _REACH = 9.0  # of |L|, over mu

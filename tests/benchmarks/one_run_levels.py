@@ -20,8 +20,7 @@ from tests.benchmarks.scripts import head, line, parsed
 from epsilometer.arrays import Bools, Floats
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.canaries.guessing import Counted, count, rules_of
-from epsilometer_audit.projections.project import gaussian_deltas
-from epsilometer_audit.statistics.claims import Gaussian
+from epsilometer_audit.statistics.claims import Gaussian, gaussian_deltas
 
 ALPHA, RUNS = 0.05, 800
 Scores = Callable[[Bools, np.random.Generator], Floats]

@@ -23,8 +23,7 @@ from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim
-from epsilometer_audit.statistics.rounds import Evidence, gather
-from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
 
 GOAL, LEAST, CHANCE, ALPHA = 0.9, 0.87, 1e-3, 0.05
 MANY = 20  # pairs, from which a cell has a fourth of the runs

@@ -1,4 +1,6 @@
-"""Whether promised draws and levels find violations: `python -m tests.benchmarks.promised_power`.
+"""Whether promised draws and levels find violations, on ten mechanisms and mechanisms like them.
+
+`PYTHONPATH=studies python -m tests.benchmarks.promised_power` prints a table.
 
 It asks `samples_needed` for the draws that show the level of each of ten mechanisms, with
 probability .9 and against a smaller claim, audits the mechanism with so many, and counts refuted
@@ -29,11 +31,10 @@ import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_audit.projections.draws import least_draws
-from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.power import detectable
-from epsilometer_audit.statistics.rounds import Evidence, gather
-from epsilometer_audit.statistics.schedule import schedule
+from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
+from limit.kl_inf.draws import least_draws
+from limit.kl_inf.project import project
 from limit.projection import cells
 
 DELTA, RARE = 0.01, 0.01

@@ -753,7 +753,7 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
 
 
 def least(pairs):
-    from epsilometer_audit.statistics.schedule import least_samples
+    from epsilometer_audit.statistics.rounds import least_samples
 
     return least_samples(len(pairs))
 

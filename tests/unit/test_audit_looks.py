@@ -6,7 +6,8 @@ import json
 import math
 import sys
 from fractions import Fraction
-from pathlib import Path
+from inspect import getsource
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,11 @@ import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import best
-from epsilometer_audit.events.events import MINUS_ZERO, NOT_FINITE, ZERO, Event, View, lowest_bits
+from epsilometer_audit.events.events import MINUS_ZERO, ZERO, Event, View, lowest_bits
 from epsilometer_audit.events.formula import Formula
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.sources.worker import python_worker
-from epsilometer_audit.statistics.claims import pure
-from epsilometer_audit.statistics.learning import learn
-from epsilometer_audit.statistics.low_bits import low_bits
+from epsilometer_audit.statistics.fine_cells import low_bits
 from epsilometer_audit.statistics.scores import learned_scores
 from tests.benchmarks.honest import HONEST
 
@@ -57,50 +56,6 @@ def test_the_lowest_bit_is_that_of_the_fraction(x):
     assert exact.numerator % 2 == 1
 
 
-def test_infinite_and_missing_numbers_have_no_lowest_bit():
-    assert lowest_bits(np.array([math.inf, -math.inf, math.nan])).tolist() == [NOT_FINITE] * 3
-
-
-@pytest.mark.parametrize(
-    ("ranges", "words", "inside"),
-    [
-        (((-1074, -3),), "lowest bit of output is 2^-3 or below", [0.125, 0.1, -5.375, 5e-324]),
-        (((-2, ZERO),), "output is a multiple of 2^-2", [0.25, 3.0, 0.0, -2e300]),
-        (((-2, -2),), "lowest bit of output is 2^-2", [0.25, -0.75]),
-        (((-3, -1),), "lowest bit of output is 2^-3 to 2^-1", [0.125, 0.25, 0.5]),
-        (((ZERO, ZERO),), "output = 0", [0.0, -0.0]),
-        (((NOT_FINITE, NOT_FINITE),), "output is not finite", [math.inf, math.nan]),
-    ],
-)
-def test_an_event_of_low_bits_agrees_with_its_text(ranges, words, inside):
-    event = again(Event(ranges, view=View("low bit")))
-    assert layout_of([1 / 3, 0.7]).text(event) == words
-    outside = [x for x in (0.125, 0.25, 0.3, 1.0, 0.0, math.inf) if x not in inside]
-    outside = [x for x in outside if not _inside(x, ranges)]
-    assert event.holds(np.array(inside)).all()
-    assert not event.holds(np.array(outside)).any()
-    vectors = np.column_stack([np.full(len(inside), 0.3), inside])
-    entry = again(Event(ranges, view=View("low bit", 1)))
-    assert entry.holds(vectors).all()
-    assert layout_of(np.ones((2, 2)) / 3).text(entry) == words.replace("output", "entry 1")
-
-
-def _inside(x: float, ranges: Any) -> bool:
-    (bit,) = lowest_bits(np.array([x])).tolist()
-    return any(first <= bit <= last for first, last in ranges)
-
-
-def test_low_bits_within_ranges():
-    view = View("low bit", starts=(-1.0, 0.5))
-    event = again(Event(((-1074, -3), (4096 - 1074, 4096 - 3), (8192 - 2, 8192 + ZERO)), view=view))
-    held = {-2.125: 1, -1.5: 0, -0.125: 1, 0.0: 0, 0.625: 0, 0.75: 1, 9.0: 1}
-    assert event.holds(np.array(list(held))).tolist() == [bool(inside) for inside in held.values()]
-    assert layout_of([1 / 3, 0.7]).text(event) == (
-        "lowest bit of output is 2^-3 or below where output < 0.5 or "
-        "output is a multiple of 2^-2 where output >= 0.5"
-    )
-
-
 def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
@@ -116,23 +71,6 @@ def test_cells_of_low_bits_count_what_their_events_hold():
             event = again(look.event(cells))
             assert (event.holds(x) == np.isin(look.coded(x), cells)).all()
         assert (look.event(np.arange(3)).holds(fresh) == np.isin(look.coded(fresh), range(3))).all()
-
-
-def test_neither_whole_numbers_nor_repeated_values_have_any():
-    rng = np.random.default_rng(2)
-    for draw in (lambda: rng.integers(0, 10**6, 3000).astype(float), lambda: rng.random(50)[:20]):
-        x, y = draw(), draw()
-        if x.size < 100:
-            x, y = np.repeat(x, 100), np.repeat(x, 100)
-        assert low_bits(Numbers(x, y, 64, View(), fine=True)) == []
-
-
-def test_low_bits_without_more_information_than_the_range_are_left_out():
-    rng = np.random.default_rng(3)
-    for far, there in ((100, []), (0, ["low bit", "low bit"])):
-        x, y = laplace(far, 3000, rng), laplace(far + 1, 3000, rng)
-        looks = low_bits(Numbers(x, y, 64, View(), fine=True))
-        assert [look.view.kind for look in looks] == there
 
 
 # --- audits of reals ------------------------------------------------------------------------------
@@ -167,13 +105,6 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     other = ea.audit(naive, [(0.0, 1.0)], ea.pure(2.0), method=method, as_reals=True, **QUICK)
     assert other.verdict == "not refuted"
     assert "Mironov" not in str(other)
-
-
-def test_low_bits_within_ranges_reveal_more_than_low_bits_alone():
-    verdict = ea.audit(laplace, [(0.3, 0.4)], ea.pure(1.0), samples=10_000)
-    assert verdict.verdict == "violated"
-    assert verdict.witness is not None
-    assert " where " in verdict.witness.event
 
 
 @pytest.mark.parametrize(
@@ -231,16 +162,6 @@ def test_recorded_outputs_and_densities_may_stand_for_reals():
     assert verdict.verdict != "violated"
     with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
         ea.audit(laplace, [(0, 1)], ea.pure(1.0), as_reals="yes")
-
-
-def test_without_a_layout_nothing_new_is_looked_at():
-    rng = np.random.default_rng(6)
-    x, y = laplace(0, 3000, rng), laplace(1, 3000, rng)
-    views = [bet.event().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05)]
-    assert views == ["output", "output"]
-    layout = layout_of(x, y)
-    views = [bet.event().view.kind for bet in learn(x, y, pure(1.0), 3000, 0.05, layout)]
-    assert views == ["low bit", "low bit"]
 
 
 # --- scores that were learned ---------------------------------------------------------------------
@@ -344,115 +265,87 @@ def test_extreme_numbers_are_learned_from_without_a_word():
 
 # --- outputs with structure -----------------------------------------------------------------------
 
-STRUCTURES = """\
-def coin(x, random):
+
+def coin(x: int, random: Random) -> bool:
     return random.random() < (0.8 if x else 0.2)
 
 
-def none(x, random):
-    return None if coin(x, random) else random.randrange(5)
-
-
-def word(x, random):
-    return "yes" if coin(x, random) else "no"
-
-
-def members(x, random):
+def members(x: int, random: Random) -> Any:
     items = {k for k in (1, 2, 4) if random.random() < 0.5}
     return items | {3} if coin(x, random) else items
 
 
-def sizes(x, random):
-    return frozenset(random.sample(range(400), 3 + coin(x, random)))
-
-
-def keys(x, random):
+def keys(x: int, random: Random) -> Any:
     record = {"a": random.randrange(9), "b": 1}
     return {**record, "c": 1} if coin(x, random) else record
 
 
-def whole_keys(x, random):
+def whole_keys(x: int, random: Random) -> Any:
     record = {1: random.random(), (2, "a"): 1}
     return {**record, 3: 0.5} if coin(x, random) else record
 
 
-def type_of_a_key(x, random):
-    return {"v": random.randrange(3) if coin(x, random) else "none"}
-
-
-def empty(x, random):
-    return [] if coin(x, random) else [0.5] * random.randrange(1, 4)
-
-
-def length(x, random):
-    return [0] * (2 + 3 * coin(x, random) + random.randrange(3))
-
-
-def fails(x, random):
+def fails(x: int, random: Random) -> Any:
     if coin(x, random):
         raise KeyError("k")
     return random.randrange(3)
 
 
-def nested(x, random):
-    return {"m": {"counts": [random.randrange(4), int(coin(x, random))]}, "n": 0.5}
+STRUCTURES: list[tuple[Any, str]] = [  # mechanisms, and the witnesses that may be found
+    (
+        lambda x, random: None if coin(x, random) else random.randrange(5),
+        "output is not a number|output is a number|output is None|output <= 3",
+    ),
+    (
+        lambda x, random: "yes" if coin(x, random) else "no",
+        "output is not 'yes'|output is not 'no'",
+    ),
+    (members, "3 is present|3 is missing"),
+    (keys, "key 'c' is present|key 'c' is missing"),
+    (whole_keys, "key 3 is present|key 3 is missing"),
+    (
+        lambda x, random: {"v": random.randrange(3) if coin(x, random) else "none"},
+        "key 'v' is a number|key 'v' is missing or is not a number|key 'v' is 'none'",
+    ),
+    (
+        lambda x, random: [] if coin(x, random) else [0.5] * random.randrange(1, 4),
+        "length = 0|length >= 1",
+    ),
+    (fails, "output is a number|output is not a number|output is failure KeyError|output <= 1"),
+    (
+        lambda x, random: {"m": {"counts": [random.randrange(4), int(coin(x, random))]}, "n": 0.5},
+        "key 'm'.key 'counts'.entry 1 <= 0|key 'm'.key 'counts'.entry 1 >= 1",
+    ),
+    (
+        lambda x, random: (1, 2) if coin(x, random) else {"a": 1},
+        "output is a sequence|output is not a mapping|output is not a sequence|output is a mapping",
+    ),
+]
 
 
-def types(x, random):
-    return (1, 2) if coin(x, random) else {"a": 1}
-"""
-WITNESSES = {
-    "none": {"output is not a number", "output is a number", "output is None", "output <= 3"},
-    "word": {"output is not 'yes'", "output is not 'no'"},
-    "members": {"3 is present", "3 is missing"},
-    "sizes": {"length <= 3", "length >= 4"},
-    "keys": {"key 'c' is present", "key 'c' is missing"},
-    "whole_keys": {"key 3 is present", "key 3 is missing"},
-    "type_of_a_key": {
-        *("key 'v' is a number", "key 'v' is missing or is not a number", "key 'v' is 'none'")
-    },
-    "empty": {"length = 0", "length >= 1"},
-    "length": {"length <= 4", "length >= 5", "length <= 3", "length >= 6"},
-    "fails": {
-        *("output is a number", "output is not a number", "output is failure KeyError"),
-        "output <= 1",  # the only number
-    },
-    "nested": {"key 'm'.key 'counts'.entry 1 <= 0", "key 'm'.key 'counts'.entry 1 >= 1"},
-    "types": {
-        *("output is a sequence", "output is not a mapping", "output is not a sequence"),
-        "output is a mapping",
-    },
-}
-
-
-@pytest.fixture
-def structures(tmp_path: Path) -> Path:
-    (tmp_path / "structures.py").write_text(STRUCTURES)
-    return tmp_path
-
-
-@pytest.mark.parametrize("name", WITNESSES)
-def test_parts_of_outputs_are_named(name, structures):
-    place = f"{structures / 'structures.py'}:{name}"
+@pytest.mark.parametrize(("mechanism", "witnesses"), STRUCTURES)
+def test_parts_of_outputs_are_named(mechanism, witnesses):
     options: dict[str, Any] = {"failures": True, "check_sampler": False}
-    verdict = ea.audit(place, [(0, 1)], ea.pure(0.5), samples=1000, **options)
+    verdict = ea.audit(mechanism, [(0, 1)], ea.pure(0.5), samples=1000, **options)
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
-    assert verdict.witness.event in WITNESSES[name]
+    assert verdict.witness.event in witnesses.split("|")
 
 
-def test_parts_of_outputs_are_the_same_through_a_worker(structures):
-    options: dict[str, Any] = {"samples": 1000, "check_sampler": False}
-    for name in ("members", "whole_keys", "fails"):
-        there = python_worker(
-            sys.executable, f"structures.py:{name}", folder=str(structures), failures=True
-        )
-        try:
-            verdict = ea.audit(there, [(0, 1)], ea.pure(0.5), **options)
-        finally:
-            there.close()
-        assert verdict.witness is not None
-        assert verdict.witness.event in WITNESSES[name]
+@pytest.mark.parametrize("mechanism", [members, whole_keys, fails])
+def test_parts_of_outputs_are_the_same_through_a_worker(mechanism, tmp_path):
+    sources = "\n\n".join(map(getsource, (coin, mechanism)))
+    (tmp_path / "structures.py").write_text(
+        f"from __future__ import annotations\n\n{sources}", encoding="utf-8"
+    )
+    place = f"structures.py:{mechanism.__name__}"
+    there = python_worker(sys.executable, place, folder=str(tmp_path), failures=True)
+    try:
+        verdict = ea.audit(there, [(0, 1)], ea.pure(0.5), samples=1000, check_sampler=False)
+    finally:
+        there.close()
+    assert verdict.witness is not None
+    assert verdict.witness.event in dict(STRUCTURES)[mechanism].split("|")
 
 
 # --- levels ---------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.statistics import power
-from epsilometer_audit.statistics.bets import Bet, Round, growth, stakes
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
     Claim,
@@ -30,11 +29,18 @@ from epsilometer_audit.statistics.claims import (
     zcdp,
 )
 from epsilometer_audit.statistics.exact_test import choose, count, largest_bound
-from epsilometer_audit.statistics.power import detectable, samples_needed
-from epsilometer_audit.statistics.rounds import Evidence, gather, shuffled, successive
-from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
-from epsilometer_audit.statistics.upper import Outcomes, Smooth, upper_bound
-from epsilometer_audit.statistics.wealth import Looks, Wealth
+from epsilometer_audit.statistics.power import samples_needed
+from epsilometer_audit.statistics.rounds import (
+    Evidence,
+    Step,
+    gather,
+    least_samples,
+    schedule,
+    shuffled,
+    successive,
+)
+from epsilometer_audit.statistics.upper import FiniteOutcomes, Smooth, upper_bound
+from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
@@ -83,11 +89,11 @@ def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, 
     kappa, b = claim.null(level, mean, order)
     u = kappa * mean + b
     means, ends = (np.array(1e9), np.array(mean)), (phi.min(), psi.max())
-    for stake in stakes(means, 0.1 + 0.1 * kappa**2, ends, kappa, u, ahead, 0.05)[:, 0]:
-        won, lost = 1 + stake * (phi - u), 1 - stake * kappa * (psi - mean)
-        assert won.min() > 0
-        assert lost.min() > 0
-        assert (p @ won) * (q @ lost) <= 1 + 1e-9
+    at = stake(means, 0.1 + 0.1 * kappa**2, ends, kappa, u, ahead, 0.05)
+    won, lost = 1 + at * (phi - u), 1 - at * kappa * (psi - mean)
+    assert won.min() > 0
+    assert lost.min() > 0
+    assert (p @ won) * (q @ lost) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: type(claim).__name__ + claim.quantity)
@@ -100,16 +106,13 @@ def test_growth_is_the_sum_over_single_draws(claim):
     bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     sizes = Step(1, 50, 1000).blocks(50)
-    bets = bet.on((x, y), sizes, 1000)
     levels = np.array([0.01, 0.2])
-    rates = growth(bets, claim, levels, 0.05)
+    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
     means, ends = (bet.mean_phi, bet.mean_psi), (phi.min(), psi.max())
-    stake = stakes(means, 0.2 + kappa**2 * 0.2, ends, kappa, u, 1000, 0.05)
-    single = np.log1p(stake[None] * (phi[x][:, None, None] - u)) + np.log1p(
-        -stake[None] * kappa * (psi[y][:, None, None] - 0.4)
-    )
+    at = stake(means, 0.2 + kappa**2 * 0.2, ends, kappa, u, 1000, 0.05)
+    single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
     starts = np.cumsum([0, *sizes[:-1]])
     assert np.allclose(rates, np.add.reduceat(single, starts, axis=0))
 
@@ -117,10 +120,10 @@ def test_growth_is_the_sum_over_single_draws(claim):
 def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
     still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
     counts = np.array([[5, 5]])
-    rounds = [Round(still, counts, counts, 10)] * 2
+    placed = [PlacedBet(still, counts, counts, 10)] * 2
     wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
     for remaining in ([0, 1, 2], [0, 2], [2]):
-        wealth.record(dict.fromkeys(remaining, Looks(rounds)))
+        wealth.record(dict.fromkeys(remaining, PairBets(placed)))
     assert np.allclose(wealth.history, 0.0)
     assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
 
@@ -199,44 +202,27 @@ def evidence_of(
 
 
 @pytest.mark.parametrize(
-    ("claim", "law", "level", "least"),
+    ("claim", "law", "level", "least", "draws"),
     [
-        (pure(0.1), laplace(0.7), 0.7, 0.64),
-        (gdp(0.1), gaussian, 1.0, 0.93),
-        (Renyi(2, 0.1), gaussian, 1.0, 0.77),
-        (Concentrated(0.1), gaussian, 0.5, 0.4),
+        (pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
+        (gdp(0.1), gaussian, 1.0, 0.93, 20_000),
+        (Renyi(2, 0.1), gaussian, 1.0, 0.77, 20_000),
+        (Concentrated(0.1), gaussian, 0.5, 0.4, 20_000),
+        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.2, 50_000),
+        (Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
     ],
 )
-def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least):
-    """Medians of five runs of 20,000 draws a side; at most one of them above the level."""
-    bounds = [evidence_of(law, claim, 20_000, seed).bounds()[claim] for seed in range(5)]
+def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least, draws):
+    """Medians of five runs, of delta where it is claimed; at most one of them above the level."""
+    bounds = [[*evidence_of(law, claim, draws, seed).bounds().values()][-1] for seed in range(5)]
     assert least < np.median(bounds) < level
     assert sum(bound > level for bound in bounds) <= 1
-
-
-def test_delta_has_a_bound_of_its_own():
-    claim = approximate(0.5, 0.01)
-    bound = evidence_of(laplace(1.0), claim, 50_000, 1).bounds()[Delta(0.5, 0.01)]
-    assert 0.2 < bound < 1 - math.exp(-0.25)
 
 
 def test_several_orders_hold_together():
     """At alpha = .2 no order's bound is above its level more often than chance would have it."""
     claim = renyi({2: 1.0, 4: 2.0})
     assert refuted_at_most(16, lambda seed: evidence_of(gaussian, claim, 2000, seed, alpha=0.2), 40)
-
-
-@pytest.mark.parametrize("order", [64.0, 256.0, 5000.0])
-def test_orders_of_accountants_have_bounds(order):
-    for distance in (0.0, 1.0):
-
-        def law(side: int, n: int, rng: np.random.Generator, at: float = distance) -> Any:
-            return rng.normal(side * at, 1, n)
-
-        evidence = evidence_of(law, Renyi(order, 0.1), 5000, 1)
-        (bound,) = evidence.bounds().values()
-        assert bound <= order / 2 * distance
-        assert evidence.refuted() == (distance > 0)
 
 
 def test_the_worst_pair_is_followed():
@@ -288,34 +274,26 @@ def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
 # --- bounds from above ----------------------------------------------------------------------------
 
 
-def test_finite_outcomes_have_an_upper_bound():
+def test_a_delta_of_finite_outcomes_has_an_upper_bound():
     rng = np.random.default_rng(1)
-    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.3, 0.3, 0.4])
-    above = 0
-    for _ in range(100):
-        x, y = (rng.choice(3, size=5000, p=law) for law in (p, q))
-        bound = upper_bound([(x, y)], pure(1.0), Outcomes(3), 0.05)
-        assert bound is not None
-        assert bound < 0.9
-        above += bound >= math.log(2)
-    assert above >= 95
-    delta = upper_bound([(x, y)], Delta(0.0, 0.1), Outcomes(3), 0.05)
-    assert delta is not None
-    assert 0.2 <= delta < 0.3
+    x, y = (rng.choice(3, size=5000, p=law) for law in ((0.5, 0.3, 0.2), (0.3, 0.3, 0.4)))
+    bound = upper_bound([(x, y)], Delta(0.0, 0.1), FiniteOutcomes(3), 0.05)
+    assert bound is not None
+    assert 0.2 <= bound < 0.3
 
 
 def test_an_outcome_that_one_side_never_showed_has_no_upper_bound():
     x, y = np.zeros(1000, np.int64), np.repeat([0, 1], 500)
-    assert upper_bound([(x, y)], pure(1.0), Outcomes(2), 0.05) == math.inf
+    assert upper_bound([(x, y)], pure(1.0), FiniteOutcomes(2), 0.05) == math.inf
     with pytest.raises(ArgumentError, match="outcomes must be at least 3"):
-        upper_bound([(np.array([0, 1, 2]), y)], pure(1.0), Outcomes(2), 0.05)
+        upper_bound([(np.array([0, 1, 2]), y)], pure(1.0), FiniteOutcomes(2), 0.05)
 
 
 def test_missing_numbers_are_one_outcome():
     x = np.repeat([math.nan, 1.0], [400, 600])
-    assert upper_bound([(x, x)], pure(1.0), Outcomes(2), 0.05) is not None
+    assert upper_bound([(x, x)], pure(1.0), FiniteOutcomes(2), 0.05) is not None
     pairs = np.column_stack([x, x])
-    assert upper_bound([(pairs, pairs)], pure(1.0), Outcomes(2), 0.05) is not None
+    assert upper_bound([(pairs, pairs)], pure(1.0), FiniteOutcomes(2), 0.05) is not None
 
 
 def test_smooth_densities_have_an_upper_bound():
@@ -372,25 +350,16 @@ def test_only_the_event_of_a_forecast_violates_the_claim(claim):
     assert max(others) / min(others) == pytest.approx(math.e, rel=0.1)
 
 
-def test_one_pair_among_others_at_the_claim_takes_more_draws(monkeypatch):
+@pytest.mark.parametrize(
+    ("claim", "easy", "hard"),
+    [
+        (pure(0.5), {"detect": 1.5}, {"detect": 1.5, "pairs": 4}),
+        *((each, {"detect": 2 * each.level}, {"detect": 1.4 * each.level}) for each in CLAIMS[3:5]),
+    ],
+)
+def test_a_smaller_excess_and_more_pairs_take_more_draws(claim, easy, hard, monkeypatch):
     monkeypatch.setattr(power, "_RUNS", (4, 8))
-    single, four = (samples_needed(pure(0.5), detect=1.5, pairs=k) for k in (1, 4))
-    assert single < four < 16 * single
-
-
-@pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 1e-3), Renyi(20, 0.5)])
-def test_more_draws_detect_smaller_levels(claim):
-    few, more, many = (
-        detectable(claim, schedule(n, 1), alpha=0.05) for n in (1000, 10_000, 100_000)
-    )
-    assert few > more > many > claim.level
-
-
-@pytest.mark.parametrize("claim", [pure(1.0), gdp(1.0), Renyi(2, 0.5)])
-def test_a_smaller_excess_takes_more_draws(claim, monkeypatch):
-    monkeypatch.setattr(power, "_RUNS", (4, 8))
-    few, many = (samples_needed(claim, detect=f * claim.level) for f in (2.0, 1.4))
-    assert few < many < 10**6
+    assert samples_needed(claim, **easy) < samples_needed(claim, **hard) < 10**6
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.events.events import NOT_FINITE, SPAN, ZERO, Event, View
 from epsilometer_audit.outcomes import kinds
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores
 from epsilometer_audit.statistics.claims import Claim, pure
-from epsilometer_audit.statistics.closer_looks import narrow_cells, remainder_cells
+from epsilometer_audit.statistics.fine_cells import narrow_cells, remainder_cells
 from epsilometer_audit.statistics.learning import learn
 from epsilometer_audit.statistics.scores import differences
 from tests.seeds import FIVE
@@ -37,10 +37,6 @@ def audited(
     )
 
 
-def violated(mechanism: Mechanism, seed: int, **options: Any) -> bool:
-    return audited(mechanism, seed, **options).verdict == "violated"
-
-
 # --- grids ----------------------------------------------------------------------------------------
 
 
@@ -51,55 +47,46 @@ def grid(factor: int, scale: float) -> Mechanism:
     return mechanism
 
 
-@pytest.mark.parametrize(
-    ("factor", "scale"),
-    [(2, 1e3), (2, 1e6), (2, 1e15), (15, 1e4), (60, 1e4), (100, 1e4), (1000, 1e3)],
-)
+def in_one_entry(x: int, size: int, rng: Rng) -> Any:
+    z = np.round(rng.normal(0, 1, (size, 10)), 2)
+    z[:, 3] = grid(15, 1e5)(x, size, rng)
+    return z
+
+
+def decimals(x: int, size: int, rng: Rng) -> Any:
+    return (31.37, 31.52)[x] + np.round(rng.laplace(0, 1e4, size))
+
+
+def fifth_decimal(x: int, size: int, rng: Rng) -> Any:
+    return np.round(rng.laplace(0, 1e3, size), 3) + x * 1e-5
+
+
+def with_outliers(x: int, size: int, rng: Rng) -> Any:
+    """A grid of no short number."""
+    y = 0.1 * x + np.round(rng.laplace(0, 1e4, size)) / math.pi
+    return np.where(rng.random(size) < 0.05, rng.laplace(0, 1e4, size), y)
+
+
+GRIDS: dict[str, tuple[Mechanism, bool]] = {
+    **{
+        f"{factor} in noise of {scale:g}": (grid(factor, scale), False)
+        for factor, scale in [(2, 1e3), (2, 1e6), (2, 1e15), (15, 1e4), (60, 1e4), (1000, 1e3)]
+    },
+    "as reals": (lambda x, size, rng: grid(60, 1e5)(x, size, rng).astype(float), False),
+    "beyond reals": (lambda x, size, rng: 2**61 + grid(2, 1e6)(x, size, rng), False),
+    "in one entry": (in_one_entry, False),
+    "decimals": (decimals, False),
+    "decimals of reals": (decimals, True),
+    "fifth decimal": (fifth_decimal, False),
+    "with outliers": (with_outliers, True),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
 @with_five_seeds
-def test_remainders_of_whole_numbers_are_detected(factor, scale, seed):
-    assert violated(grid(factor, scale), seed)
-
-
-@with_five_seeds
-def test_whole_numbers_as_reals_and_beyond_them(seed):
-    assert violated(lambda x, size, rng: grid(60, 1e5)(x, size, rng).astype(float), seed)
-    assert violated(lambda x, size, rng: 2**61 + grid(2, 1e6)(x, size, rng), seed)
-
-
-@with_five_seeds
-def test_a_grid_in_one_entry(seed):
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        z = np.round(rng.normal(0, 1, (size, 10)), 2)
-        z[:, 3] = grid(15, 1e5)(x, size, rng)
-        return z
-
-    assert violated(mechanism, seed)
-
-
-@pytest.mark.parametrize("as_reals", [False, True])
-@with_five_seeds
-def test_decimals_beside_whole_noise(as_reals, seed):
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        return (31.37, 31.52)[x] + np.round(rng.laplace(0, 1e4, size))
-
-    assert violated(mechanism, seed, as_reals=as_reals)
-
-
-@with_five_seeds
-def test_a_leak_in_the_fifth_decimal(seed):
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        return np.round(rng.laplace(0, 1e3, size), 3) + x * 1e-5
-
-    assert violated(mechanism, seed)
-
-
-@with_five_seeds
-def test_a_grid_of_no_short_number_with_outliers(seed):
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        y = 0.1 * x + np.round(rng.laplace(0, 1e4, size)) / math.pi
-        return np.where(rng.random(size) < 0.05, rng.laplace(0, 1e4, size), y)
-
-    assert violated(mechanism, seed, as_reals=True)
+def test_remainders_are_detected(name, seed):
+    mechanism, as_reals = GRIDS[name]
+    assert audited(mechanism, seed, as_reals=as_reals).verdict == "violated"
 
 
 # --- fine structure -------------------------------------------------------------------------------
@@ -124,11 +111,10 @@ def test_fine_structure_is_detected(k, unit, seed):
     assert audited(waves(k, unit), seed, samples=100_000, as_reals=True).bound > 2
 
 
-@pytest.mark.parametrize("k", [300, 941])
 @with_five_seeds
-def test_fine_structure_with_delta(k, seed):
+def test_fine_structure_with_delta(seed):
     claim = ea.approximate(1.0, 1e-3)
-    assert audited(waves(k), seed, claim, samples=100_000, as_reals=True).bound > 2
+    assert audited(waves(941), seed, claim, samples=100_000, as_reals=True).bound > 2
 
 
 # --- pairs of entries -----------------------------------------------------------------------------
@@ -168,23 +154,21 @@ def late_difference(x: int, size: int, rng: Rng) -> Any:
     return np.column_stack([rng.normal(0, 1, (size, 80)), close(x, size, rng)])
 
 
+def shift_far_from_zero(x: int, size: int, rng: Rng) -> Any:
+    return 1.7e9 + 345678.9 + rng.laplace(2 * x, 1, (size, 2))
+
+
 def far_from_zero(x: int, size: int, rng: Rng) -> Any:
     z = two_of_fifty(x, size, rng)[:, [0, 1, 7, 31]]
     return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
 
 
-@pytest.mark.parametrize("mechanism", [series, twice, late, late_difference, far_from_zero])
+@pytest.mark.parametrize(
+    "mechanism", [series, twice, late, late_difference, far_from_zero, shift_far_from_zero]
+)
 @with_five_seeds
 def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert violated(mechanism, seed, samples=2000, as_reals=True)
-
-
-@with_five_seeds
-def test_entries_far_from_zero(seed):
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        return 1.7e9 + 345678.9 + rng.laplace(2 * x, 1, (size, 2))
-
-    assert violated(mechanism, seed, as_reals=True)
+    assert audited(mechanism, seed, samples=2000, as_reals=True).verdict == "violated"
 
 
 def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch):
@@ -228,6 +212,20 @@ def test_few_differences_are_looked_at():
          "0.25 <= entry 1 modulo 0.75 <= 0.5 or entry 1 modulo 0.75 is NaN"),
         (Event(((1.5, None),), view=View("difference", 1, other=0, factor=-2.0)),
          [[1.0, 0.0], [2.0, -3.0]], [1, 0], "entry 1 + 2 * entry 0 >= 1.5"),
+        (Event(((-1074, -3),), view=View("low bit")), [0.125, 0.1, 5e-324, 0.25, math.inf],
+         [1, 1, 1, 0, 0], "lowest bit of output is 2^-3 or below"),
+        (Event(((-2, ZERO),), view=View("low bit", 1)), [[0.3, 0.25], [0, -2e300], [0, 0.125]],
+         [1, 1, 0], "entry 1 is a multiple of 2^-2"),
+        (Event(((-3, -1),), view=View("low bit")), [0.125, 0.5, 1.0], [1, 1, 0],
+         "lowest bit of output is 2^-3 to 2^-1"),
+        (Event(((ZERO, ZERO),), view=View("low bit")), [0.0, -0.0, 0.3], [1, 1, 0], "output = 0"),
+        (Event(((NOT_FINITE, NOT_FINITE),), view=View("low bit")), [math.inf, math.nan, 0.0],
+         [1, 1, 0], "output is not finite"),
+        (Event(((-1074, -3), (SPAN - 1074, SPAN - 3), (2 * SPAN - 2, 2 * SPAN + ZERO)),
+               view=View("low bit", starts=(-1.0, 0.5))),
+         [-2.125, -1.5, -0.125, 0.0, 0.625, 0.75, 9.0], [1, 0, 1, 0, 0, 1, 1],
+         "lowest bit of output is 2^-3 or below where output < 0.5 or "
+         "output is a multiple of 2^-2 where output >= 0.5"),
     ],
 )  # fmt: skip
 def test_events_agree_with_their_text(event, outputs, inside, words):
@@ -235,7 +233,7 @@ def test_events_agree_with_their_text(event, outputs, inside, words):
     assert again == event
     table = np.array(outputs)
     assert again.holds(table).tolist() == [bool(held) for held in inside]
-    layout = layout_of(np.zeros(table.shape))
+    layout = layout_of(np.full(table.shape, 1 / 3 if event.view.kind == "low bit" else 0.0))
     at = "output[{}]" if "output[0]" in layout.columns[0].name else "entry {}"
     for i in (0, 1):
         words = words.replace(f"entry {i}", at.format(i))
@@ -253,12 +251,15 @@ def test_extreme_numbers_raise_no_warning(numbers):
         assert all(look.size > 0 for look in looks)
 
 
-def test_without_a_layout_remainders_are_not_looked_at():
+def test_without_a_layout_neither_remainders_nor_low_bits_are_looked_at():
     rng = np.random.default_rng(6)
-    x, y = (grid(2, 1e6)(side, 4000, rng) for side in (0, 1))
-    layout = layout_of(x, y)
-    kinds = [
-        {bet.event().view.kind for bet in learn(x, y, pure(1.0), 4000, 0.05, known)}
-        for known in (None, layout)
-    ]
-    assert kinds == [{"output"}, {"remainder"}]
+    for mechanism, kind in (
+        (grid(2, 1e6), "remainder"),
+        (lambda x, size, rng: x + rng.laplace(0, 1, size), "low bit"),
+    ):
+        x, y = (mechanism(side, 4000, rng) for side in (0, 1))
+        seen = [
+            {bet.event().view.kind for bet in learn(x, y, pure(1.0), 4000, 0.05, known)}
+            for known in (None, layout_of(x, y))
+        ]
+        assert seen == [{"output"}, {kind}]

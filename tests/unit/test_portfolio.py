@@ -9,10 +9,10 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import epsilometer_audit as ea
-from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.claims import Delta, parts
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import Prediction, renyi_factors
+from limit.kl_inf.project import project
 
 CLAIMS = [
     ea.pure(0.0),

@@ -1,11 +1,9 @@
-import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.claims import approximate, pure
 from epsilometer_audit.statistics.predictors import (
     _FLOOR,
@@ -16,26 +14,18 @@ from epsilometer_audit.statistics.predictors import (
     factors,
     families,
     histogram,
-    kernels,
     spikes,
     tree,
 )
+from limit.kl_inf.project import project
 
-PREDICTORS = (families, kernels, spikes, tree)
+PREDICTORS = (families, spikes, tree)
 CLAIMS = [(0.0, 0.0), (0.01, 1e-5), (1.0, 1e-5), (1.0, 0.05), (3.0, 0.0), (0.1, 0.3)]
 
 
 def law(rng, k, spread=1.0):
     weights = rng.gamma(spread, size=k) + 1e-9
     return weights / weights.sum()
-
-
-def null_pair(rng, k, epsilon, delta):
-    """A random pair of distributions on k cells that satisfies the claim."""
-    first, second = law(rng, k, 0.1), law(rng, k, 0.1)
-    share = 1 / (1 + math.exp(-epsilon))
-    p, q = share * first + (1 - share) * second, (1 - share) * first + share * second
-    return (1 - delta) * p + delta * law(rng, k, 0.1), (1 - delta) * q + delta * law(rng, k, 0.1)
 
 
 def prediction(rng, k):
@@ -76,42 +66,11 @@ def largest_sum(f, g, epsilon, delta):
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_the_mean_of_a_factor_is_at_most_one_where_the_claim_holds(epsilon, delta):
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        k = int(rng.integers(2, 30))
-        f, g = bets(rng, k, epsilon, delta)
-        assert min(f.min(), g.min()) > 0
-        for _ in range(20):
-            p, q = null_pair(rng, k, epsilon, delta)
-            assert (p @ f) * (q @ g) <= 1 + 1e-12
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
 def test_the_largest_sum_of_means_is_two(epsilon, delta):
     rng = np.random.default_rng(1)
     for _ in range(10):
         f, g = bets(rng, 8, epsilon, delta)
         assert largest_sum(f, g, epsilon, delta) == pytest.approx(2, abs=1e-7)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_no_other_bet_grows_faster(epsilon, delta):
-    """A change of the bets by a little, in any direction, lowers the growth."""
-    rng = np.random.default_rng(2)
-    for _ in range(5):
-        guess = prediction(rng, 6)
-        f, g = factors_of(guess, epsilon, delta)
-        mixed = [0.985 * a + 0.015 * b for a, b in ((guess.p, guess.q), (guess.q, guess.p))]
-
-        def growth(f, g, mixed=mixed):
-            total = largest_sum(f, g, epsilon, delta)
-            return mixed[0] @ np.log(f) + mixed[1] @ np.log(g) - 2 * math.log(total / 2)
-
-        best = growth(f, g)
-        for _ in range(10):
-            change = np.exp(0.05 * rng.normal(size=(2, 6)))
-            assert growth(f * change[0], g * change[1]) <= best + 2e-4
 
 
 def noises(rng, n):
@@ -125,7 +84,7 @@ def noises(rng, n):
     yield np.where(rng.random(n) < 0.1, -np.inf, 1.0), np.where(rng.random(n) < 0.2, np.inf, 2.0)
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
+@pytest.mark.parametrize("predictor", [*PREDICTORS, histogram])
 @pytest.mark.parametrize("n", [2, 3, 30, 2000])
 def test_predictions_are_distributions(predictor, n):
     rng = np.random.default_rng(3)
@@ -139,7 +98,7 @@ def test_predictions_are_distributions(predictor, n):
                 assert side.sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("predictor", [families, kernels, tree])
+@pytest.mark.parametrize("predictor", [families, tree])
 def test_predictions_come_near_the_distributions(predictor):
     from scipy.stats import norm
 
@@ -217,19 +176,6 @@ def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
     assert part == pytest.approx(0.8 * other + 0.2 * 0.5)
 
 
-def test_kernels_sum_to_what_each_kernel_has():
-    from epsilometer_audit.statistics.predictors import _smooth
-
-    rng = np.random.default_rng(6)
-    values, weights = np.sort(rng.normal(size=50)), rng.integers(1, 4, 50).astype(float)
-    edges, out = np.sort(rng.normal(size=9)), np.empty(10)
-    _smooth(values, weights, 0.4, edges, out)
-    z = (edges[:, None] - values) / 0.4
-    below = np.where(z < 0, 0.5 * np.exp(np.minimum(z, 0)), 1 - 0.5 * np.exp(-np.maximum(z, 0)))
-    exact = np.diff(np.concatenate([[0.0], below @ weights / weights.sum(), [1.0]]))
-    assert out / weights.sum() == pytest.approx(exact, abs=1e-12)
-
-
 def test_points_keep_draws_and_means():
     rng = np.random.default_rng(7)
     draws = np.concatenate([rng.normal(size=20_000), np.full(3000, 0.5), [np.nan, np.inf]])
@@ -273,19 +219,10 @@ def test_the_wealth_is_that_of_a_naive_oracle(discrete):
     x, y = rng.normal(0, 2, 80), rng.normal(0.5, 1, 80)
     if discrete:
         x, y = np.round(x), np.round(y)
-    shares = (0.4, 0.3, 0.1, 0.2)
+    shares = (0.5, 0.3, 0.2)
     whole = mixture(shares=dict(zip(PREDICTORS, shares, strict=True))).record(x, y)
     assert whole[:, 0] == pytest.approx(naive(x, y, 0.1, 1e-5, shares), abs=1e-9)
     assert whole[:, 1] == pytest.approx(naive(x, y, 2.0, 0.0, shares), abs=1e-9)
-
-
-def test_the_wealth_does_not_depend_on_batches():
-    rng = np.random.default_rng(9)
-    x, y = rng.normal(0, 2, 300), rng.normal(0.5, 1, 300)
-    whole, parts = mixture().record(x, y), mixture()
-    cuts = [0, 1, 2, 5, 40, 41, 200, 300]
-    pieces = [parts.record(x[i:j], y[i:j]) for i, j in itertools.pairwise(cuts)]
-    assert np.concatenate(pieces) == pytest.approx(whole, abs=1e-9)
 
 
 @pytest.mark.parametrize(("unit", "origin"), [(1e-9, 0.0), (1e9, 0.0), (1.0, 1e6)])
@@ -293,24 +230,10 @@ def test_the_wealth_does_not_depend_on_units(unit, origin):
     rng = np.random.default_rng(10)
     x, y = rng.laplace(0, 2, 100), rng.laplace(0.5, 1, 100)
     ends = [
-        mixture(shares={families: 0.5, kernels: 0.5}).record(*sides)[-1]
+        mixture(shares={families: 1.0}).record(*sides)[-1]
         for sides in ((x, y), (unit * x + origin, unit * y + origin))
     ]
     assert ends[1] == pytest.approx(ends[0], abs=1e-3)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 600])
-def test_any_numbers_can_be_bet_on(n):
-    rng = np.random.default_rng(11)
-    for x, y in noises(rng, n):
-        wealth = mixture().record(x, y)
-        assert wealth.shape == (n, 2)
-        assert np.isfinite(wealth).all()
-
-
-def test_sides_that_share_no_output_are_refuted_in_a_few_draws():
-    wealth = mixture().record(np.zeros(30), np.ones(30))
-    assert wealth[-1, 0] > math.log(20)
 
 
 def test_a_claim_that_holds_is_seldom_refuted():

@@ -28,7 +28,7 @@ from epsilometer_audit.question import Question, check_together, claim_of, named
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
-from epsilometer_audit.statistics.schedule import least_samples
+from epsilometer_audit.statistics.rounds import least_samples
 from epsilometer_audit.statistics.upper import Smooth
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")

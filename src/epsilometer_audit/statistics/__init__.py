@@ -1,4 +1,4 @@
-"""Tests and bounds: claims, learning, bets, e-processes, exact tests, power, upper bounds.
+"""Tests and bounds: claims, bets and their wealth, exact tests, power, upper bounds.
 
 It may import `outcomes`, the layers below, and `estimators`; not `sources`.
 """

@@ -199,12 +199,9 @@ class Gaussian(EventClaim):
 
     def implied(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return epsilon and delta where G has slope e^epsilon (Dong, Roth and Su, Cor. 2.13)."""
-        from scipy.special import ndtr
-
         mu = np.maximum(levels, 1e-12)[:, None]
-        epsilons = mu * _TANGENTS
-        deltas = ndtr(mu / 2 - _TANGENTS) - np.exp(epsilons) * ndtr(-mu / 2 - _TANGENTS)
-        return epsilons, np.maximum(deltas, 0.0)
+        epsilons = mu * np.array([0.0, 0.5, 1.2])
+        return epsilons, np.maximum(gaussian_deltas(epsilons, mu), 0.0)
 
     def of(self, p: Floats, q: Floats) -> Floats:
         """Return Phi^-1(p) - Phi^-1(q)."""
@@ -353,6 +350,14 @@ def checked_detect(detect: object, claim: Claim) -> float:
     return level
 
 
+def gaussian_deltas(epsilons: Floats, mu: float | Floats) -> Floats:
+    """Return delta(epsilon) of mu-GDP (Dong, Roth and Su 2022, Corollary 2.13)."""
+    from scipy.special import log_ndtr, ndtr
+
+    t = epsilons / mu - mu / 2
+    return np.asarray(ndtr(-t) - np.exp(epsilons + log_ndtr(-t - mu)))
+
+
 def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
     if not 0 <= checks.real(name, value) <= most:
         raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")
@@ -363,8 +368,7 @@ def _young(levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, 
     return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
 
 
-_MOST_MU = 30.0
-_TANGENTS = np.array([0.0, 0.5, 1.2])  # epsilons, in units of mu
+_MOST_MU = 30.0  # no event of a probability above 1e-50 tells it from more
 _RISING = np.concatenate(
     [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
 )

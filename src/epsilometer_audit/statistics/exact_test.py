@@ -16,15 +16,12 @@ from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.berger_boos import lower_bound, p_value
-from epsilometer_audit.statistics.bets import Bet, Round
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer_audit.statistics.learning import expected, learn
+from epsilometer_audit.statistics.wealth import Bet, PlacedBet
 
 CHOOSING = 0.2  # share of the draws
-_OPTIMISTIC_SHARE = 0.15  # of alpha
-_EXACT = 0.97  # of alpha; the rest covers the gaps of the grid of the exact test
-_PRECISION = 2e-5
-_LARGEST = 700.0
+_PRECISION = 2e-5  # of a bound
 
 
 def choose(
@@ -51,27 +48,26 @@ def choose(
 
 def count(
     bets: list[Bet], fresh: tuple[Sample, Sample], layout: Layout | None = None
-) -> list[Round]:
+) -> list[PlacedBet]:
     """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
     n = min(len(side) for side in fresh)
     return [bet.on((fresh[0][:n], fresh[1][:n]), [n], n, layout) for bet in bets]
 
 
 def largest_bound(
-    counted: list[Round], claim: EventClaim, alpha: float
-) -> tuple[float, Round | None]:
-    """Return the largest of the events' bounds, each at its share of alpha, and its event."""
-    shares = [_OPTIMISTIC_SHARE] * len(counted)
-    shares[:1] = [1 - _OPTIMISTIC_SHARE * (len(counted) - 1)]
+    counted: list[PlacedBet], claim: EventClaim, alpha: float
+) -> tuple[float, PlacedBet | None]:
+    """Return the largest of the events' bounds, and its event; later ones have .15 of alpha."""
     largest, best = 0.0, next(iter(counted), None)
-    for event, share in zip(counted, shares, strict=False):
+    for i, event in enumerate(counted):
+        share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
         if bound > largest:
             largest, best = bound, event
     return largest, best
 
 
-def _bound(event: Round, claim: EventClaim, alpha: float, least: float) -> float:
+def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> float:
     """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
     (rest, hits), (_, hits_prime) = (
         side.sum(axis=0).tolist() for side in (event.counts, event.counts_prime)
@@ -100,10 +96,10 @@ def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha:
     else:
         assert isinstance(claim, Delta)
         epsilon, delta = claim.epsilon, claim.delta
-    if not 0 <= delta < 1 or epsilon > _LARGEST:
+    if not 0 <= delta < 1 or epsilon > 700:  # its exponential is infinite
         return False
     p = p_value(k, n, other, n, epsilon=epsilon, delta=delta, gamma=0.01 * alpha)
-    return p <= _EXACT * alpha
+    return p <= 0.97 * alpha  # the rest covers the gaps of the grid of the exact test
 
 
 def _last_refuted(refuted: Callable[[float], bool], top: float, least: float) -> float:

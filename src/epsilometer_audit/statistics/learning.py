@@ -17,20 +17,18 @@ from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers
 from epsilometer_audit.events.choosing import best, cells_of_views
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.bets import Bet, aimed_stake
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
-from epsilometer_audit.statistics.closer_looks import narrow_cells, remainder_cells
-from epsilometer_audit.statistics.low_bits import low_bits
+from epsilometer_audit.statistics.fine_cells import low_bits, narrow_cells, remainder_cells
 from epsilometer_audit.statistics.scores import differences, learned_scores
+from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
+LITTLE = 1.5  # standard deviations of an optimistic estimate
 _CELLS = 64  # between quantiles of both sides
 _SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
-_LITTLE = 1.5  # standard deviations of an optimistic estimate
-_LEVELS = 48  # of the grid for the expected level of a function
-_READABLE = (1.0, 0.9, 0.75)  # an event that is easier to read is chosen above this share
-_AMPLE = 1.2  # of the largest expected level, if it exceeds so many times the claim,
-_SAME = 0.97  # and above this share in any case
+# an event that is easier to read is chosen above .97 of the largest expected level, and above these
+# shares if it exceeds the claim by a fifth
+_SAME, _READABLE, _AMPLE = 0.97, (1.0, 0.9, 0.75), 1.2
 
 
 def learn(
@@ -125,7 +123,7 @@ def _best(
     Events of later cells are harder to read. So their level must be larger, or much larger where
     the level of an event that is easier to read is large enough to refute the claim.
     """
-    events = [best(look, ahead, level, _LITTLE) for look in cells]
+    events = [best(look, ahead, level, LITTLE) for look in cells]
     chosen: list[Candidate | None] = []
     for i, kind in enumerate(("expected", "optimistic")):
         levels = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in events]
@@ -146,11 +144,11 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
     swapped = candidate.sign < 0
     sides = (x_prime, x) if swapped else (x, x_prime)
     p, q = ((int(event.holds(side).sum()) + 0.5) / (len(side) + 1) for side in sides)
-    inside = np.array([0.0, 1.0])
+    indicator = np.array([0.0, 1.0])
     return Bet(
         lambda sample: event.holds(sample).astype(np.int64),
-        inside,
-        inside,
+        indicator,
+        indicator,
         swapped,
         *(p, q, p * (1 - p), q * (1 - q)),
         event=lambda: event,
@@ -199,7 +197,6 @@ def _function_bets(
                 float(spread_psi[i]),
                 order,
                 partial(_event_of, look, likelier),
-                likelier,
                 expected=float(expected[i]),
             )
 
@@ -234,7 +231,7 @@ def _expected_levels(
         shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
     shown = np.minimum(shown / (order if claim.quantity == "rho" else 1), claim.grid()[-1])
     (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
-    levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, _LEVELS)
+    levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, 48)
     kappa, b = claim.null(levels, v, order)
     variance = variance + kappa**2 * spread
     excess = mean - kappa * v - b - np.sqrt(variance / past)

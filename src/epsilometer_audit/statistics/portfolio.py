@@ -36,31 +36,19 @@ from epsilometer_audit.statistics.predictors import (
     factors,
     renyi_factors,
 )
-from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
+from epsilometer_audit.statistics.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
 from epsilometer_audit.statistics.witnesses import beyond
 
-_FIRST = 2  # draws of a side until views are chosen, and again each time as draws have doubled
-_ENTRIES = 16  # views of single entries, at most
-_FEW = 8  # different numbers, for which no density is learned
-_LOOKED = 1000  # draws of a side that tell
-_GIVEN = 0.2  # part of the wealth that goes to new views
+# Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
+# `python -m tests.benchmarks.few_draws --others` and `python -m tests.benchmarks.audit`.
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
-_LINEAR, _SUMMED = 8, 32  # draws of a side from which scores are learned
-_SCORED = 64  # entries of a linear score at most
-_CELLS, _FEW_CELLS = 16, 2  # of an entry in a sum; few for many entries that hardly differ
-_ROWS = 20_000  # of either side, from which a sum is learned
-_CROSSED = 200  # draws an entry, of a half, up to which the other half learns its scores
-_STEPS = 20  # of a score, from its least to its largest
-_FEWEST_BITS, _SET = 3, 0.01  # of whole numbers that are bits; share with the highest
+_GIVEN = 0.2  # part of the wealth that goes to new views
+_LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
+_CELLS = 16  # of an entry in a sum
+_LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
-_AIMED, _REFUTED = 32, 5.0  # draws of a side until levels are chosen; log wealth that is aimed at
-_CANDIDATES = np.geomspace(0.05, 20.0, 64)  # times the claim
-_WON = 1.0  # log wealth against the highest level that tells which view is best
-_KEPT = 0.5  # part of the wealth at new levels that goes to views as it is at that level
-_AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])
+_AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])  # levels, times the aim
 _AROUND_SCORES = np.array([0.6, 0.7, 0.78, *np.geomspace(0.84, 1.2, 24), 1.28, 1.4])
-_DELTAS = 6  # levels of delta, up to 1
-_ORDERS = slice(0, 4, 3)  # of zCDP: few low ones, where few draws say most
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +94,7 @@ class Portfolio:
     _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
-    _next: int = _FIRST
+    _next: int = 2  # draws of a side at which views are chosen
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -125,22 +113,13 @@ class Portfolio:
         self._levels = {claim.quantity: levels}
         bet, first, second = against(claim, levels)
         if isinstance(claim, Pure) and claim.delta > 0:
-            deltas = claim.delta ** (1 - np.arange(_DELTAS) / _DELTAS)
+            deltas = claim.delta ** np.linspace(1, 1 / 6, 6)
             same = Delta(claim.epsilon, claim.delta)
             self._levels[same.quantity] = deltas
             epsilons, deltas = same.implied(deltas)
             first, second = np.concatenate([first, epsilons]), np.concatenate([second, deltas])
         self._bets = partial(_best_bets, bet=bet, first=first, second=second)
         self._initial = np.zeros((len(first), 1))
-
-    def learn(self, x: Any, x_prime: Any) -> None:
-        """Learn from raw outputs on both sides, without a bet on them."""
-        for raw, side in zip(self._raw, (x, x_prime), strict=True):
-            raw.append(side)
-        self._draws += len(x)
-        if self._draws >= self._next:
-            self._choose()
-            self._aim()
 
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
@@ -156,8 +135,13 @@ class Portfolio:
             ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
             parts = np.split(logs, ends, axis=1)
             pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
-            self.learn(*fresh)
+            for raw, side in zip(self._raw, fresh, strict=True):
+                raw.append(side)
+            self._draws += size
             start, used = end, used + size
+            if self._draws >= self._next:
+                self._choose()
+                self._aim()
         return Growth(pieces)
 
     def event(
@@ -238,7 +222,7 @@ class Portfolio:
         if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
             return
         old = self._levels[self.claim.quantity]
-        won = np.flatnonzero(self._wealth()[: old.size] > _WON)
+        won = np.flatnonzero(self._wealth()[: old.size] > 1.0)
         claimed = int(np.searchsorted(old, self.claim.level))
         highest = int(won[-1]) if won.size else claimed
         wealth = [each.wealth[highest].max() for each in self._views.values()]
@@ -247,10 +231,11 @@ class Portfolio:
         if prediction is None:
             return
         top = self._top
-        levels = np.minimum(_CANDIDATES * max(self.claim.level, 0.1), top)
+        levels = np.minimum(np.geomspace(0.05, 20.0, 64) * max(self.claim.level, 0.1), top)
         f, g = _best_bets(prediction, *against(self.claim, levels))
         growth = prediction.p @ f + prediction.q @ g
-        if not (reached := growth * self._next >= _REFUTED).any():
+        reached = growth * self._next >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
+        if not reached.any():
             return
         scores = any(isinstance(each.view, _Score) for each in self._views.values())
         aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
@@ -263,7 +248,7 @@ class Portfolio:
         rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
         index = np.append(index, np.arange(old.size, old.size + rest))
         shares = np.exp(wealth - np.logaddexp.reduce(wealth))
-        shares = _KEPT * shares + (1 - _KEPT) / shares.size
+        shares = (shares + 1 / shares.size) / 2
         for each, share in zip(self._views.values(), shares, strict=True):
             each.change_levels(index, self._bets, self._initial[:1] + math.log(share))
 
@@ -271,10 +256,10 @@ class Portfolio:
 def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
     if isinstance(claim, EventClaim):
-        return _event_bets, *claim.implied(levels)
-    orders = np.array(claim.orders[_ORDERS])
+        return factors, *claim.implied(levels)
+    orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
     rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
-    return _function_bets, np.broadcast_to(orders, rhos.shape), rhos
+    return renyi_factors, np.broadcast_to(orders, rhos.shape), rhos
 
 
 def _best_bets(
@@ -287,14 +272,6 @@ def _best_bets(
     growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
     best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
     return f[:, best], g[:, best]
-
-
-def _event_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    return factors(prediction, first.ravel(), second.ravel())
-
-
-def _function_bets(prediction: Prediction, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    return renyi_factors(prediction, first.ravel(), second.ravel())
 
 
 def _event_of(
@@ -341,11 +318,6 @@ class _Score:
 
     view: View
     step: float
-
-    @property
-    def kind(self) -> str:
-        """The kind of the view."""
-        return self.view.kind
 
     def of(self, sample: Sample) -> Sample:
         """Return the score of each output, ``(n,)``."""
@@ -407,7 +379,7 @@ class _Choice:
     def key(self, layout: Layout) -> Any:
         """Return the kind of the view, and the column that it looks at."""
         if isinstance(self.view, _Score):
-            return self.view.kind, self.number
+            return self.view.view.kind, self.number
         column = layout.columns[self.view.entry]
         return self.view.kind, column.path, column.kind
 
@@ -418,7 +390,7 @@ class _Choice:
             return SCORES
         numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
         different = np.unique(numbers).size
-        if self.discrete or different <= min(_FEW, numbers.size // 2):
+        if self.discrete or different <= min(8, numbers.size // 2):  # too few for a density
             return DISCRETE
         return DENSE if different == numbers.size else ATOMS
 
@@ -436,7 +408,7 @@ def _views(
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
-        entries = suspects(x, x_prime, varying or list(range(x.shape[1])), _ENTRIES)
+        entries = suspects(x, x_prime, varying or list(range(x.shape[1])), 16)
         for i in entries:
             view = View("entry", i)
             discrete = layout.columns[i].kind not in ("number", "rest")
@@ -462,8 +434,8 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     low, high = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
     size = int(high).bit_length()
     top = 1 << max(size - 1, 0)
-    often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= _SET
-    return size if low >= 0 and size >= _FEWEST_BITS and high - low >= top and often else 0
+    often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= 0.01
+    return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
 _Learner = Callable[[Sample, Sample], View | None]
@@ -473,16 +445,16 @@ def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
     """Yield rules that learn a score of vectors from some draws of both sides."""
     half = len(x) // 2
     if half >= _LINEAR and len(entries) > 1:
-        yield partial(linear_score, entries=entries[:_SCORED])
+        yield partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
         yield partial(_sum, size=x.shape[1], cells=_CELLS)
         if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
-            yield partial(_sum, size=x.shape[1], cells=_FEW_CELLS)
+            yield partial(_sum, size=x.shape[1], cells=2)  # for many entries that hardly differ
     yield partial(learned_score, entries=entries)
 
 
 def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
-    columns, columns_prime = (entries_of(side[:_ROWS], size) for side in (x, x_prime))
+    columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
     return summed(columns, columns_prime, cells)
 
 
@@ -497,13 +469,13 @@ def _scores(
     half = len(x) // 2
     for i, learn in enumerate(learners):
         view = first = second = learn(x, x_prime)
-        if crossed and half < _CROSSED * min(entries, _SCORED):
+        if crossed and half < 200 * min(entries, ENTRIES):
             first = learn(x[:half], x_prime[:half])
             second = learn(x[half:], x_prime[half:])
         if view is None or first is None or second is None:
             continue
         sides = [np.append(second.of(side[:half]), first.of(side[half:])) for side in (x, x_prime)]
-        step = float(np.ptp(np.concatenate(sides))) / _STEPS
+        step = float(np.ptp(np.concatenate(sides))) / 20
         if step > 0:
             score = _Score(view, step)
             share = _SCORES / len(learners)

@@ -6,15 +6,14 @@ Gaussians); and, if its probability is given, one event, beside noise that satis
 `samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
 computes the growth of the wealth for known distributions, less the cost of learning them, which was
 measured in audits. It does so for bets on events or functions, and for those of the portfolio,
-whose growth is near KL_inf; the better of them decides. `fewest_draws` is the floor, below which no
-audit can go.
+whose growth is near KL_inf; the better of them decides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -24,53 +23,25 @@ from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.events.candidates import expected_level
-from epsilometer_audit.projections.draws import least_draws
-from epsilometer_audit.projections.project import project
-from epsilometer_audit.statistics.bets import initial_wealth, stakes
-from epsilometer_audit.statistics.claims import (
-    AnyClaim,
-    Claim,
-    EventClaim,
-    Pure,
-    Renyi,
-    checked_detect,
-    parts,
-)
+from epsilometer_audit.statistics import claims
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
+from epsilometer_audit.statistics.learning import LITTLE
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import Prediction
-from epsilometer_audit.statistics.rounds import Evidence, gather
-from epsilometer_audit.statistics.schedule import Step, least_samples, schedule
-from epsilometer_audit.statistics.wealth import EARLY
+from epsilometer_audit.statistics.rounds import Evidence, Step, gather, least_samples, schedule
+from epsilometer_audit.statistics.wealth import EARLY, bet_shares, stake
 
 POWER = 0.9
-_MOST_SAMPLES = 10**12
-_MOST_DECLARED = 1_000_000  # pairs
-_MOST_AUDITED, _MOST_PAIRS = 400_000, 16  # draws and pairs of a simulated audit
+# Measured by `python -m tests.benchmarks.power` and `tests.benchmarks.promised_power`.
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
-_RISE = 2.4  # of the normal quantile of power, for e times as many draws
+_RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
 _CAUTION = 0.4  # standard deviations added to the approximate formula
-_MARGIN = 0.3  # of that quantile, for the error of so few audits
-_TAIL = 4.5  # standard deviations beyond which a Gaussian's divergence needs too many draws
-_CELLS, _REACH = 64, 3.0  # cells of a model mechanism, and how far beyond its inputs they reach
-_FINE_CELLS, _FAR = 4096, 8.0  # the same for the least number of draws
-_ROUGH = 1e-3  # of KL_inf
-_CLIPS = (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1)  # shares of the largest log ratio
 _LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
 _PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
-_LITTLE = 1.5  # standard deviations of an optimistic estimate of a rare event
 _KEPT = 1.6  # standard deviations that a pair must show where others are dropped
-_LEVELS = 24
-_RARE_VALUE = 0.3  # output of a rare event, within the range of the noise
-_FEW = 0.05  # of the draws; smaller rounds are left out
 
 
-def attaining(
-    claim: Claim,
-    levels: Floats,
-    event: float | None = None,
-    cells: int = _CELLS,
-    reach: float = _REACH,
-) -> tuple[Floats, Floats]:
+def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Floats, Floats]:
     """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
     if event is not None:
         p, q = _event(claim, levels, event)
@@ -82,7 +53,7 @@ def attaining(
         half = np.exp(-np.abs(z)) / 2
         return np.asarray(ndtr(z) if gaussian else np.where(z < 0, half, 1 - half))
 
-    ends = np.linspace(-reach, reach, cells // 2) + distance[:, None] * [[[0]], [[1]]]
+    ends = np.linspace(-3, 3, 32) + distance[:, None] * [[[0]], [[1]]]
     ends = np.sort(np.concatenate(ends, axis=1), axis=1)
     sides = cdf(ends), cdf(ends - distance[:, None])
     p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
@@ -103,7 +74,7 @@ def sampler(
 
     def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
         outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
-        outputs[rng.random(size) < rare[side]] = _RARE_VALUE
+        outputs[rng.random(size) < rare[side]] = 0.3  # within the range of the noise
         return outputs
 
     return draw
@@ -116,7 +87,7 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
     if not isinstance(claim, Renyi):
         return True, levels if claim.quantity == "mu" else np.sqrt(2 * levels)
     a = claim.order
-    if math.sqrt(2 * a * claim.rho) <= _TAIL:
+    if math.sqrt(2 * a * claim.rho) <= 4.5:  # else this takes draws from too far out
         return True, np.sqrt(2 * levels / a)
 
     def divergence(d: Floats) -> Floats:
@@ -165,7 +136,7 @@ def _detected(
     from scipy.special import ndtri
 
     z = float(ndtri(goal)) + _CAUTION
-    p, q = attaining(claim, levels, event)
+    p, q = _attaining(claim, levels, event)
     growths, spreads = _of_portfolio(claim, p, q)
     rare = np.log(np.maximum(q[:, :1], 1e-300))
     learning = np.full_like(rare, _PREDICTING) if event is None else _EVENT[0] - _EVENT[1] * rare
@@ -177,7 +148,7 @@ def _detected(
     else:
         with np.errstate(divide="ignore"):
             g = np.maximum(np.log(p) - np.log(q), -50.0)[:, None, :]
-        tops = g.max(axis=2, keepdims=True) * np.array(_CLIPS)[:, None]
+        tops = g.max(axis=2, keepdims=True) * np.array([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1])[:, None]
         g = np.minimum(g, tops) - tops
         phi, psi = np.exp((order - 1) * g), np.exp(order * g)
     p, q = p[:, None, :], q[:, None, :]
@@ -199,19 +170,19 @@ def _detected(
     if isinstance(claim, EventClaim) and event is not None:
         preferred = _preferred(claim, mean, v, steps, z)
     for step, after, wanted in zip(steps, [*steps[1:], None], preferred, strict=True):
-        if past and step.draws >= _FEW * steps[0].ahead:
-            stake = stakes((mean, v), variance, ends, kappa, u, step.ahead, alpha)[-1]
-            stake = np.where(wanted, stake, 0.0)
-            gains = np.log1p(stake[..., None] * (phi - u[..., None]))
-            losses = np.log1p(-(stake * kappa)[..., None] * (psi - v[..., None]))
-            gain, loss = (p * gains).sum(axis=2), (q * losses).sum(axis=2)
-            growth += step.draws * (gain + loss - stake * cost / past)
-            noise += step.draws * ((p * gains**2).sum(axis=2) - gain**2)
-            noise += step.draws * ((q * losses**2).sum(axis=2) - loss**2)
+        if past and step.draws >= 0.05 * steps[0].ahead:  # smaller ones do not matter
+            l = stake((mean, v), variance, ends, kappa, u, step.ahead, alpha) * wanted  # noqa: E741
+            gains = np.log1p(l[..., None] * (phi - u[..., None]))
+            losses = np.log1p(-(l * kappa)[..., None] * (psi - v[..., None]))
+            for side, logs in ((p, gains), (q, losses)):
+                gain = (side * logs).sum(axis=2)
+                growth += step.draws * gain
+                noise += step.draws * ((side * logs**2).sum(axis=2) - gain**2)
+            growth -= step.draws * l * cost / past
         past += step.draws
         if after is not None and after.pairs < step.pairs:
             kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
-    needed = -math.log(alpha * (1 - EARLY) * float(initial_wealth(claim).max()))
+    needed = -math.log(alpha * (1 - EARLY) * float(bet_shares(claim).max()))
     chosen = (kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1)
     least = past * growths - float(ndtri(goal)) * np.sqrt(past * spreads)
     predicted = (least >= learning + math.log(steps[0].pairs / alpha)).any(axis=1)
@@ -220,15 +191,15 @@ def _detected(
 
 def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
-    bet, *claims = against(claim, np.array([claim.level]))
+    bet, *implied = against(claim, np.array([claim.level]))
+    implied = [each.ravel() for each in implied]
     p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
-    bets = [bet(Prediction(np.empty(0), *law), *claims) for law in zip(p, q, strict=True)]
-    sides = [(p, np.array([f for f, _ in bets])), (q, np.array([g for _, g in bets]))]
-    means, squares = (
-        np.array([np.einsum("lk,lkt->lt", law, logs**power) for law, logs in sides])
-        for power in (1, 2)
-    )
-    return means.sum(axis=0), (squares - means**2).sum(axis=0)
+    bets = [bet(Prediction(np.empty(0), *law), *implied) for law in zip(p, q, strict=True)]
+    f, g = (np.array(logs) for logs in zip(*bets, strict=True))
+    p, q = p[..., None], q[..., None]
+    mean, mean_prime = (p * f).sum(axis=1), (q * g).sum(axis=1)
+    spread = (p * f**2).sum(axis=1) - mean**2 + (q * g**2).sum(axis=1) - mean_prime**2
+    return mean + mean_prime, spread
 
 
 def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z: float) -> Bools:
@@ -239,37 +210,28 @@ def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z
     draws, ahead = np.array([(step.draws, step.ahead) for step in steps], float).T[..., None, None]
     past = np.cumsum(draws, axis=0) - draws
     few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
-    counts = (few, q * past + z * np.sqrt(q * past)), (0.5 * past, _usual(claim) * past)
-    rare, frequent = (expected_level(k, past, m, past, ahead, _LITTLE, claim.of) for k, m in counts)
+    half = np.full(1, 0.5)
+    usual = reached(lambda q: claim.likelier(q, claim.level), half, half)
+    counts = (few, q * past + z * np.sqrt(q * past)), (0.5 * past, usual * past)
+    rare, frequent = (expected_level(k, past, m, past, ahead, LITTLE, claim.of) for k, m in counts)
     return np.asarray(rare > frequent)
 
 
-@cache
-def _usual(claim: EventClaim) -> Floats:
-    """Return the probability q with which a likelier event has one half by the claim."""
-    half = np.full(1, 0.5)
-    return reached(lambda q: claim.likelier(q, claim.level), half, half)
-
-
 def detectable(
-    claim: Claim,
-    steps: Sequence[Step],
-    *,
-    alpha: float,
-    event: float | None = None,
+    claim: Claim, steps: Sequence[Step], *, alpha: float, event: float | None = None
 ) -> float | None:
     """Return the smallest level that is detected with probability 0.9; None if there is none.
 
     The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
     """
     low, top = claim.level, float(claim.grid()[-1])
-    excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), _LEVELS)
+    excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event)
         if not detected.any():
             return None
         first = int(detected.argmax())
-        excess = np.geomspace(excess[max(first - 1, 0)], excess[first], _LEVELS)
+        excess = np.geomspace(excess[max(first - 1, 0)], excess[first], 24)
     return float(low + excess[int(detected.argmax())])
 
 
@@ -308,61 +270,25 @@ def samples_needed(
     """
     goal = checks.between_0_and_1("power", power)
     checks.between_0_and_1("alpha", alpha)
-    checks.integer("pairs", pairs, maximum=_MOST_DECLARED)
+    checks.integer("pairs", pairs, maximum=1_000_000)
     if event is not None:
         checks.between_0_and_1("event", event)
     single = _single(claim, detect)
-    level = np.array([detect])
     least = low = high = least_samples(pairs)
 
     def enough(samples: int) -> bool:
         steps = schedule(samples, pairs)
-        return bool(_detected(single, level, steps, alpha, goal, event)[0])
+        return bool(_detected(single, np.array([detect]), steps, alpha, goal, event)[0])
 
     while not enough(high):
         low, high = high, 2 * high
-        if high > _MOST_SAMPLES:
-            raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
+        if high > 1e12:
+            raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
-    if high <= _MOST_AUDITED and pairs <= _MOST_PAIRS:
+    if high <= 400_000 and pairs <= 16:
         high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
-
-
-def fewest_draws(
-    claim: AnyClaim,
-    *,
-    detect: float,
-    power: float = POWER,
-    alpha: float = 0.05,
-    event: float | None = None,
-) -> int:
-    """Return how many draws of a side any audit of outputs needs to detect a violation.
-
-    It is kl(power, alpha) / KL_inf (`epsilometer_audit.projections.draws`) for the mechanism that
-    `samples_needed` audits: additive noise, or one event. Another mechanism of the same level may
-    need fewer: in the example, randomised response needs 323. Parameters and errors are those of
-    `samples_needed`; draws of other pairs come on top.
-
-    >>> from epsilometer_audit.statistics.claims import pure
-    >>> fewest_draws(pure(1.0), detect=1.2)
-    480
-    """
-    checks.between_0_and_1("power", power)
-    checks.between_0_and_1("alpha", alpha)
-    single = _single(claim, detect)
-    if event is not None:
-        checks.between_0_and_1("event", event)
-    sides = attaining(single, np.array([detect]), event, _FINE_CELLS, _FAR)
-    p, q = (np.maximum(side[0], 0.0) for side in sides)
-    p, q = p / p.sum(), q / q.sum()
-    rough = project(p, q, single, _ROUGH)
-    kl_inf = project(p, q, single, _ROUGH * max(rough.growth, 1e-9)).kl_inf
-    draws = least_draws(kl_inf, alpha, power)
-    if draws > _MOST_SAMPLES:
-        raise ArgumentError("detect", f"{detect:g} takes more than {_MOST_SAMPLES:.0e} draws")
-    return math.ceil(draws)
 
 
 def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> str:
@@ -375,22 +301,14 @@ def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> st
 
 def _single(claim: AnyClaim, detect: float) -> Claim:
     """Return the claim, which must be of one number below ``detect``."""
-    claims = parts(claim)
-    if len(claims) > 1:
+    if len(single := claims.parts(claim)) > 1:
         raise ArgumentError("claim", "must be of one order: name the one that is to be found")
-    (single,) = claims
-    checked_detect(detect, single)
-    return single
+    claims.checked_detect(detect, single[0])
+    return single[0]
 
 
 def _audited(
-    claim: Claim,
-    level: float,
-    samples: int,
-    goal: float,
-    alpha: float,
-    pairs: int,
-    event: float | None,
+    claim: Claim, level: float, samples: int, goal: float, alpha: float, pairs: int, event: Any
 ) -> int:
     """Return how many draws detect a level with probability ``goal``; about ``samples``."""
     from scipy.special import log_ndtr, ndtri

@@ -30,9 +30,9 @@ times it is looked at (Ville's inequality).
 **Growth.** With the true probabilities as p and q, the mean of ln E is KL_inf of the cells: no bet
 grows faster. A predictor that must learn d numbers loses about (d/2) ln n. So the first predictor,
 `families`, is a Bayesian mean of location-scale families, whose prior is wide for what the sides
-have in common and prefers differences in few numbers. `kernels` and `tree` know no family. The tree
-is a Pólya tree, which weighs at each split whether the sides differ (Holmes and others, Bayesian
-Analysis 10(2), 2015).
+have in common and prefers differences in few numbers. `tree` knows no family. It is a Pólya tree,
+which weighs at each split whether the sides differ (Holmes and others, Bayesian Analysis 10(2),
+2015). `histogram` and `spikes` are for values that repeat.
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
 a tenth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
@@ -49,31 +49,20 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
 
+# To compare other numbers, run `python -m tests.benchmarks.few_draws --others`.
 POINTS = 512  # a side
-_EACH = 30  # draws until which each is learned from before the next
-_OFTEN = 500  # draws until which each tenth more is learned from; then each fourth
+_EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
 _FEWEST = 2  # draws a side that are learned from
-_NODES, _SPACING = 5, 1.0  # of locations and of log scales, in standard errors
-_SIDE = 16  # edges of cells a side
-_FARTHEST = 6.0  # edge, in mean absolute deviations
-_QUANTILES, _WIDTH, _SHRINKAGE = 19, 0.75, 8.0  # a side; of kernels; draws of both sides' mean
+_NODES = 5  # of locations and of log scales, a standard error apart
+_SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
-_STRENGTHS = (math.inf, 1.0, 10.0)  # draws of both sides' mean, at each split of the tree
-_STRENGTH_SHARES = (0.3, 0.5, 0.2)
-_VALUES, _NEAR = 64, 12.0  # of a histogram at most; draws more in each of its cells
-_SEVERAL, _AN_ATOM = 16, 0.2  # draws of both sides; draws more of each value that repeats
-_NEIGHBOURS = np.array([1.0, 2.0, 3.0, 2.0, 1.0]) / 9  # weights of near cells
-_FLOOR = 0.03  # of both sides' mean in each predicted probability
-_SMALL_FLOOR = 0.006  # of a histogram
-_ANEW = 0.2  # of the wealth that is spread anew over the predictors
-_NEGLIGIBLE = 1e-4  # delta, for the shape of the bet
-_POWER, _CLIPS = 0.85, np.array([0.5, 1.0, 2.0, 4.0])  # of ln p/q, in bets on Rényi claims
+_FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
-_NARROW, _WIDE, _WIDE_LOG = 0.3, 1.0, 0.7  # differences of locations (in scales), of log scales
+_NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
-_EDGES = _FARTHEST * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
-_SHARES = np.arange(1.0, _QUANTILES + 1) / (_QUANTILES + 1)
-_SPLITS = np.array([_STRENGTHS, _STRENGTH_SHARES])
+_EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
+# of the tree's splits: draws of both sides' mean, and the prior of so many
+_SPLITS = np.array([(math.inf, 1.0, 10.0), (0.3, 0.5, 0.2)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,21 +146,6 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction(edges, cells[0], cells[1]) if vary else None
 
 
-def kernels(x: Points, x_prime: Points) -> Prediction | None:
-    """Predict by kernel densities of both sides, shrunken to their mean.
-
-    Cells lie between both sides' quantiles. None if a draw is infinite, or if a side's quartiles
-    are equal.
-    """
-    if not (_finite(x) and _finite(x_prime)):
-        return None
-    edges = np.empty(2 * (_QUANTILES + 4))
-    p, q = np.empty((2, edges.size + 1))
-    sides = x.values, x.weights, x_prime.values, x_prime.weights
-    vary = _kernels(*sides, np.empty((2, 5)), edges, p, q)
-    return Prediction(edges, p, q) if vary else None
-
-
 def tree(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
     edges, (p, q) = np.empty(4 * _LEAVES + 8), np.zeros((2, 4 * _LEAVES + 9))
@@ -188,13 +162,14 @@ def histogram(x: Points, x_prime: Points) -> Prediction | None:
     A few draws more in each cell have the shares of both sides near it, so that order matters.
     """
     values = np.union1d(x.values, x_prime.values)
-    if not (_finite(x) and _finite(x_prime) and 1 < values.size <= _VALUES):
+    if not (_finite(x) and _finite(x_prime) and 1 < values.size <= 64):
         return None
     counts = np.zeros((2, values.size))
     for side, points in zip(counts, (x, x_prime), strict=True):
         side[np.searchsorted(values, points.values)] = points.weights
-    near = np.array([np.convolve(side, _NEIGHBOURS)[2:-2] for side in counts]) + 0.01
-    counts += _NEAR * near / near.sum(axis=0)
+    weights = np.array([1, 2, 3, 2, 1]) / 9
+    near = np.array([np.convolve(side, weights)[2:-2] for side in counts]) + 0.01
+    counts += 12.0 * near / near.sum(axis=0)
     p, q = counts / counts.sum(axis=1, keepdims=True)
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
@@ -208,9 +183,9 @@ def spikes(x: Points, x_prime: Points) -> Prediction | None:
     masses = np.bincount(place, np.append(x.weights, x_prime.weights))
     draws = masses.sum()
     atoms = values[masses >= max(2.0, draws / (2 * _LEAVES))]
-    if not (draws >= _SEVERAL and atoms.size and _finite(x) and _finite(x_prime)):
+    if not (draws >= 16 and atoms.size and _finite(x) and _finite(x_prime)):
         return None
-    counts, others = np.full((2, atoms.size + 1), _AN_ATOM), []
+    counts, others = np.full((2, atoms.size + 1), 0.2), []  # a fifth of a draw more in each
     for side, points in zip(counts, (x, x_prime), strict=True):
         cells = np.searchsorted(atoms[:-1], points.values)
         repeats = atoms[cells] == points.values
@@ -240,8 +215,8 @@ def _finite(points: Points) -> bool:
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
     """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta).
 
-    It is the projection of `projections/`, in a hundredth of its time. The clips of a
-    delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
+    It is the projection, in a hundredth of the time of a solver that bounds its error. The clips of
+    a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
     fs, gs = np.empty((2, prediction.p.size, epsilons.size))
     work = np.empty((9, max(prediction.p.size + 1, 4)))
@@ -253,20 +228,20 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     """Return ln f and ln g of the cells, ``(k, m)``, for m claims D_a <= rho, either way round.
 
     For a clipped power r of p/q, phi = r^(a-1) and psi = r^a, f = 1 + l (phi - u) and g = 1 - l
-    kappa (psi - v) are those of `epsilometer_audit.statistics.bets`, where v is the mean of psi
+    kappa (psi - v) are those of `epsilometer_audit.statistics.wealth`, where v is the mean of psi
     under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
     part, p, q = prediction.floor / 2, prediction.p, prediction.q
     p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
-    _renyi_factors(p, q, orders, rhos, _CLIPS, fs, gs)
+    _renyi_factors(p, q, orders, rhos, np.array([0.5, 1.0, 2.0, 4.0]), fs, gs)
     return fs, gs
 
 
 DISCRETE: Shares = {histogram: 0.7, tree: 0.3}  # for few numbers
 ATOMS: Shares = {families: 0.3, spikes: 0.4, tree: 0.3}  # where numbers repeat
-DENSE: Shares = {families: 0.6, kernels: 0.25, tree: 0.15}
+DENSE: Shares = {families: 0.65, tree: 0.35}
 SCORES: Shares = {families: 0.5, histogram: 0.5}
 
 
@@ -322,14 +297,12 @@ class Mixture:
 
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Learn from past draws of both sides, ``(n,)``, without bets on them."""
-        self.past = None
-        self.draws = self._fitted = 0
         self._learn(_numbers(x), _numbers(x_prime))
 
     def inherit(self, other: Mixture) -> None:
         """Spread the initial wealth over the predictors as another mixture does, but for a part."""
         relative = other.logs - other.wealth
-        self.logs = np.logaddexp(relative + math.log1p(-_ANEW), math.log(_ANEW))
+        self.logs = np.logaddexp(relative + math.log(0.8), math.log(0.2))
 
     def best(self, claim: int) -> Prediction | None:
         """Return the prediction of the predictor with most wealth against a claim."""
@@ -498,7 +471,7 @@ def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # ty
     """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
     n, nodes, gauss = fit[0], ms.size, family == 0
     centre, narrow = fit[1 + 2 * family], 0.7071067811865476 if gauss else 1.0
-    step, step_log = _SPACING * scale / math.sqrt(n), _SPACING * narrow / math.sqrt(n)
+    step, step_log = scale / math.sqrt(n), narrow / math.sqrt(n)
     log = math.log(scale)
     for j in range(nodes):
         ms[j] = centre + step * (j - (nodes - 1) / 2)
@@ -536,14 +509,13 @@ def _posterior(first, second, m1, c1, m2, c2, w1, w2):  # type: ignore[no-untype
             far = 0.6366197723675814 / _WIDE_LOG * r * r / (t * t)
             inverse = math.exp(-0.5 * (c1[k] + c2[h]))
             same = (_SCALE * far + _NEITHER * near) * inverse * 0.6366197723675814 / _NARROW
-            other = (_LOCATION * near + _BOTH * far) * inverse * 0.6366197723675814 / _WIDE
-            inverse /= _WIDE
+            other = (_LOCATION * near + _BOTH * far) * inverse * 0.6366197723675814
             for j in range(nodes):
                 if first[j, k] < 1e-9:
                     continue
                 for i in range(nodes):
                     u = (m1[j] - m2[i]) * inverse
-                    t = u * (_WIDE / _NARROW)
+                    t = u / _NARROW
                     t = 1 + t * t
                     u *= u
                     v = 1 + u
@@ -628,71 +600,6 @@ def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untype
                 added += _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
         for i in range(out.size):
             out[i] /= added
-    return True
-
-
-@compiled
-def _smooth(values, weights, width, edges, out):  # type: ignore[no-untyped-def]
-    """Set the numbers of draws in cells, as Laplace kernels of this width spread them."""
-    n, k, number = values.size, edges.size, 0.0
-    for way in range(2):  # up, then down
-        i = 0 if way == 0 else n - 1
-        sums, last = 0.0, values[i]
-        for t in range(k):
-            j = t if way == 0 else k - 1 - t
-            while 0 <= i < n and (values[i] > edges[j]) == way:
-                sums = sums * math.exp(-abs(last - values[i]) / width) + weights[i]
-                last = values[i]
-                if way == 0:
-                    number += weights[i]
-                i += 1 - 2 * way
-            near = 0.5 * sums * math.exp(-abs(last - edges[j]) / width)
-            out[j] = number - near if way == 0 else out[j] + near
-        if way == 0:
-            while i < n:
-                number += weights[i]
-                i += 1
-    before = 0.0
-    for j in range(k):
-        below = out[j]
-        out[j] = max(below - before, 0.0)
-        before = below
-    out[k] = max(number - before, 0.0)
-
-
-@compiled
-def _quantile_edges(values, weights, fit, edges):  # type: ignore[no-untyped-def]
-    """Set a side's edges; return the width of its kernels, or 0 if it hardly varies."""
-    _fit(values, weights, fit)
-    i, k, below = 0, _QUANTILES, weights[0]
-    for j in range(k):
-        while below < _SHARES[j] * fit[0] and i + 1 < values.size:
-            i += 1
-            below += weights[i]
-        edges[j] = values[i]
-    low, high = edges[(k + 1) // 4 - 1], edges[3 * (k + 1) // 4 - 1]  # quartiles
-    far = high - low
-    edges[k], edges[k + 1] = low - 2.5 * far, low - far
-    edges[k + 2], edges[k + 3] = high + far, high + 2.5 * far
-    width = _WIDTH * min(fit[2], far / 1.35) * fit[0] ** -0.2
-    return width if width > 0 and fit[2] < 1e290 else 0.0  # squares may underflow
-
-
-@compiled
-def _kernels(x, u, y, v, fits, edges, p, q):  # type: ignore[no-untyped-def]
-    """Set edges and predicted probabilities; return whether both sides vary."""
-    half = edges.size // 2
-    width = _quantile_edges(x, u, fits[0], edges[:half])
-    width_prime = _quantile_edges(y, v, fits[1], edges[half:])
-    if not (width > 0 and width_prime > 0):
-        return False
-    _sort(edges)
-    _smooth(x, u, width, edges, p)
-    _smooth(y, v, width_prime, edges, q)
-    n, m, more = fits[0, 0], fits[1, 0], _SHRINKAGE * (1 + 1e-12 * p.size)
-    for i in range(p.size):
-        mean = _SHRINKAGE * (0.5 * (p[i] / n + q[i] / m) + 1e-12)
-        p[i], q[i] = (p[i] + mean) / (n + more), (q[i] + mean) / (m + more)
     return True
 
 
@@ -874,7 +781,7 @@ def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-un
     for m in range(epsilons.size):
         e, delta = math.exp(epsilons[m]), deltas[m]
         bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
-        for step in range(13 if delta > _NEGLIGIBLE else 1):
+        for step in range(13 if delta > 1e-4 else 1):  # less hardly changes the bet
             _solve(ratios, sums, sums_prime, e, delta, bet, step % 3, work[7])
         a, most, most_prime = bet[0], bet[1], bet[2]
         b = 2 - a
@@ -943,7 +850,7 @@ def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
 def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
     gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
-    ratio = _POWER * np.log(p / q)
+    ratio = 0.85 * np.log(p / q)  # less than predicted, which is overfitted
     for m in range(orders.size):
         best = 0.0
         for clip in clips:

@@ -1,6 +1,9 @@
-"""The rounds of an audit: draws in, evidence out.
+"""The rounds of an audit: how draws are spread over pairs and rounds; draws in, evidence out.
 
-Bets on a pair are chosen on its past draws. Each round drops the pairs with the lowest expectation.
+Each round has as many draws as all rounds before, on which its bets are chosen. Many pairs start
+with few draws; half of them, with the lowest expectation, are dropped at a time, until one is left
+with half of the budget. The k-th of these rounds has a k-th of the draws of the first: a pair that
+is dropped for lack of draws is lost, while the remaining pairs have more draws each.
 """
 
 from __future__ import annotations
@@ -15,18 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.errors import ArgumentError
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.bets import Bet, Round
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
-from epsilometer_audit.statistics.schedule import Step
-from epsilometer_audit.statistics.wealth import EARLY, Looks, Wealth
+from epsilometer_audit.statistics.wealth import EARLY, Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
+_LEAST = 20  # draws of a side in a round
 _FEWEST = 5  # draws of a side that choose an event
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
@@ -35,6 +38,77 @@ Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 They are so many, equally many of each, or fewer at the very end. Their number does not depend on
 the outputs.
 """
+
+
+@dataclass(frozen=True)
+class Step:
+    """A round: ``draws`` of each side of ``pairs`` pairs; ``ahead`` counts those to the end."""
+
+    pairs: int
+    draws: int
+    ahead: int
+
+    def blocks(self, past: int) -> list[int]:
+        """Return the sizes of blocks, after each of which the wealth is computed.
+
+        After ``past`` draws of a side they are even. The first draws are single at first, then in
+        blocks that grow as their number.
+        """
+        if past:
+            parts = min(16, self.draws)
+            return [self.draws // parts + (i < self.draws % parts) for i in range(parts)]
+        sizes = []
+        while past < self.draws:
+            sizes.append(min(max(past // 32, 1), self.draws - past))
+            past += sizes[-1]
+        return sizes
+
+
+def least_samples(pairs: int) -> int:
+    """Return the smallest budget that gives each pair a round."""
+    halvings = _halvings(pairs)
+    return math.ceil(_LEAST * pairs * halvings / _share(halvings)) + 1 if halvings else 10
+
+
+def _halvings(pairs: int) -> int:
+    return math.ceil(math.log2(pairs)) if pairs > 1 else 0
+
+
+def _share(halvings: int) -> float:
+    """Return the part of the budget with which many pairs are compared."""
+    return min(0.1 * halvings, 0.5)
+
+
+def schedule(samples: int, pairs: int) -> list[Step]:
+    """Return the rounds that ``samples`` draws of a side, over all pairs, are spread over.
+
+    >>> [(step.pairs, step.draws) for step in schedule(6400, 1)]
+    [(1, 100), (1, 100), (1, 200), (1, 400), (1, 800), (1, 1600), (1, 3200)]
+    >>> [(step.pairs, step.draws) for step in schedule(6400, 4)]
+    [(4, 213), (2, 213), (1, 426), (1, 852), (1, 1704), (1, 2140)]
+    """
+    if samples < (least := least_samples(pairs)):
+        many = f" for {pairs} pairs" if pairs > 1 else ""
+        fewer = "; of a domain, limit says how many pairs at most" if pairs > 10 else ""
+        raise ArgumentError("samples", f"must be at least {least}{many}, got {samples}{fewer}")
+    halvings = _halvings(pairs)
+    parts = [math.ceil(pairs / 2**i) for i in range(halvings)]
+    each = samples * _share(halvings) / max(sum(1 / k for k in range(1, halvings + 1)), 1)
+    steps = [(kept, int(each / k / kept)) for k, kept in enumerate(parts, start=1)]
+    if not steps:
+        steps = [(1, max(samples // 64, min(_LEAST, samples // 2)))]
+    left = samples - sum(kept * draws for kept, draws in steps)
+    past = sum(draws for _, draws in steps)
+    while left:
+        draws = left if left < 2 * past else past
+        steps.append((1, draws))
+        left, past = left - draws, past + draws
+    ahead = 0
+    rounds = []
+    for kept, draws in reversed(steps):
+        ahead += draws
+        rounds.append(Step(kept, draws, ahead))
+    return rounds[::-1]
 
 
 @dataclass
@@ -85,20 +159,19 @@ class Evidence:
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
-                rounds = (
-                    bets[pair].on(fresh, claim, blocks, ahead, pasts[pair]) if pair in bets else []
-                )
-                growth = (
-                    self._portfolios[claim, pair].record(*fresh, blocks) if self.early else None
-                )
-                step[pair] = Looks(rounds, growth)
+                placed, growth = [], None
+                if pair in bets:
+                    placed = bets[pair].on(fresh, claim, blocks, ahead, pasts[pair])
+                if self.early:
+                    growth = self._portfolios[claim, pair].record(*fresh, blocks)
+                step[pair] = PairBets(placed, growth)
             wealth.record(step)
 
     @property
     def of_pairs(self) -> dict[int, float]:
         """The log of the wealth of the pairs that are left, the largest over the claim's parts."""
-        first, *others = (wealth.of_pairs for wealth in self.wealths.values())
-        return {pair: max([log, *(each[pair] for each in others)]) for pair, log in first.items()}
+        each = [wealth.of_pairs for wealth in self.wealths.values()]
+        return {pair: max(logs[pair] for logs in each) for pair in each[0]}
 
     @property
     def best(self) -> int:
@@ -111,7 +184,7 @@ class Evidence:
         claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
-    def bet(self, claim: Claim) -> Round | None:
+    def bet(self, claim: Claim) -> PlacedBet | None:
         """Return the bet on the last pair that won most against a part of the claim.
 
         If none was chosen so far, it is chosen on the first half of the draws, and counts those of
@@ -129,7 +202,7 @@ class Evidence:
         bets = learned.on(later, claim, [len(later[0])], half, half)
         return next((bet for bet in bets if bet.bet.event() is not None), None)
 
-    def witness(self, claim: Claim, lower: float, bet: Round | None) -> Found | None:
+    def witness(self, claim: Claim, lower: float, bet: PlacedBet | None) -> Found | None:
         """Return the event of the bet that won most against the level ``lower``, with its counts.
 
         If that does not refute the claim, the event of ``bet`` comes first. There is none if no
@@ -146,7 +219,7 @@ class Evidence:
             finds.insert(0 if early else len(finds), predicted)
         return first_visible(find() for find in finds)
 
-    def _found(self, bet: Round, claim: Claim) -> Found | None:
+    def _found(self, bet: PlacedBet, claim: Claim) -> Found | None:
         event, start = bet.bet.event(), bet.past
         if event is None or bet.layout is None:
             return None
@@ -250,7 +323,7 @@ class _Learned:
 
     def on(
         self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int, past: int
-    ) -> list[Round]:
+    ) -> list[PlacedBet]:
         """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
         fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
         rounds = (bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim])

@@ -21,18 +21,13 @@ from epsilometer_audit.events.candidates import Cells, Numbers
 from epsilometer_audit.events.events import View, added, entries_of
 from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.outcomes.shapes import PAIRED
-from epsilometer_audit.statistics.closer_looks import doubt
+from epsilometer_audit.statistics.fine_cells import doubt
 
-_ROWS = 20_000  # of either side, for learning
-_FEWEST = 100  # rows
-_ENTRIES = 64  # at most
-_WITH_PRODUCTS = 16  # entries of which all products are features
-_PAIRS, _SIGNIFICANT = 64, 4.0  # products of more entries; standard deviations of their means
-_STEPS, _CONVERGED = 25, 0.01
-_FIRST = 2000  # draws of either side that choose entries and differences
-_COLLINEAR = 0.96  # of the variance of an entry is explained by another
-_DIFFERENCES, _DOUBTED = 4, 3.0  # at most, and standard deviations
-_DIGITS = 6
+ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
+LOOKED = 2000  # draws of either side that choose entries and differences
+ENTRIES = 64  # of a score, and products of entries, at most: with squares some 200 features
+_FEWEST = 100  # rows, of a regression and of a covariance
+_DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
 
 
@@ -58,7 +53,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
-    formula = _learned(x[:_ROWS], x_prime[:_ROWS], suspects(x, x_prime, entries))
+    formula = _learned(x[:ROWS], x_prime[:ROWS], suspects(x, x_prime, entries))
     return None if formula is None else View("learned", formula=formula)
 
 
@@ -82,14 +77,14 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
 
 
 def suspects(
-    x: Sample, x_prime: Sample, entries: Sequence[int], number: int = _ENTRIES
+    x: Sample, x_prime: Sample, entries: Sequence[int], number: int = ENTRIES
 ) -> Sequence[int]:
     """Return so many entries whose means, alone or in products, differ most in a few draws."""
     if len(entries) <= number:
         return entries
     chosen = list(entries[:PAIRED])
-    first = min(len(x), _FIRST)
-    table = np.concatenate([x[:_FIRST, chosen], x_prime[:_FIRST, chosen]]).astype(np.float64)
+    first = min(len(x), LOOKED)
+    table = np.concatenate([x[:LOOKED, chosen], x_prime[:LOOKED, chosen]]).astype(np.float64)
     table[~np.isfinite(table)] = np.nan
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of columns without numbers
@@ -132,7 +127,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     `learned_scores`. At most four differences are yielded, by how far a few draws differ.
     """
     chosen = list(entries[:PAIRED])
-    sides = [side[:_FIRST, chosen].astype(np.float64) for side in (x, x_prime)]
+    sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
     if len(chosen) < 2 or len(rows) < _FEWEST:
@@ -142,16 +137,16 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
         slopes = spreads / np.diagonal(spreads)
         near = np.nan_to_num(np.triu(slopes * slopes.T, 1))
     candidates = []
-    for index in np.argsort(-near, axis=None)[:_PAIRS].tolist():
+    for index in np.argsort(-near, axis=None)[:ENTRIES].tolist():
         i, j = divmod(index, len(chosen))
-        if near[i, j] > _COLLINEAR:
+        if near[i, j] > 0.96:  # of the variance is explained by the other
             factor = float(f"{slopes[j, i]:.3g}")
             view = View("difference", chosen[j], other=chosen[i], factor=factor)
             with np.errstate(all="ignore"):  # numbers may not be finite
                 ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
             candidates.append((doubt(ours, theirs, cells), view))
-    for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:_DIFFERENCES]:
-        if doubts > _DOUBTED:
+    for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:4]:
+        if doubts > 3.0:
             yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
 
 
@@ -202,11 +197,11 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
 def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
     """Return pairs of columns: all of few columns, or those whose mean products differ most."""
     pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
-    if len(columns) <= _WITH_PRODUCTS:
+    if len(columns) <= 16:
         return pairs
     z = _z_scores(np.column_stack(columns), first)
-    pairs = [pair for pair in pairs if z[pair] > _SIGNIFICANT]  # others would only add noise
-    return sorted(sorted(pairs, key=lambda pair: -z[pair])[:_PAIRS])
+    pairs = [pair for pair in pairs if z[pair] > 4.0]  # others would only add noise
+    return sorted(sorted(pairs, key=lambda pair: -z[pair])[:ENTRIES])
 
 
 def _z_scores(table: Floats, first: int) -> Floats:
@@ -226,10 +221,10 @@ def _weights(features: Floats, first: int) -> Floats:
     target = np.arange(len(features)) < first
     inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
     weights, constant = np.zeros(features.shape[1]), 0.0
-    for _ in range(_STEPS):
+    for _ in range(25):
         rest = target - 1 / (1 + np.exp(-np.clip(features @ weights + constant, -500, 500)))
         step = inverse @ (features.T @ rest - weights)
         weights, constant = weights + step, constant + 4 * float(rest.mean())
-        if np.abs(step).max() < _CONVERGED:
+        if np.abs(step).max() < 0.01:
             break
     return weights

@@ -36,13 +36,12 @@ from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.events.events import codes_of
 from epsilometer_audit.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 
-MOST_OUTCOMES = 1_000_000  # outcomes: more would need far more draws than an audit can make
+MOST_OUTCOMES = 1_000_000  # more would need far more draws than an audit can make
 _LARGE = 1e100  # squares, products and quotients are finite
-_EARLY = 0.1  # of alpha, for audits that stop early
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class FiniteOutcomes:
     """Outputs are one of ``number`` values."""
 
     number: int
@@ -70,13 +69,14 @@ def share_of_rounds(ends: int, rounds: int, stopped: bool) -> float:
     Without an early stop, pairs are dropped after ``ends`` different numbers of rounds. If the
     audit ``stopped`` early, any number of rounds was possible.
     """
-    return _EARLY / (rounds * (rounds + 1)) if stopped else (1 - _EARLY) / ends
+    early = 0.1  # of alpha, for audits that stop early
+    return early / (rounds * (rounds + 1)) if stopped else (1 - early) / ends
 
 
 def upper_bound(
     samples: Sequence[tuple[Sample, Sample]],
     claim: Claim,
-    known: Outcomes | Smooth,
+    known: FiniteOutcomes | Smooth,
     alpha: float,
     shares: Sequence[float] | None = None,
 ) -> float | None:
@@ -96,7 +96,7 @@ def upper_bound(
 
 
 def _of_pair(
-    x: Sample, x_prime: Sample, claim: Claim, known: Outcomes | Smooth, alpha: float
+    x: Sample, x_prime: Sample, claim: Claim, known: FiniteOutcomes | Smooth, alpha: float
 ) -> float | None:
     summed = isinstance(claim, Delta) or (isinstance(claim, Pure) and claim.delta > 0)
     if summed and isinstance(known, Smooth):
@@ -130,13 +130,13 @@ def _with_delta(low: Floats, high: Floats, claim: Any) -> float:
 
 
 def _limits(
-    x: Sample, x_prime: Sample, known: Outcomes | Smooth, alpha: float, summed: bool
+    x: Sample, x_prime: Sample, known: FiniteOutcomes | Smooth, alpha: float, summed: bool
 ) -> tuple[Floats, Floats]:
     """Return lower and upper limits of probabilities or densities, of shape ``(2, k)`` each.
 
     All of them hold together if they are to be ``summed``, else any two of them.
     """
-    if isinstance(known, Outcomes):
+    if isinstance(known, FiniteOutcomes):
         codes = codes_of(np.concatenate([x, x_prime]))
         number = int(codes.max()) + 1
         if number > known.number:

@@ -20,17 +20,11 @@ from epsilometer.arrays import Floats, Sample
 from epsilometer_audit.events.events import Event, Number, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, EventClaim
-from epsilometer_audit.statistics.scores import strongest_entries
+from epsilometer_audit.statistics.scores import ROWS, strongest_entries
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
-_CHOSEN = 2.0  # standard deviations beyond the claim, on the draws that choose conditions
-_ROWS = 20_000  # of either side, that choose conditions
-_STRONGEST = 8  # entries of a score that conditions are about
-_FEW = 6  # different numbers that are conditions of their own
-_QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
-_TERMS = 3
-_BETTER = 1.15  # times as many standard deviations with one condition more
-_DIGITS, _HUGE = range(3, 18), 1e300
+_STRONGEST = 8  # entries of a score that conditions are about, and values of a word
+_TERMS, _BETTER = 3, 1.15  # conditions; times as many standard deviations with one more
 _READ = ("output", "entry", "learned", "score", "remainder", "difference", "all")
 
 
@@ -125,7 +119,7 @@ def _allowed(claim: Claim, q: Floats) -> Floats:
 
 def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Claim) -> Event | None:
     """Return one to three conditions that together exceed the claim most, if they do so clearly."""
-    sides = [side[:_ROWS] for side in before]
+    sides = [side[:ROWS] for side in before]
     bits = sides[0].ndim == 1
     entries = strongest_entries(view, sides[0], sides[1])[:_STRONGEST]
     events, of_entry = [], []
@@ -158,7 +152,7 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
         best = gain * _BETTER if len(more) == 2 else gain
         chosen += more
         held = [h * c[:, more].prod(axis=1) for h, c in zip(held, inside, strict=True)]
-    if best < _CHOSEN:
+    if best < VISIBLE[1]:
         return None
     parts = tuple(events[i] for i in sorted(chosen, key=lambda i: entries.index(of_entry[i])))
     return parts[0] if len(parts) == 1 else Event(((1, 1),), view=View("all", parts=parts))
@@ -174,7 +168,7 @@ def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
         events += [Event((), True, view), Event(((None, None),), False, view)]
     if values.size < 2:
         return events
-    few = values.size <= _FEW
+    few = values.size <= 6
     if few or coded:
         values = values[:_STRONGEST]
         for value in values.tolist():
@@ -183,7 +177,11 @@ def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
                 ends = ((None, value - 1), (value + 1, None))
                 events.append(Event(ends, False, view))
     if not coded and values.size > 2:
-        at = values[:-1] if few else np.quantile(there, _QUANTILES, method="lower")
+        at = (
+            values[:-1]
+            if few
+            else np.quantile(there, (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95), method="lower")
+        )
         for end in np.unique(at[at < values[-1]]):
             after = values[np.searchsorted(values, end, side="right")].item()
             events += [
@@ -216,10 +214,10 @@ def _short(event: Event, fresh: Sequence[Sample]) -> Event:
 
 def _end(end: Number | None, numbers: Floats, side: Literal["left", "right"]) -> Number | None:
     """Return an end in few digits that has the same numbers below it."""
-    if not isinstance(end, float) or not abs(end) < _HUGE or end == round(end):
+    if not isinstance(end, float) or not abs(end) < 1e300 or end == round(end):
         return end
     below = numbers.searchsorted(end, side)
-    for digits in _DIGITS:
+    for digits in range(3, 18):
         for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
             short = float(Context(prec=digits, rounding=rounding).create_decimal(repr(end)))
             if numbers.searchsorted(short, side) == below:

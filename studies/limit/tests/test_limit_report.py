@@ -15,14 +15,14 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer_audit.projections.draws import floor, least_draws
-from epsilometer_audit.projections.project import project
 from epsilometer_audit.statistics.claims import pure
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.products import reports, sources
 from limit import figures, methods
 from limit import tables as limit
+from limit.kl_inf.draws import floor, least_draws
+from limit.kl_inf.project import project
 from limit.methods import ANYTIME, Claimed, Run
 from matrix.methods import Exact, Method, Pair
 

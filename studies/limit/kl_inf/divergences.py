@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epsilometer.arrays import Floats
-from epsilometer_audit.projections.dual import Growth
+from limit.kl_inf.dual import Growth
 
 _TABLE = 1024
 _ENDS = 36.0  # logits of the table's points, within the interval where f and g are positive

@@ -25,9 +25,10 @@ import numpy as np
 
 from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.projections import fans
-from epsilometer_audit.projections.divergences import Orders
-from epsilometer_audit.projections.dual import completed, maximise
+from epsilometer_audit.statistics.claims import gaussian_deltas
+from limit.kl_inf import fans
+from limit.kl_inf.divergences import Orders
+from limit.kl_inf.dual import completed, maximise
 
 TOLERANCE = 1e-10  # nats
 _GUARD, _UNIT = 1e-12, 1e-15  # of S, for rounding, and for that of a term of a sum
@@ -40,8 +41,8 @@ _ORDERS = 120
 _LOWEST, _HIGHEST = 1e-3, 300.0  # order less 1, and exponent (a - 1) D_a
 
 
-class Claimed(Protocol):
-    """A claim: ``to_plain`` has its ``notion`` and its numbers, as in `epsilometer.pure(1.0)`."""
+class Projectable(Protocol):
+    """A claim: ``to_plain`` has its ``notion`` and its numbers, as in `epsilometer_audit.pure`."""
 
     def to_plain(self) -> dict[str, Any]:
         """Return the claim as plain values."""
@@ -87,7 +88,7 @@ class Projection:
         return 2 * self.payoff / self.largest_sum, 2 * self.payoff_prime / self.largest_sum
 
 
-def project(p: Floats, q: Floats, claim: Claimed, tolerance: float = TOLERANCE) -> Projection:
+def project(p: Floats, q: Floats, claim: Projectable, tolerance: float = TOLERANCE) -> Projection:
     """Return the projection of two distributions onto a claim.
 
     Parameters
@@ -222,14 +223,6 @@ def _gaussian(p: Floats, q: Floats, mu: float, tolerance: float) -> Projection:
 
 def _better(old: Projection | None, new: Projection) -> Projection:
     return new if old is None or new.gap <= old.gap else old
-
-
-def gaussian_deltas(epsilons: Floats, mu: float) -> Floats:
-    """Return delta(epsilon) of mu-GDP (Dong, Roth and Su 2022, Corollary 2.13)."""
-    from scipy.special import log_ndtr, ndtr
-
-    t = epsilons / mu - mu / 2
-    return np.asarray(ndtr(-t) - np.exp(epsilons + log_ndtr(-t - mu)))
 
 
 def _gaussian_excess(x: Floats, y: Floats, mu: float) -> tuple[Floats, Floats]:

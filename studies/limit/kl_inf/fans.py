@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from epsilometer.arrays import Floats, Integers
-from epsilometer_audit.projections.dual import Growth, completed, maximise
+from limit.kl_inf.dual import Growth, completed, maximise
 
 
 class Fan:
