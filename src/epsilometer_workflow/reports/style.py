@@ -30,7 +30,7 @@ _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
 _DOTS_PER_INCH = 200
 _NAMES = {
-    "histogram-skip": "histogram, empty cells skipped",
+    "histogram-skip": "histogram without empty cells",
     "largest-loss": "largest local loss",
     "mpl": "MPL",
     "renyi-bound": "Rényi bound",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-_COLUMNS = 3  # of panels
+_COLUMNS = 4  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
-_STYLES = {"MPL": "-", "estimate": "-."}
+_STYLES = {"MPL": "-", "estimate": ":"}
 
 
 @style.points("kind", "z", tells=["n"])
@@ -81,9 +82,9 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
 def bounds(table: pd.DataFrame) -> style.Figure:
     """Figures 4 and 5: empirical distribution functions of the lower bounds."""
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
+    blue, green, orange = style.colours(3)
+    hues = dict(zip(sorted(set(table["epsilon"])), cycle([blue, orange, green])))
     for ax, panel, rows in panels:
-        epsilons = sorted(set(rows["epsilon"]))
-        hues = dict(zip(epsilons, _hues(len(epsilons)), strict=True))
         for (epsilon, estimator), group in rows.groupby(["epsilon", "estimator"], sort=False):
             ax.step(
                 group["bound"],
@@ -93,7 +94,7 @@ def bounds(table: pd.DataFrame) -> style.Figure:
                 linestyle=_STYLES.get(str(estimator), "-"),
                 linewidth=1.6 if estimator == "MPL" else 1,
             )
-        for epsilon in epsilons:
+        for epsilon in sorted(set(rows["epsilon"])):
             ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
             level = rows.loc[rows["epsilon"] == epsilon, "level"].iloc[0]
             if np.isfinite(level) and abs(level - epsilon) > 1e-6 * epsilon:
@@ -103,24 +104,21 @@ def bounds(table: pd.DataFrame) -> style.Figure:
         ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(low, None))
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
-    _name_lines(figure, table)
+    _name_lines(figure, table, hues)
     style.legend(figure)
     return figure
 
 
-def _hues(count: int) -> list[str]:
-    """Return blue, orange, green from high to low privacy; one epsilon alone is purple."""
-    blue, green, orange = style.colours(3)
-    return ["#8e44ad"] if count == 1 else [blue, orange, green, *style.colours(count)][:count]
-
-
-def _name_lines(figure: style.Figure, table: pd.DataFrame) -> None:
-    """Name what the lines are, apart from their colours."""
+def _name_lines(figure: style.Figure, table: pd.DataFrame, hues: dict[float, str]) -> None:
+    """Name colours and kinds of lines."""
     ax = figure.axes[0]
+    for epsilon, hue in hues.items():
+        ax.plot([], [], color=hue, label=rf"$\varepsilon = {epsilon:g}$")
     for estimator in dict.fromkeys(table["estimator"]):
         ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
+    ax.plot([], [], color=style.TRUTH, linewidth=1, label="95 % of the runs")
 
 
 @style.points("panel", "n")
@@ -145,7 +143,14 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
         rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
         if rows.empty:
             continue
-        ax.plot(rows["k"], rows["answer"], marker=marker, markersize=4, alpha=0.8, label=name)
+        ax.plot(
+            rows["k"],
+            rows["answer"],
+            marker=marker,
+            markersize=4,
+            alpha=0.8,
+            label=style.named(str(name)),
+        )
     failed = table[table["failures"] == table["runs"]]
     if len(failed):
         ax.plot(
@@ -154,12 +159,12 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
             "x",
             color=style.TRUTH,
             markeredgewidth=1,
-            label="histogram: no answer",
+            label="histogram, no answer",
         )
     first = table.iloc[0]
-    ax.axvline(np.log(first["n"]), color=style.GUIDE, linestyle=":", label=r"$e^{-k} = 1/n$")
-    ax.axvline(-np.log(first["floor"]), color=style.GUIDE, linestyle="-.", label=r"$e^{-k} = \tau$")
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")
     ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
+    style.guide(ax, np.log(first["n"]), "$e^{-k} = 1/n$")
+    style.guide(ax, -np.log(first["floor"]), r"$e^{-k} = \tau$")
     style.legend(figure)
     return figure
