@@ -136,11 +136,15 @@ def test_a_rule_has_the_log_of_its_path():
 
 
 def test_specs_are_plain_and_differ(walk):
-    """It goes through a file to the job, and other inputs make another spec."""
+    """It goes through a file to the job, and other inputs make another spec.
+
+    But for the fresh draws that confirm what a screen finds, of which the screen knows nothing.
+    """
     specs: dict[tuple[str, str], str] = {}
     for product in walk:
         spec = json.dumps(product.spec(), allow_nan=False, sort_keys=True)
-        assert specs.setdefault((product.rule, spec), product.path) == product.path
+        path = re.sub(r"\+\d+", "", product.path) if product.rule == "screen" else product.path
+        assert specs.setdefault((product.rule, spec), path) == path
 
 
 def test_batches_are_no_larger_than_configured(real, walk):

@@ -58,10 +58,6 @@ NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # names that becom
         "estimators.yaml",
         lambda d, s: d["spectrum-knn"]["parameters"].update(classifier=s),
     ),
-    "scikit-learn's class": (
-        "estimators.yaml",
-        lambda d, s: d["spectrum-network"]["parameters"]["options"].update(name=s),
-    ),
     "experiment": (REPORT, lambda d, s: rename(d["experiments"], "safety", s)),
     "sized experiment": (REPORT, lambda d, s: rename(d["scales"]["smoke"], "safety", s)),
     "sized scale": (REPORT, lambda d, s: d["scales"].update({s: {}})),

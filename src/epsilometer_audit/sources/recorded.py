@@ -97,7 +97,7 @@ def table(path: str) -> tuple[dict[str, str], list[Any]]:
 
 def digest(paths: Sequence[str]) -> dict[str, str]:
     """Return SHA-256 of each file."""
-    return {str(path): sha256(_file(path)) for path in paths}
+    return {str(path): sha256(_there(path)) for path in paths}
 
 
 def _two(
@@ -143,6 +143,15 @@ def _column_list(names: list[str]) -> str:
 
 def _file(path: str) -> Path:
     """Return the path of a file that is there and of a known kind."""
+    file = _there(path)
+    if file.suffix not in _ENDINGS:
+        known_kinds = ", ".join(_ENDINGS)
+        raise ArgumentError(str(path), f"is of an unknown kind; its name must end in {known_kinds}")
+    return file
+
+
+def _there(path: str) -> Path:
+    """Return the path of a file that is there."""
     file = Path(path)
     try:
         is_folder, is_file = file.is_dir(), file.is_file()
@@ -155,9 +164,6 @@ def _file(path: str) -> Path:
         near = suggest(file.name, known) if known else ""
         near = near if file.parent.is_dir() else ", nor is its folder"
         raise ArgumentError(str(path), f"is not there{near}")
-    if file.suffix not in _ENDINGS:
-        known_kinds = ", ".join(_ENDINGS)
-        raise ArgumentError(str(path), f"is of an unknown kind; its name must end in {known_kinds}")
     return file
 
 
