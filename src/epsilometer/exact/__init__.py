@@ -1,7 +1,7 @@
 """Exact values: densities, losses, divergences, Lipschitz constants, and the fewest draws needed.
 
-The registry has the names of the mechanisms. It may import all of the library but `auditing` and
-what stands above it. Only the workflow and tests import it: code that estimates must not.
+The registry has the names of the mechanisms. It may import all of the library but
+`estimates`. Code that estimates must not import it.
 """
 
 from epsilometer.registry import Registry

@@ -1,4 +1,4 @@
 """A verdict as a page, as JUnit XML, and in files.
 
-It may import `question` and the layers below; not `explain`. `cli` and the workflow import it.
+It may import `question` and the layers below. `grids` and `cli` import it.
 """

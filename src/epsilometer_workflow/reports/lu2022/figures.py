@@ -13,7 +13,7 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 @style.points("panel", "claim")
 def spectra(table: pd.DataFrame) -> style.Figure:
-    """Draw estimated deltas as points with intervals, the exact ones as lines."""
+    """Figures 4a, 4b, 5, 6b, 7 and 9: estimated deltas with intervals, the exact ones as lines."""
     figure, ax = style.panel()
     curves = table.groupby("panel", sort=False)
     for (title, rows), colour, marker in zip(curves, cycle(_hues()), cycle("osD^v"), strict=False):
