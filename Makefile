@@ -17,8 +17,8 @@
 #   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
 #   make matrix [SCALE=quick]             every estimator on every mechanism, from the same draws
 #   make scorecard [SCALE=quick]          the numbers that the papers print, beside ours
-#   make levels                            how often each bound lies above the truth, 1000 seeds a case
-#   make audit-levels                      how often an audit says "violated": correct mechanisms, and bugs
+#   make confidence                        how often each bound lies above the truth, 1000 seeds a case
+#   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs
 #   make architecture                      draws the folders and their imports into docs/architecture.md
 #   make dist                              the packages, tried in an empty environment
 #   make docs                              the documentation as a site, site/index.html
@@ -28,7 +28,7 @@ CORES ?= $(shell nproc)
 SCALE ?= quick
 BIN := .venv/bin
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults levels audit-levels architecture dist docs lint format benchmark census limit measurements lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit measurements lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -85,7 +85,7 @@ test-slurm: .venv/develop
 test-faults: smoke
 	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
 
-levels: .venv/develop
+confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.levels --cores $(CORES)
 
 lint: .venv/develop
@@ -115,7 +115,7 @@ format: .venv/develop
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile studies/exhibition
 
-audit-levels: .venv/develop
+audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
 

@@ -1,7 +1,7 @@
 """How often audits answer "violated": of mechanisms that keep their claim exactly, and of bugs.
 
-`make audit-levels` audits thirteen correct mechanisms at their exact level 2,000 times in all, of
-one and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side, all as the
+`make audit-confidence` audits thirteen correct mechanisms at their exact level 2,000 times in all,
+of one and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side, all as the
 reals that they are in theory; and the thirty of `honest`, as a computer holds them, 10,000 times in
 all at alpha = .5, .05 and .001 with everything on: low bits, parts of outputs, learned scores,
 several inputs; these take 60 to 80 minutes of one core (`--kinds` runs a part). A row says how many

@@ -1,4 +1,4 @@
-"""The level of every bound on every case, from 1000 seeds: `make levels`.
+"""The level of every bound on every case, from 1000 seeds: `make confidence`.
 
 Writes ``results/levels.csv`` (see `tests.contract.levels.Row` for its columns), the same bytes on
 any number of cores, and prints the worst share of each estimator and group of cases.

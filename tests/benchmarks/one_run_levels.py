@@ -1,4 +1,4 @@
-"""How often audits of one run refute Gaussian privacy that holds: part of `make audit-levels`.
+"""How often audits of one run refute Gaussian privacy that holds: part of `make audit-confidence`.
 
 Every mechanism has the claimed mu exactly, or less. A row says how many of the runs were violated,
 with the exact interval of that share at 99.9 %. It ends with 1 where this share exceeds alpha, or

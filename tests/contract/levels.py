@@ -2,8 +2,8 @@
 
 Every entry of ``config/estimators.yaml`` is run on every case of `CASES` that it does not refuse,
 and the share of its bounds that lie above the truth is judged by what its class guarantees;
-``make levels`` runs 1000 seeds a case. The tests run a third of these cases, with `TESTED` seeds,
-and stop earlier, after `ENOUGH` or a multiple of it, where none of the answers has been above the
+``make confidence`` runs 1000 seeds a case. The tests run a third of these cases, with `TESTED`
+seeds, and stop earlier, after `ENOUGH` or a multiple of it, where none of the answers has been above the
 truth more often than it may. How often a planned n misses is judged, too.
 
 Of a bound that may be above in 5 % of runs, the tests find one that is in 20 % with chance 0.72, in
@@ -178,7 +178,7 @@ def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
     """Return the entries that read this and can fail, with a third of their cases.
 
     Entries that ask for other levels of confidence on the same draws are together. The next entry
-    has other cases; ``make levels`` has all.
+    has other cases; ``make confidence`` has all.
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for entry, case in tasks_of(reads):

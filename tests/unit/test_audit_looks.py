@@ -355,7 +355,7 @@ def test_parts_of_outputs_are_the_same_through_a_worker(mechanism, tmp_path):
 def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
     """Thirty audits at alpha = .25: more than 15 would be refuted with probability .003 at most.
 
-    `make audit-levels` has a hundred times as many.
+    `make audit-confidence` has a hundred times as many.
     """
     alarms = 0
     for name, (mechanism, pairs, claim) in HONEST.items():

@@ -1,9 +1,9 @@
 """Scores of several entries, learned by a classifier.
 
-A sum over the entries (`epsilometer_audit.events.choosing`) is the best score if they are independent
-and draws are many. Dependence between entries, such as a correlation or a product, needs a
-classifier: a logistic regression on standardised entries, their squares and products (of many
-entries, the products whose means differ most). For an event it learns on one half of the past
+A sum over the entries (`epsilometer_audit.events.choosing`) is the best score if they are
+independent and draws are many. Dependence between entries, such as a correlation or a product,
+needs a classifier: a logistic regression on standardised entries, their squares and products (of
+many entries, the products whose means differ most). For an event it learns on one half of the past
 draws; the other half evaluates its score.
 """
 

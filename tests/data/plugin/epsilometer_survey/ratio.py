@@ -16,6 +16,7 @@ from epsilometer.estimators.base import PairEstimates, check_countable
 class FrequencyRatio(Checked):
     """The largest log ratio of the ends of exact intervals, at 1 - alpha for each direction.
 
+    >>> from epsilometer.estimators.base import Claims
     >>> FrequencyRatio().cells(Claims(outcomes=2), math.inf)
     2
     """
