@@ -3,8 +3,8 @@
 Every entry of ``config/estimators.yaml`` is run on every case of `CASES` that it does not refuse,
 and the share of its bounds that lie above the truth is judged by what its class guarantees;
 ``make confidence`` runs 1000 seeds a case. The tests run a third of these cases, with `TESTED`
-seeds, and stop earlier, after `ENOUGH` or a multiple of it, where none of the answers has been above
-the truth more often than it may. How often a planned n misses is judged, too.
+seeds, and stop earlier, after `ENOUGH` or a multiple of it, where none of the answers has been
+above the truth more often than it may. How often a planned n misses is judged, too.
 
 Of a bound that may be above in 5 % of runs, the tests find one that is in 20 % with chance 0.72, in
 30 % with 0.96 (without stopping early 0.79 and 0.99), and accuse one that keeps its level with
