@@ -28,7 +28,7 @@ CORES ?= $(shell nproc)
 SCALE ?= quick
 BIN := .venv/bin
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit measurements lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -118,10 +118,6 @@ format: .venv/develop
 audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
-
-# What a single number rests on, in a terminal; `make benchmark` has what others take for the same.
-measurements: .venv/develop
-	$(BIN)/python -m tests.benchmarks.audit
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 lock:

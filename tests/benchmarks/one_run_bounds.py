@@ -1,13 +1,10 @@
 """Medians of the bounds of one run of Gaussian noise, mu = 1: the table of docs/training.md.
 
 A row is the number of canaries, the claim, the median bound (a mu), its epsilon at delta = 1e-5,
-the standard error of that (by the bootstrap), the bound that nine runs of ten exceed, and the
-ceilings of mu and of epsilon. `python -m tests.benchmarks.one_run_bounds`.
+and the ceilings of mu and of epsilon. `python -m tests.benchmarks.one_run_bounds`.
 """
 
 from __future__ import annotations
-
-from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -35,19 +32,10 @@ def main() -> None:
             scores = included + rng.normal(0, 1, m)
             right.append(count(scores, included, rules, seed)[0].right)
 
-        @cache
-        def bound(number: int, m: int = m, mu: float = mu, rules: tuple = tuple(rules)) -> float:
-            return max(refuted([Counted(rules[0], number, m, 1.0)], Gaussian(mu), ALPHA), 0.0)
-
-        def lower(numbers: list[int], level: float) -> int:
-            return int(np.quantile(numbers, level, method="lower"))
-
-        rng = np.random.default_rng(0)
-        medians = [epsilon(bound(lower(rng.choice(right, runs), 0.5))) for _ in range(300)]
-        middle, low = bound(lower(right, 0.5)), bound(lower(right, 0.1))
-        numbers = (middle, epsilon(middle), np.std(medians), low)
-        ceilings = (ceiling(1.0, m), ceiling(1.0, m, delta=DELTA))
-        print(f"{m:8}{mu:6}", *(f"{number:8.3f}" for number in (*numbers, *ceilings)), flush=True)
+        middle = Counted(rules[0], int(np.quantile(right, 0.5, method="lower")), m, 1.0)
+        bound = max(refuted([middle], Gaussian(mu), ALPHA), 0.0)
+        numbers = bound, epsilon(bound), ceiling(1.0, m), ceiling(1.0, m, delta=DELTA)
+        print(f"{m:8}{mu:6}", *(f"{number:8.3f}" for number in numbers), flush=True)
 
 
 if __name__ == "__main__":

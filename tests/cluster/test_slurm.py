@@ -265,16 +265,3 @@ def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: 
     left = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
     assert not [line for line in left if line.endswith(str(tmp_path))]
     assert not list(tmp_path.rglob("*.part.*"))
-
-
-@pytest.mark.parametrize("name", ["it's a; $(touch pwned)", "a b"])
-def test_a_folder_that_a_shell_takes_apart_is_refused(here: Cluster, tmp_path: Path, name: str):
-    """Snakemake puts its name into double quotes, where a shell would run what is in it."""
-    project = copy_project(tmp_path / name)
-    table = "results/smoke/tables/gorla2022/fig4.csv"
-    run = submit(project, here, table, *PROFILE, *SMOKE)
-    assert run.wait(300) == 1
-    assert "because a shell of the cluster" in output_of(project)
-    assert "SLURM job" not in output_of(project)
-    assert not list(tmp_path.rglob("pwned"))
-    assert not (tmp_path / name / "results").exists()

@@ -302,10 +302,13 @@ def _rows(entry: str, case: Case, runs: int, enough: int) -> list[Row]:
 
 def _suspicious(entry: str, case: Case, answered: list[list[Answer]]) -> bool:
     """Tell whether an answer lay above the truth more often than it may."""
-    limit, _ = limit_of(entry, case)
-    most = 0 if limit is None else limit * len(answered)
+    return too_often(limit_of(entry, case)[0] or 0, answered)
+
+
+def too_often(limit: float, answered: list[list[Answer]]) -> bool:
+    """Tell whether an answer of some runs lay above the truth more often than in this share."""
     above = (sum(a.above for a in same if a.trusted) for same in zip(*answered, strict=True))
-    return any(times > most for times in above)
+    return any(times > limit * len(answered) for times in above)
 
 
 def _never(entry: str, case: Case) -> bool:

@@ -15,15 +15,14 @@ import epsilometer as em
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
 from tests.contract.level_cases import CASES, Case, discrete
-from tests.contract.levels import AT_CLAIMS, CONFIDENCE, ORDERS, ROUNDING
+from tests.contract.levels import AT_CLAIMS, CONFIDENCE, ORDERS, Answer, too_often
 
 SEEDS, ENOUGH = 60, 20
 MORE = 0.02  # how much more often than alpha a bound for large n may be above, as in `levels`
 ALPHA = 0.05
 SHARE = 3  # of the cases of a function one in so many
 
-Bounds = Iterator[tuple[str, float, float, float]]
-"""What is bounded, the bound, the truth, and how often the bound may be above it."""
+Bounds = Iterator[Answer]
 
 
 def _losses(case: Case, pairs: list[Any]) -> Bounds:
@@ -31,7 +30,7 @@ def _losses(case: Case, pairs: list[Any]) -> Bounds:
         bound = em.loss_lower_bound(*pairs[0])
     else:
         bound = em.loss_lower_bound_of_pairs(pairs)
-    yield "epsilon", bound.value, case.pairs[bound.pair].pure, ALPHA + MORE
+    yield Answer("epsilon", bound.value, case.pairs[bound.pair].pure)
 
 
 def _renyi(case: Case, pairs: list[Any]) -> Bounds:
@@ -39,12 +38,12 @@ def _renyi(case: Case, pairs: list[Any]) -> Bounds:
         if len(pairs) > 1:
             bound = em.renyi_lower_bound_of_pairs(pairs, order)
             truth = max(case.pairs[bound.pair].renyi(order, reverse=way) for way in (False, True))
-            yield f"{order}", bound.value, truth, ALPHA + MORE
+            yield Answer(f"{order}", bound.value, truth)
             continue
         for way, sides in enumerate((pairs[0], pairs[0][::-1])):
             bound = em.renyi_lower_bound(*sides, order)
             truth = case.pairs[0].renyi(order, reverse=bool(way))
-            yield f"{order} way {way}", bound.value, truth, ALPHA + MORE
+            yield Answer(f"{order} way {way}", bound.value, truth)
 
 
 def _deltas(case: Case, pairs: list[Any]) -> Bounds:
@@ -52,7 +51,7 @@ def _deltas(case: Case, pairs: list[Any]) -> Bounds:
         curve = em.delta_curve(x, x_prime[: len(x) // 2], AT_CLAIMS)  # of unequal sizes, too
         for claim, low in zip(AT_CLAIMS, curve.low, strict=True):
             truth = case.pairs[0].delta(claim, reverse=bool(way))
-            yield f"{claim} way {way}", float(low), truth, ALPHA / 2
+            yield Answer(f"{claim} way {way}", float(low), truth)
 
 
 FUNCTIONS: dict[str, Callable[[Case, list[Any]], Bounds]] = {
@@ -60,9 +59,10 @@ FUNCTIONS: dict[str, Callable[[Case, list[Any]], Bounds]] = {
     "renyi_lower_bound": _renyi,
     "delta_curve": _deltas,
 }
+LIMITS = {name: ALPHA / 2 if name == "delta_curve" else ALPHA + MORE for name in FUNCTIONS}
 
 
-def bounds(name: str, case: Case, seed: int) -> list[tuple[str, float, float, float]] | str:
+def bounds(name: str, case: Case, seed: int) -> list[Answer] | str:
     """Return all bounds of a run, or the message of the refusal."""
     try:
         return list(FUNCTIONS[name](case, list(case.drawn(seed, "fresh"))))
@@ -70,31 +70,23 @@ def bounds(name: str, case: Case, seed: int) -> list[tuple[str, float, float, fl
         return str(error)
 
 
-def above(name: str, case: Case, seeds: int = SEEDS, enough: int = ENOUGH) -> dict[str, list[int]]:
-    """Return for each quantity how many bounds were above the truth, of how many.
-
-    Stop after ``enough`` runs, or a multiple, if none was above more often than it may.
-    """
-    counts: dict[str, list[int]] = {}
-    limits: dict[str, float] = {}
-    for seed in range(seeds):
-        most = {of: limit * seed for of, limit in limits.items()}
-        if seed and seed % enough == 0 and all(counts[of][0] <= most[of] for of in most):
+def check_level(name: str, case: Case) -> None:
+    """Count bounds above the truth; stop where none is above more often than it may."""
+    runs: list[list[Answer]] = []
+    for seed in range(SEEDS):
+        if seed and seed % ENOUGH == 0 and not too_often(LIMITS[name], runs):
             break
         answered = bounds(name, case, seed)
         if isinstance(answered, str):
-            assert not counts, f"{name}, {case.name}: refused for seed {seed} only: {answered}"
+            assert not runs, f"{name}, {case.name}: refused for seed {seed} only: {answered}"
             assert "\n" not in answered
-            return {}
-        for of, bound, truth, limit in answered:
-            limits[of] = limit
-            count = counts.setdefault(of, [0, 0])
-            count[0] += not bound <= truth * (1 + 1e-9) + ROUNDING
-            count[1] += 1
-    for of, (n, runs) in counts.items():
-        low, _ = clopper_pearson(n, runs, CONFIDENCE)
-        assert low <= limits[of], f"{name}, {case.name}, {of}: {n} of {runs} are above the truth"
-    return counts
+            return
+        runs.append(answered)
+    for same in zip(*runs, strict=True):
+        n = sum(answer.above for answer in same)
+        low, _ = clopper_pearson(n, len(runs), CONFIDENCE)
+        text = f"{name}, {case.name}, {same[0].of}: {n} of {len(runs)} are above the truth"
+        assert low <= LIMITS[name], text
 
 
 def cases_of(name: str) -> list[str]:
@@ -115,7 +107,7 @@ def third() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("name", "case"), third())
 def test_no_bound_is_above_the_truth_more_often_than_it_may(name, case):
-    above(name, CASES[case])
+    check_level(name, CASES[case])
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -123,8 +115,8 @@ def test_no_bound_is_above_the_truth_more_often_than_it_may(name, case):
     "case", ["laplace", "randomised response", "laplace, unit 1e+09", "cauchy"]
 )
 def test_bounds_are_close_enough_to_be_of_use(name, case):
-    values = np.array([[b[1] for b in bounds(name, CASES[case], seed)] for seed in range(9)])
-    truths = np.array([b[2] for b in bounds(name, CASES[case], 0)])
+    values = np.array([[b.bound for b in bounds(name, CASES[case], seed)] for seed in range(9)])
+    truths = np.array([b.truth for b in bounds(name, CASES[case], 0)])
     assert (np.median(values, axis=0) > 0.3 * truths - 0.05).all()
 
 
@@ -160,8 +152,8 @@ def test_an_interval_of_smooth_outputs_covers_the_level():
 
 def test_a_bound_that_is_too_high_is_seen(monkeypatch):
     def high(case: Case, _: list[Any]) -> Bounds:
-        yield "epsilon", case.pairs[0].pure + 0.1, case.pairs[0].pure, ALPHA
+        yield Answer("epsilon", case.pairs[0].pure + 0.1, case.pairs[0].pure)
 
     monkeypatch.setitem(FUNCTIONS, "loss_lower_bound", high)
     with pytest.raises(AssertionError, match="60 of 60 are above the truth"):
-        above("loss_lower_bound", CASES["laplace"])
+        check_level("loss_lower_bound", CASES["laplace"])

@@ -18,7 +18,8 @@ from tests.contract.examples import EPSILON, OUTSIDE, configured, inputs, law, m
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
-with_a_law = pytest.mark.parametrize("name", sorted(set(EXACT) - set(MIXED)))
+
+
 calibrated = pytest.mark.parametrize(
     "name", ["bernoulli_pair", "randomized_response", "truncated_gaussian", "truncated_laplace"]
 )

@@ -1,10 +1,8 @@
 """A disk that is full, cannot be written, or lost a bit: an error of one line, no wrong number."""
 
-import os
 import random
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -122,22 +120,3 @@ def test_damage_is_found_and_mended(whole: Project, tmp_path: Path, damage):
     expected = ("is truncated or damaged; it is deleted now", "does not exist", "is of version")
     assert [line for line in heard if not any(text in line for text in expected)] == []
     assert project.tables() == whole.tables()
-
-
-def test_results_of_another_seed_or_version(whole: Project, tmp_path: Path):
-    """Copied in from elsewhere, newer than all code, so that Snakemake sees nothing to do."""
-    project = copy_project(tmp_path)
-    shutil.copytree(whole.folder / "results", tmp_path / "results")
-    now = time.time()
-    for file in (tmp_path / "results").rglob("*"):
-        os.utime(file, (now, now))
-    for changed, key in [("seed=7", "seed is 2022, not 7"), ("version", "version is ")]:
-        if changed == "version":
-            project.replace("src/epsilometer/__init__.py", '__version__ = "', '__version__ = "9.')
-        run = project.snakemake(TABLE, *SMOKE, *([changed] if "=" in changed else []))
-        assert run.returncode != 0
-        output = run.stdout + run.stderr
-        assert "Traceback" not in output
-        (line,) = {line for line in output.splitlines() if key in line}
-        assert line.startswith("results/smoke/")
-        assert "move results/smoke away" in line

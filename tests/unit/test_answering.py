@@ -12,7 +12,6 @@ from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.renyi_bound import RenyiBound
-from epsilometer.estimators.spectrum import Spectrum
 
 AT = (0.0, 0.1, 0.0, 1.0)
 
@@ -61,16 +60,3 @@ def test_every_pair_has_a_loss_and_fresh_draws_are_of_the_selected_one(sides):
     assert 0.5 < bound.both < 1.0
     with pytest.raises(ArgumentError, match="after must name the estimator that selects a pair"):
         list(answers(estimator, sides, order=math.inf))
-
-
-def test_a_spectrum_has_both_directions_for_intervals(sides):
-    spectrum = Spectrum("nearest_neighbours", claims=[0.2, 0.5])
-    rng = np.random.default_rng(7)
-    _, far = answers(spectrum, sides, order=math.inf, rng=rng)
-    forward, reverse = far.tested
-    np.testing.assert_array_equal(far.forward, forward.delta)
-    np.testing.assert_array_equal(far.reverse, reverse.delta)
-    low, high = forward.interval("clopper-pearson", 0.05, rng)
-    truth = 1 - np.exp((np.array([0.2, 0.5]) - 1) / 2)
-    assert (low <= truth).all()
-    assert (high >= truth - 0.05).all()

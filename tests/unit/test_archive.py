@@ -49,10 +49,8 @@ def test_numbers_within_rounding(old: str, new: str):
         ("10", "11", "(n, row 1: 11, archived 10)"),
         ("\na", "\nc", "differs: 1 cells, text (name, row 1: c, archived a)"),
         ("0.25", "", "text (mean, row 1: , archived 0.25)"),
-        ("0.25", "inf", "(mean, row 1: inf, archived 0.25)"),
         ("0.25", "nan", "(mean, row 1: nan, archived 0.25)"),
         ("mean", "median", "differs: in its columns (mean, median)"),
-        ("n,mean", "mean,n", "differs: in its columns (another order)"),
         ("b,20,1e-16\n", "", "differs: 1 rows, archived 2"),
     ],
 )

@@ -25,74 +25,28 @@ DETECT = "{epsilon: 1, delta: 1e-5, detect: 3}"
 MISTAKES = [  # old text, new text, the error
     ("alpha: 0.05", "alpha: 1.5", "alpha: .*less than 1, got 1.5"),
     ("alpha: 0.05", "alhpa: 0.05", "alhpa: unknown key; did you mean 'alpha'"),
-    (SIZES, "samples: 0", "samples: .*greater than 0, got 0"),
     (SIZES, "samples: {smok: 9}", "samples.smok: unknown scale; did"),
     (SIZES, "samples: 5", "laplace.samples: must be at least 10 for"),
     ("samples: 3000", "samples: 2000", "vector.samples: must be at least 2001 for 10 pairs"),
-    ("samples: 3000", "samples: 100", "vector.samples: must be at least 401 for 2 pairs, got 100"),
     ("\n  laplace:", "\n  la place:", "audits.la place: .*match pattern"),
     ("\n  vector:", "\n  laplace:", "laplace: given twice"),
     (MECHANISM, "mechanism: own.py", "laplace.mechanism: own.py names no function; write file"),
     (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
-    (MECHANISM, "mechanism: 'own.py:{epsilom}'", "in braces; did you mean 'epsilon'"),
     (MECHANISM, "# none", "laplace.mechanism: is missing"),
-    (
-        MECHANISM,
-        "mechanism: {comand: ./a}",
-        "mechanism.comand: unknown key; did you mean 'command'",
-    ),
-    (
-        MECHANISM,
-        f"{MECHANISM}\n    mecanism: b",
-        "laplace.mecanism: unknown key; did you mean 'mec",
-    ),
-    (GRID, "{epsilon: []}", "laplace.parameters.epsilon: .*at least 1 item"),
+    (MECHANISM, f"{MECHANISM}\n    mecanism: b", "laplace.mecanism: unknown key; did you mean"),
     (GRID, "{epsilon: [1, 1.0]}", "laplace.parameters: asks twice for epsilon=1"),
-    (PAIR, "{adjacent: [[0, 1]]}", "pairs.adjacent: .*at least 2 items"),
     (PAIR, "{pattern: 5}", "pairs.pattern: unknown key; did you mean 'patterns'"),
-    (PAIR, "{remove row: rows.csv}", "pairs.remove row: unknown key; did you mean 'remove a row'"),
     (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must name a table: either"),
     (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
     (PAIR, "[{patterns: 4}, {patterns: 4}]", "laplace.pairs: names patterns=4 twice"),
-    (CLAIM, "[{epsilon: -1}, {renyi", "laplace.claims.0: epsilon must lie in .0, .*got -1"),
-    (CLAIM, "[{epsilon: $epsilom}, {renyi", "claims.0: unknown parameter 'epsilom'; did you mean"),
-    (CLAIM, "[{delta: 0.1}, {renyi", "claims.0: delta needs epsilon, which is missing"),
     (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon .*zcdp"),
-    (
-        CLAIM,
-        "[{epsilon: 1, gdp: 1}, {renyi",
-        "claims.0: gdp cannot be used with epsilon; choose one",
-    ),
-    (CLAIM, "[{gpd: 1}, {renyi", "claims.0.gpd: unknown key; did you mean 'gdp'"),
+    (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp cannot be used with epsilon; choose"),
     (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),
-    (RENYI, "{two: 0.25}", "claims.1.renyi.two.*: .*number, got 'two'"),
     (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),
-    (DETECT, "{renyi: {2: 1, 3: 1}, detect: 2}", "claims.2: detect needs a claim of one order"),
-    (
-        "samples: 3000",
-        "samples: 3000\n    method: exact",
-        "vector.claims.1: method exact cannot be used with zcdp; choose one",
-    ),
-    ("samples: 3000", "method: exakt", "vector.method: .*'anytime' or 'exact', got 'exakt'"),
-    ("samples: 3000", "outcomes: 1", "vector.outcomes: .*greater than or equal to 2"),
     ("samples: 3000", "support: [0, 1]", "vector.support: needs lipschitz, which is missing"),
-    (
-        COMMAND,
-        "{command: ./coin}",
-        "program.parameters: 'p' is used nowhere; write {p} into the com",
-    ),
-    (
-        COMMAND,
-        '{command: "./coin {q}"}',
-        "mechanism.command: unknown parameter 'q' in braces .known: p",
-    ),
-    (
-        "parameters: {p: 0.25}",
-        "parameters: {p: 0.25, seed: 1}",
-        "parameters: 'seed' is filled in f",
-    ),
+    (COMMAND, "{command: ./coin}", "program.parameters: 'p' is used nowhere; write {p} into"),
+    ("{p: 0.25}", "{p: 0.25, seed: 1}", "parameters: 'seed' is filled in f"),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
-    (RECORDED, "{outputs: [a.csv, b.csv, c.csv]}", "mechanism.outputs: .*at most 2 items"),
     (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),
     ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
 ]
@@ -124,20 +78,6 @@ def test_a_mistake_is_a_line_with_file_and_key(old, new, message):
     assert all(line.startswith("small.yaml: ") for line in lines)
     assert any(re.search(message, line) for line in lines), lines
     assert all(len(line) < 300 for line in lines)
-
-
-def test_two_mistakes_are_two_lines():
-    edit("alpha: 0.05", "alpha: 2")
-    edit(CLAIM, "[{gpd: 1}, {renyi")
-    with pytest.raises(ConfigError) as caught:
-        read()
-    assert len(str(caught.value).splitlines()) == 2
-
-
-def test_a_file_without_a_size_at_this_scale_is_a_mistake():
-    edit(SIZES, "samples: {paper: 900}")
-    with pytest.raises(ConfigError, match=r"small.yaml: samples.smoke: is missing"):
-        read()
 
 
 def test_the_example_of_the_documentation_is_sound():

@@ -78,9 +78,7 @@ def test_many_choices_take_a_moment():
 GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
 KEYS = [
     ({"samples": 10**10}, "samples: must be less than or equal to 1000000000"),
-    ({"timeout": 1e9}, "timeout: must be less than or equal to 100000000"),
     ({"outcomes": 10**9}, "outcomes: must be less than or equal to 1000000"),
-    ({"canaries": 10**9, "pairs": None}, "canaries: must be less than or equal to 1000000"),
     ({"pairs": {"patterns": 10**9}}, "patterns: must be less than or equal to 1000000"),
     (
         {"pairs": {"domain": {"bits": 3}, "limit": 10**9}},
@@ -123,15 +121,13 @@ def test_all_entries_of_a_file_share_a_largest_number_of_verdicts(tmp_path):
             "holds more than 1000000 values, with its aliases",
         ),
         ("a: &a [*a]", "holds more than 1000000 values, with its aliases"),
-        ("[" * 100_000, "nested too deeply"),
-        ("? [a, b]\n: 1", "a key is a list or a mapping, in line 1"),
         (f"a: {'1' * 5000}", "holds no such value"),
         (
             f"audits: {{a: {{mechanism: 'm.py:f', samples: 0x{10**5000:x}}}}}",
             "samples: must be .* got",
         ),
     ],
-    ids=range(6),
+    ids=range(4),
 )
 def test_yaml(text, message, tmp_path):
     path = tmp_path / "a.yaml"

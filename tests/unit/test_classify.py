@@ -8,23 +8,12 @@ from epsilometer import seeds
 from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.spectrum import Spectrum
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import by_run, read_samples
 from epsilometer_workflow.stages import classify, sample
 from epsilometer_workflow.stages.estimate import estimates_of
+from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
 
-COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
-SAMPLES = COMMON | {
-    "stage": "main",
-    "mechanism": "laplace",
-    "registered": MECHANISMS["laplace"],
-    "parameters": {},
-    "epsilon": 1.0,
-    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0]},
-    "sides": 4,
-    "n": 3000,
-    "runs": [2, 3],
-}
+SAMPLES = samples_of("laplace", [0.0, 0.1, 0.0, 1.0], n=3000, runs=[2, 3])
 AT = [0.0, 0.5]
 TRAINED = {"classifier": "nearest_neighbours", "claims": AT}
 VERDICTS = COMMON | {
@@ -33,20 +22,6 @@ VERDICTS = COMMON | {
     "registered": ESTIMATORS["spectrum"],
     "parameters": TRAINED,
 }
-ESTIMATES = COMMON | {
-    "mechanism": "laplace",
-    "epsilon": 1.0,
-    "inputs": SAMPLES["inputs"] | {"pairing": "consecutive"},
-    "lambda": "inf",
-    "estimator": "s",
-    "cells": 0,
-    "claims": {"lipschitz": None},
-    "registered": ESTIMATORS["spectrum"],
-}
-
-
-def quiet(_):
-    """Report no progress."""
 
 
 @pytest.fixture
@@ -58,7 +33,7 @@ def files(tmp_path):
 
 
 def estimated(file, **parameters):
-    identity = ESTIMATES | {"parameters": TRAINED | parameters}
+    identity = estimates_by("spectrum", SAMPLES, parameters=TRAINED | parameters)
     spec = {"identity": identity, "reads": "verdicts", "data": [VERDICTS]}
     return pd.DataFrame(estimates_of([file], spec))
 

@@ -193,15 +193,10 @@ def test_a_source_is_a_function_here_or_elsewhere_or_a_program(folder, audited, 
 def test_many_neighbours_may_be_named(folder, audited):
     (folder / "ages.csv").write_text("age\n31\n17\n45\n")
     noisy = "mechanisms.py:noisy_sum --epsilon 50"
-    domain = '{"patterns": 8}'
-    assert audited(f"{noisy} --domain '{domain}'", samples=4000)["pairs"] == 9
-    assert audited(f"{noisy} --pair [0] [1] --pair [2] [3]")["name"] in ("pair 1", "pair 2")
-    verdict = audited(f"{noisy} --remove-a-row ages.csv")
-    assert verdict["name"].startswith("without row")
-    assert len(verdict["provenance"]["made of"]["ages.csv"]) == 64
+    assert audited(f"{noisy} --domain '{{\"patterns\": 8}}'", samples=4000)["pairs"] == 9
     verdict = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
-    assert verdict["pairs"] == 4
-    assert verdict["verdict"] == "undecided"  # an epsilon of 50 or more would not be found
+    assert (verdict["pairs"], verdict["verdict"]) == (4, "undecided")  # 50 would not be found
+    assert len(verdict["provenance"]["made of"]["ages.csv"]) == 64
 
 
 # --- files ----------------------------------------------------------------------------------------
@@ -288,16 +283,9 @@ def test_a_page_is_one_file_that_asks_for_no_other(folder, run):
         assert word in text.replace("epsilometer audit", "replay")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "mechanisms.py:hostile --pair 0 1 --epsilon .1",
-        "mechanisms.py:hostile --pair 0 1 --renyi 2=.1 --renyi 3=.1",
-        "mechanisms.py:fussy --pair '\"<b>\"' '\"\\u001b[1m&\\u202e\"' --epsilon .1",
-    ],
-)
-def test_hostile_outputs_and_inputs_are_only_shown(folder, run, words):
-    _, out, _ = run(f"audit {words} {FEW} --output page --junit v.xml --json v.json")
+def test_hostile_outputs_are_only_shown(folder, run):
+    words = "audit mechanisms.py:hostile --pair 0 1 --epsilon .1 --junit v.xml --json v.json"
+    _, out, _ = run(f"{words} {FEW} --output page")
     assert all(line.isprintable() for line in out.splitlines())
     page = (folder / "page" / "index.html").read_text()
     assert not re.search(r"<script|<b>|[\x00-\x09\x0b-\x1f]", page)
@@ -316,12 +304,6 @@ def test_a_page_without_its_libraries_is_refused_before_anything_is_drawn(
     assert err.count("\n") == 1
     assert "pip install jinja2 matplotlib" in err
     assert run(f"audit {WRONG} {FEW}")[0] == 1
-
-
-def test_a_page_of_ours_is_replaced(folder, run):
-    for words, code in ((WRONG, 1), (RIGHT, 0)):
-        assert run(f"audit {words} {FEW} --output page")[0] == code
-    assert "not refuted" in (folder / "page" / "index.html").read_text()
 
 
 # --- around it ------------------------------------------------------------------------------------

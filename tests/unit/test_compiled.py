@@ -65,11 +65,6 @@ def from_the_disk(loop, values=VALUES):
     return not function.stats.cache_misses
 
 
-def test_machine_code_is_read_from_the_disk(processes):
-    assert not from_the_disk(processes())
-    assert from_the_disk(processes())
-
-
 @pytest.mark.parametrize(
     "damage",
     [

@@ -3,12 +3,10 @@
 import math
 
 import pytest
-from pydantic import PositiveFloat
 
 from epsilometer.errors import ConfigError
 from epsilometer.models import parse
 from epsilometer_workflow.configuration import config
-from epsilometer_workflow.files.options import options_model
 
 
 def grid(**more):
@@ -52,18 +50,3 @@ def test_numbers_as_people_write_them():
     for wrong in ["1/0", "a", "0x1", "-1/3", True, None, math.nan]:
         with pytest.raises(ConfigError, match=r"here: epsilon.0: "):
             block(epsilon=[wrong])
-
-
-def builder(data, *, scale: PositiveFloat, note: str = "none"):
-    return data, scale, note
-
-
-def test_options_come_from_the_signature():
-    options = options_model(builder)
-    assert dict(parse(options, {"scale": 2}, "f")) == {"scale": 2.0, "note": "none"}
-    with pytest.raises(ConfigError, match=r"f: k.scale: is missing"):
-        parse(options, {}, "f", "k")
-    with pytest.raises(ConfigError, match=r"f: k.scale: .*greater than 0, got -1"):
-        parse(options, {"scale": -1}, "f", "k")
-    with pytest.raises(ConfigError, match=r"f: k.scales: unknown key; did you mean 'scale'"):
-        parse(options, {"scales": 1, "scale": 1}, "f", "k")

@@ -1,46 +1,19 @@
 """Densities on files: of every pair, and their bounds."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from epsilometer.densities.pair import reduce_pair
-from epsilometer.errors import DataError
-from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import (
     RenyiBound,
     RenyiBoundAsPublished,
 )
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples
 from epsilometer_workflow.stages import density, estimate, sample
+from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
 
-COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
-SAMPLES = COMMON | {
-    "stage": "main",
-    "mechanism": "laplace",
-    "registered": MECHANISMS["laplace"],
-    "parameters": {},
-    "epsilon": 1.0,
-    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0, 0.0, 0.5]},
-    "sides": 6,
-    "n": 2000,
-    "runs": [4, 6],
-}
+SAMPLES = samples_of("laplace", [0.0, 0.1, 0.0, 1.0, 0.0, 0.5], n=2000, runs=[4, 6])
 DENSITIES = COMMON | {"samples": SAMPLES, "pairing": "consecutive", "points": 101, "power": 1.1}
-ESTIMATES = {
-    "mechanism": "laplace",
-    "epsilon": 1.0,
-    "inputs": SAMPLES["inputs"] | {"pairing": "consecutive"},
-    "lambda": "3",
-    "estimator": "b",
-    "cells": 0,
-    "claims": {"lipschitz": None},
-}
-
-
-def quiet(_):
-    """Report no progress."""
 
 
 @pytest.fixture
@@ -53,7 +26,7 @@ def files(tmp_path):
 
 
 def estimated(file, name, **parameters):
-    identity = ESTIMATES | {"registered": ESTIMATORS[name], "parameters": parameters}
+    identity = estimates_by(name, SAMPLES, parameters=parameters) | {"lambda": "3"}
     return answers(identity, file, DENSITIES)
 
 
@@ -103,7 +76,7 @@ def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
     density.run(samples, densities, spec, quiet)
     assert {p.size for p in read_columns(densities, "densities", spec)["p"]} == {9}
     parameters = {"draws_at_floor": 50, "cells": 9}
-    identity = ESTIMATES | {"registered": ESTIMATORS["renyi_bound"], "parameters": parameters}
+    identity = estimates_by("renyi_bound", SAMPLES, parameters=parameters) | {"lambda": "3"}
     table = answers(identity, densities, spec)
     sides = dict(by_run(read_samples(samples, SAMPLES)))
     method = RenyiBound(**parameters)
@@ -114,24 +87,3 @@ def test_cells_serve_the_bound_without_a_unit(files, tmp_path):
     table = answers(identity | {"lambda": "90"}, densities, spec)
     assert not table["trusted"].any()
     assert table["estimate"].notna().all()
-
-
-def test_the_error_of_a_sample_without_a_scale_names_the_run(tmp_path):
-    spec = SAMPLES | {"registered": f"{__name__}:Constant", "n": 50}
-    path = str(tmp_path / "s.parquet")
-    sample.run(path, spec, quiet)
-    with pytest.raises(DataError, match=r"s.parquet: run 4, sides 0 and 1: outputs are reals"):
-        density.densities_of(path, DENSITIES | {"samples": spec}, quiet)
-
-
-class Constant:
-    """Answers 0."""
-
-    outputs = "scalar"
-
-    def __init__(self, epsilon):
-        self.epsilon = epsilon
-
-    def sample(self, x, size, rng):
-        """Return zeros."""
-        return np.zeros(size)

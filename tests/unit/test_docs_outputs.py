@@ -1,4 +1,4 @@
-"""Commands of pages outside the gallery print what stands there; a line `...` is any lines."""
+"""Commands of pages print what stands there; on pages outside the gallery `...` is any lines."""
 
 import re
 import shutil
@@ -6,7 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.gallery import ROOT, output
+from tests.gallery import PAGES, ROOT, again, output
+
+SLOW = {"keys", "pandas"}  # a dictionary or a frame for each draw
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.examples] if page.stem in SLOW else [], id=page.stem)
+        for page in PAGES
+    ],
+)
+def test_the_gallery_prints_what_stands_there(page, tmp_path):
+    text = page.read_text()
+    if "$ cc " in text and shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    assert again(page, tmp_path) == text, "run `python -m tests.gallery`"
+
 
 FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "docs/examples/training"}
 FILES = {"audit": "survey.py", "explain": "ages.py"}  # that a page takes for granted, or shows

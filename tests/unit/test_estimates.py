@@ -247,15 +247,11 @@ BAD = {
     "NaN": ([*range(500), math.nan], r"x has 1 entries that are NaN or infinite"),
     "infinity": ([0.5] * 500 + [math.inf, -math.inf], r"x has 2 entries"),
     "empty": ([], r"x must have shape \(n,\) or \(n, d\), not empty, got \(0,\)"),
-    "no columns": (np.empty((500, 0)), r"x must have shape"),
     "number": (3.0, r"x must have shape \(n,\) or \(n, d\), not empty, got \(\)"),
     "cube": (np.zeros((500, 2, 2)), r"x must have shape"),
     "ragged": ([[1.0, 2.0], [3.0]], r"x must have shape"),
     "none": (None, r"x must"),
-    "nones": ([None] * 500, r"x must hold numbers, or booleans or strings as outcomes, not object"),
     "complex": (np.ones(500) * 1j, r"x must hold numbers"),
-    "dates": (np.zeros(500, "datetime64[D]"), r"x must hold numbers"),
-    "dictionary": ({1: 2}, r"x must"),
     "masked": (np.ma.masked_less(np.arange(500), 3), r"x must have no masked entries"),
     "large": (np.full(500, 2**63, np.uint64), r"x must hold integers from -2\^62 to 2\^62"),
 }
@@ -323,19 +319,6 @@ def test_tiny_and_constant_arrays_give_numbers_or_one_line(name, kind, n):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("unit", [1e-100, 1e-9, 1e9, 1e100])
-@pytest.mark.parametrize("name", [n for n in OF_REALS if n != "histogram_level of reals"])
-def test_levels_do_not_depend_on_the_unit(name, unit):
-    expected = TESTS[name](*LAPLACE)
-    result = TESTS[name](LAPLACE[0] * unit, LAPLACE[1] * unit)
-    for field in ("value", "losses", "deltas", "low"):
-        if hasattr(result, field):
-            np.testing.assert_allclose(
-                getattr(result, field), getattr(expected, field), rtol=1e-6, atol=1e-9
-            )
-
-
-@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("unit", [1e-310, 1e-200, 1e200, 1e307])
 @pytest.mark.parametrize("name", [name for name in TESTS if "loss" in name])
 def test_units_beyond_all_densities_are_refused(name, unit):
@@ -378,22 +361,12 @@ def test_too_few_draws_for_an_order_show_nothing():
     ("named", "message"),
     [
         ({"rng": "seed"}, "rng must be a generator of NumPy or a seed"),
-        ({"rng": -1}, "rng must be a generator of NumPy or a seed"),
         ({"epsilons": []}, "epsilons must rise from 0 or more"),
-        ({"epsilons": [0.5, 0.1]}, "epsilons must rise from 0 or more"),
-        ({"epsilons": [-1.0]}, "epsilons must rise from 0 or more"),
         ({"epsilons": [math.nan]}, "epsilons must be a finite number"),
-        ({"epsilons": "all"}, "epsilons must be a finite number"),
         ({"epsilons": 1000.0}, "epsilons must be at most 500"),
         ({"classifier": "counting"}, "must be for such outputs, as nearest_neighbours is"),
-        ({"classifier": "hamming_neighbours"}, "classifier must be for such outputs"),
         ({"classifier": "nearest_neighbour"}, "did you mean 'nearest_neighbours'"),
-        ({"classifier": 3}, "classifier must be a name"),
         ({"classifier": "sklearn.svm.Nothing"}, "classifier 'sklearn.svm.Nothing' is not in"),
-        ({"options": {"k": 0}}, "k must be"),
-        ({"options": {"n": 1}}, "options has unknown 'n'"),
-        ({"options": [1]}, "options must be a mapping"),
-        ({"interval": "wald"}, "interval must be"),
         ({"alpha": 0}, "alpha must lie strictly between 0 and 1"),
     ],
 )
@@ -405,14 +378,11 @@ def test_other_arguments_of_a_curve_are_refused(named, message):
     ("call", "message"),
     [
         (lambda: em.largest_loss(*LAPLACE, region=(1, 0)), "region must have lower < upper"),
-        (lambda: em.largest_loss(*LAPLACE, region=3), "region must have two ends"),
         (lambda: em.largest_loss(*BITS, region=(0, 1)), "region is for real outputs"),
         (lambda: em.largest_loss(*LAPLACE, region=(100, 200)), "region [100, 200] holds no draw"),
         (lambda: em.renyi_lower_bound_of_pairs(None, 2), "pairs must be pairs of arrays, got None"),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
-        (lambda: em.largest_loss(*LAPLACE, floor=0), "floor must be positive"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
-        (lambda: em.loss_lower_bound(*LAPLACE, alpha=1), "alpha must lie"),
         (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
         (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),
         (lambda: em.renyi_lower_bound_of_pairs(LAPLACE, 2), r"pairs[0] must be two arrays"),
@@ -423,7 +393,6 @@ def test_other_arguments_of_a_curve_are_refused(named, message):
         (lambda: em.histogram_level(*BITS, support=(0, 1)), "support is for real outputs"),
         (lambda: em.histogram_level(*BITS, cells=3), "cells is for real outputs"),
         (lambda: em.histogram_level(range(9), range(9), outcomes=3), "outcomes must be 9 or more"),
-        (lambda: em.histogram_level(*BITS, gamma=0), "gamma must be positive"),
         (lambda: em.planned_draws(0.5), "lipschitz must be claimed"),
         (lambda: em.planned_draws(0.5, support=(0, 1), lipschitz=2.0), "lipschitz C = 2 must be"),
         (lambda: em.planned_draws(0.5, outcomes=3), "smallest_probability must be claimed"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Claims, over_pairs
+from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
 from tests.contract.examples import histogram_estimate
 
@@ -65,25 +65,9 @@ def test_empty_cells_can_be_skipped():
     assert zeros.forward == 0
 
 
-def test_runs_are_independent_rows():
-    n = np.array([[6, 3, 1], [0, 5, 5]])
-    m = np.array([[2, 3, 5], [1, 1, 8]])
-    answer = histogram_estimate(n, m)
-    assert answer.failed.tolist() == [False, True]
-    assert answer.forward[0] == histogram_estimate(n[0], m[0]).forward
-
-
 def test_shapes_must_agree():
     with pytest.raises(ArgumentError, match="x_prime has shape"):
         histogram_estimate(np.array([1, 2]), np.array([1, 2, 3]))
-
-
-def test_all_pairs_fail_by_themselves():
-    estimator, claims = HistogramEstimator(gamma=1.0), Claims(outcomes=2)
-    sides = np.array([[5, 5], [8, 2], [10, 0]])
-    answers = over_pairs(estimator, sides, claims, math.inf)
-    assert sorted(answers) == [(0, 1), (0, 2), (1, 2)]
-    assert [bool(answers[pair].failed) for pair in sorted(answers)] == [False, True, True]
 
 
 def test_cells_follow_the_claims():
@@ -127,11 +111,3 @@ def test_bad_hyperparameters_are_named(arguments, message):
 def test_bad_claims_are_named(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         Claims(**arguments)
-
-
-def test_fresh_pairs_use_each_side_once():
-    estimator, claims = HistogramEstimator(gamma=1.0), Claims(outcomes=2)
-    sides = np.array([[5, 5], [8, 2], [6, 4], [3, 7]])
-    answers = over_pairs(estimator, sides, claims, math.inf, "consecutive")
-    assert sorted(answers) == [(0, 1), (2, 3)]
-    assert answers[2, 3].forward == histogram_estimate(sides[2], sides[3]).forward

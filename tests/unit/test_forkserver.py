@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from epsilometer.processes import ONE_THREAD
-from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 from tests.unit.loading import EVERY_STAGE, STAGES
+from tests.unit.processes import gone, pid_in, until
 
 ASKER = """
 from types import SimpleNamespace
@@ -90,8 +90,7 @@ class Run:
 
     def job(self) -> int:
         """Return the process that does the job, once it is at work."""
-        assert until(lambda: (self.folder / "pid").exists() and (self.folder / "pid").read_text())
-        return int((self.folder / "pid").read_text())
+        return pid_in(self.folder / "pid")
 
     def log(self) -> str:
         return (self.folder / "results/smoke/logs/demo.log").read_text()
@@ -100,22 +99,6 @@ class Run:
         for process in (self.over, self.server):
             process.kill()
             process.wait()
-
-
-def until(happens, seconds: float = 40) -> bool:
-    deadline = time.monotonic() + seconds
-    while not happens():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def gone(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
 
 
 def parent_of(process: int) -> int:
@@ -167,14 +150,6 @@ def test_a_stage_is_a_script_that_is_handed_over_before_its_imports(run: Run, st
         assert [run for run, _, _ in read_samples(str(rows), drawn.spec())] == [0, 0, 1, 1]
     forked, alone = (run.folder / f"results/smoke/{name}.parquet" for name in ("forked", "alone"))
     assert forked.read_bytes() == alone.read_bytes()
-
-
-@pytest.mark.parametrize("stage", EVERY_STAGE)
-def test_every_stage_of_a_rule_begins_with_it(stage: str):
-    if paths.of_rule(stage):
-        lines = (STAGES / f"{stage}.py").read_text().splitlines()
-        statements = [line for line in lines if re.match(r"from|import|start\(", line)]
-        assert statements[1].startswith("start(globals()")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,57 @@
-"""Relative frequencies over the union of both sides' supports."""
+"""Frequencies of outcomes of both sides, and of real outputs in cells between quantiles."""
+
+import math
 
 import numpy as np
 import pytest
 
-from epsilometer.densities.frequencies import frequencies
+from epsilometer.densities.frequencies import cell_frequencies, frequencies
 from epsilometer.errors import ArgumentError
+
+
+def counts(x, y, cells):
+    p, q = cell_frequencies(x, y, cells)
+    return np.rint(p * x.size).astype(int), np.rint(q * y.size).astype(int)
+
+
+def test_cells_hold_equal_shares_of_both_sides_and_the_tails_are_halved():
+    rng = np.random.default_rng(0)
+    n = 40_000
+    p, q = counts(rng.normal(size=n), rng.normal(1, 1, n), 1000)
+    assert p.sum() == q.sum() == n
+    # sqrt(n)/4 = 50 cells of 1600 draws; 800, 400 and 200 a side are the halves down to 200
+    assert (p + q).tolist() == [400, 400, 800] + [1600] * 48 + [800, 400, 400]
+
+
+def test_an_atom_is_a_cell_of_its_own():
+    rng = np.random.default_rng(1)
+    x, y = (rng.laplace(shift, 1, 40_000).clip(-1, 2) for shift in (0.5, 0))
+    p, q = counts(x, y, 1000)
+    for side, at in ((p, x), (q, y)):
+        assert side[0] == (at == -1).sum()
+        assert side[-1] == (at == 2).sum()
+
+
+def test_it_is_of_ranks_only_and_takes_infinities():
+    rng = np.random.default_rng(3)
+    x, y = rng.standard_cauchy((2, 9000))
+    x[:5] = math.inf
+    plain = cell_frequencies(x, y, 40)
+    for changed in (np.arctan, lambda z: z * 1e-300, lambda z: np.minimum(z, 1e300)):
+        np.testing.assert_array_equal(cell_frequencies(changed(x), changed(y), 40), plain)
+
+
+@pytest.mark.parametrize(
+    ("x", "cells", "message"),
+    [
+        ([1.0, math.nan], 9, "outputs must be numbers"),
+        ([], 9, "outputs must be numbers, at least one a side"),
+        ([1.0, 2.0], 1, "cells must be at least 2"),
+    ],
+)
+def test_bad_arguments_are_named(x, cells, message):
+    with pytest.raises(ArgumentError, match=message):
+        cell_frequencies(np.array(x), np.array([0.0, 1.0]), cells)
 
 
 def test_by_hand():

@@ -132,14 +132,6 @@ def test_options_of_samples_needed(capsys, options, level, notion, detect):
     ends_in_one_line(capsys, ["samples-needed", notion, level, "--detect", detect, *words])
 
 
-@SOME
-@given(PLAIN, PLAIN)
-def test_inputs(capsys, x, y):
-    words = ["--epsilon", "1", "--samples", "60", "--no-checks", "--quiet"]
-    pair = [json.dumps(x), json.dumps(y)]
-    ends_in_one_line(capsys, ["audit", "m.py:coin", "--pair", *pair, *words])
-
-
 OF_DOMAINS = (
     "values whole clipped distance step missing choices bits rows length neighbours user per_user "
     "frame counts keys changed patterns limit seed"
@@ -298,42 +290,30 @@ def deep(depth):
 
 ODD = {  # by names, as some cannot be printed
     "10**5000": lambda: 10**5000,
-    "-10**5000": lambda: -(10**5000),
     "10**400": lambda: 10**400,
     "a small fraction": lambda: Fraction(1, 10**5000),
-    "a third": lambda: Fraction(1, 3),
     "a large decimal": lambda: Decimal("1e99999"),
     "sNaN": lambda: Decimal("sNaN"),
     "complex": lambda: complex(math.nan, math.inf),
-    "float16": lambda: np.float16(6e4),
     "float32": lambda: np.float32(1e38),
     "longdouble": lambda: np.longdouble("1e4000"),
     "NaT": lambda: np.datetime64("NaT"),
     "timedelta": lambda: np.timedelta64(1),
     "uint64": lambda: np.uint64(2**64 - 1),
-    "int8": lambda: np.int8(-128),
-    "bool": lambda: np.bool_(True),
     "array of none": lambda: np.array([]),
-    "array without dimension": lambda: np.array(1),
     "array of inf": lambda: np.array([[math.inf]]),
     "array of words": lambda: np.array(["a"]),
     "array of objects": lambda: np.array([None, 10**5000]),
     "bytes": lambda: b"\xff",
-    "bytearray": lambda: bytearray(b"a"),
-    "memoryview": lambda: memoryview(b"a"),
     "date": lambda: date(1, 1, 1),
     "enum": lambda: Colour.RED,
     "type": lambda: int,
     "object": object,
     "object without a text": Odd,
     "exception": lambda: SilentError("a"),
-    "ellipsis": lambda: ...,
-    "function": lambda: print,
     "iterator": lambda: iter("a"),
-    "range": lambda: range(3),
     "2000 deep": lambda: deep(2000),
     "300 deep": lambda: deep(300),
-    "50 deep": lambda: deep(50),
     "set": lambda: {1, "a"},
     "odd keys": lambda: {(): 1, "": 2, None: 3, math.nan: 4},
     "large key": lambda: {10**5000: 1},
@@ -360,22 +340,13 @@ def answered_in_one_line(function, **options):
         assert json.loads(verdict.to_json())
 
 
-@MANY
+@SOME
 @given(st.lists(OUTPUTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([20, 120]))
 def test_outputs(outputs, as_reals, samples):
     def mechanism(x, seed):
         return built(random.Random(seed).choice(outputs))
 
     answered_in_one_line(mechanism, samples=samples, as_reals=as_reals, check_sampler=False)
-
-
-@FEW
-@given(st.lists(OUTPUTS, min_size=1, max_size=3))
-def test_outputs_of_many_draws(outputs):
-    def mechanism(x, size, rng):
-        return [built(outputs[i]) for i in rng.integers(0, len(outputs), size)]
-
-    answered_in_one_line(mechanism, samples=400)
 
 
 @SOME
@@ -394,13 +365,10 @@ def test_arrays(values, kind, columns):
 EXCEPTIONS = {
     "no text": lambda: SilentError("a"),
     "object": lambda: KeyError(Odd()),
-    "syntax": SyntaxError,
     "syntax in": lambda: SyntaxError("a", (1, 2, 3, 4)),
     "number": lambda: OSError(10**5000),
     "exit": lambda: SystemExit(10**5000),
     "exit of object": lambda: SystemExit(Odd()),
-    "generator": GeneratorExit,
-    "stop": lambda: StopIteration(10**5000),
     "own": lambda: ConfigError("a", "b", "c\nd"),
     "lines": lambda: ValueError("a\n\x1b[1m\nb"),
 }

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.errors import ArgumentError
 from epsilometer.exact.base import divergence
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.mechanisms.finite import BernoulliPair
@@ -45,11 +44,3 @@ def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
         answer = histogram_estimate(*sides, order=order, empty_cells=empty_cells)
         wrong = answer.failed | (np.abs(answer.forward - truth) > gamma)
         assert wrong.mean() > 1 - delta
-
-
-def test_bad_arguments_are_named():
-    for wrong in ({"budget": 0}, {"delta": 1.0}, {"order": 1.0}, {"epsilon": -1.0}):
-        with pytest.raises(ArgumentError, match=next(iter(wrong))):
-            BernoulliPair(**({"epsilon": 1.0, "budget": 10, "delta": 0.5} | wrong))
-    with pytest.raises(ArgumentError, match="gamma must be positive"):
-        BernoulliPair.against(0.0, gamma=0.0, budget=10, delta=0.5)

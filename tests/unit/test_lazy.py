@@ -38,9 +38,3 @@ print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
 
     expected = f"snakemake.shell {snakemake.__version__} {snakemake.__file__}"
     assert printed(code).splitlines() == [expected, "False snakemake.common"]
-
-
-def test_snakemake_itself_runs_with_it() -> None:
-    import snakemake
-
-    assert printed("--version", "-m", "snakemake") == snakemake.__version__

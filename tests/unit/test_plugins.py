@@ -12,7 +12,6 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
-from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.plugin import install
@@ -124,16 +123,6 @@ def test_it_keeps_the_contract(folder):
     testing.check_estimator(ESTIMATORS.load("frequency_ratio")(), n=300)
 
 
-def test_a_report_has_its_builders_and_renderers_and_no_other_code(folder):
-    target = "epsilometer_survey.tables:found [epsilometer-survey 1.0]"
-    assert BUILDERS.target("survey", "found") == target
-    assert BUILDERS.target("another", "survey.found") == target
-    assert registry.load(RENDERERS.target("survey", "found")).__name__ == "found"
-    for name in ("pd", "ratio.FrequencyRatio", "survey.tables.pd", "epsilometer_survey.found"):
-        with pytest.raises(UnknownNameError):
-            BUILDERS.target("survey", name)
-
-
 def test_a_study_of_it_is_sound(folder):
     study = checked()
     assert study.wanted == ["survey"]
@@ -176,15 +165,6 @@ def test_an_edit_of_it_reruns_what_uses_it(folder, file, old, new, stale):
     changed = {path for path in before if before[path] != after[path]}
     kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
     assert stale <= kinds <= stale | {"html"}
-
-
-def test_versions_of_what_it_imports_count(folder):
-    digest = sources.digest("estimate", ESTIMATORS.module("frequency_ratio"))
-    assert "numpy=" in digest
-    path = folder / "installed/epsilometer_survey/ratio.py"
-    path.write_text(path.read_text() + "import yaml\n")
-    forget()
-    assert "PyYAML=" in sources.digest("estimate", ESTIMATORS.module("frequency_ratio"))
 
 
 @pytest.mark.parametrize(("group", "name"), [("mechanisms", "laplace"), ("reports", "lu2022")])

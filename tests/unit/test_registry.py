@@ -43,13 +43,6 @@ def test_no_other_name_is_found(name):
     assert "\n" not in str(caught.value)
 
 
-def test_the_error_of_a_misspelt_function_suggests_the_nearest():
-    with pytest.raises(UnknownNameError, match=r"'serches'; did you mean 'searches'\?"):
-        BUILDERS.target("gorla2022", "serches")
-    with pytest.raises(UnknownNameError, match=r"'searches' \(none is defined\)"):
-        BUILDERS.target("my-own", "searches")
-
-
 @pytest.mark.parametrize("report", ["../tables/gorla2022", "..", "", "a.b", "/etc"])
 def test_a_report_of_any_name_has_no_module_outside(report):
     assert BUILDERS.known(report) == []

@@ -8,10 +8,10 @@ import pytest
 
 from epsilometer import seeds
 from epsilometer.errors import MechanismError
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.stages import sample
 from epsilometer_workflow.stages.sample import draw
+from tests.unit.stages import quiet, samples_of
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,6 @@ class Wide(Returns):
         (Wide(np.array([[np.nan, 1.0], [np.inf, 0.0], [1.0, -np.inf]])), "returned 2 NaN or inf"),
         (Returns(np.zeros(2)), "returned 2 outputs, not 3"),
         (Returns(np.zeros((3, 1))), r"returned shape \(3, 1\), not \(3,\)"),
-        (Returns(0.5), r"returned shape \(\), not \(3,\)"),
-        (Returns(None), r"returned shape \(\)"),
         (Returns(["a", "b", "c"]), "returned <U1, not scalar outputs"),
         (Returns(np.zeros(3), "index"), "returned float64, not index outputs"),
         (Returns(np.array([1, 2, 3])), "returned int64, not scalar outputs"),
@@ -61,26 +59,13 @@ def test_other_widths_are_converted():
     assert outputs.dtype == np.int32
 
 
-SPEC = {
-    "seed": 5,
-    "scale": "smoke",
-    "version": "0",
-    "stage": "main",
-    "mechanism": "tl",
-    "registered": MECHANISMS["truncated_laplace"],
-    "parameters": {"lower": 0.0, "upper": 1.0},
-    "epsilon": 1.0,
-    "inputs": {"id": "ends", "values": [0.0, 1.0]},
-    "sides": 2,
-    "n": 50,
-    "runs": [0, 3],
-}
+SPEC = samples_of("truncated_laplace", [0.0, 1.0], n=50, runs=[0, 3])
 
 
 def test_draws_do_not_depend_on_the_batch(tmp_path):
     whole, part = str(tmp_path / "whole.parquet"), str(tmp_path / "part.parquet")
-    sample.run(whole, SPEC, lambda _: None)
-    sample.run(part, SPEC | {"runs": [2, 3]}, lambda _: None)
+    sample.run(whole, SPEC, quiet)
+    sample.run(part, SPEC | {"runs": [2, 3]}, quiet)
     by_key = {(run, side): outputs for run, side, outputs in read_samples(whole, SPEC)}
     for run, side, outputs in read_samples(part, SPEC | {"runs": [2, 3]}):
         np.testing.assert_array_equal(outputs, by_key[run, side])
@@ -89,8 +74,8 @@ def test_draws_do_not_depend_on_the_batch(tmp_path):
 
 def test_a_shorter_sample_is_a_prefix(tmp_path):
     long, short = str(tmp_path / "long.parquet"), str(tmp_path / "short.parquet")
-    sample.run(long, SPEC, lambda _: None)
-    sample.run(short, SPEC | {"n": 20}, lambda _: None)
+    sample.run(long, SPEC, quiet)
+    sample.run(short, SPEC | {"n": 20}, quiet)
     pairs = zip(read_samples(long, SPEC), read_samples(short, SPEC | {"n": 20}), strict=True)
     for (_, _, whole), (_, _, prefix) in pairs:
         np.testing.assert_array_equal(whole[:20], prefix)
@@ -110,14 +95,14 @@ class Breaks:
 def test_a_failure_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.setattr(sample, "load", lambda target: Breaks)
     with pytest.raises(MechanismError, match="NaN"):
-        sample.run(str(tmp_path / "out.parquet"), SPEC, lambda _: None)
+        sample.run(str(tmp_path / "out.parquet"), SPEC, quiet)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_generators_are_injected_and_the_global_state_is_untouched(tmp_path):
     np.random.seed(3)  # noqa: NPY002
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
-    sample.run(str(tmp_path / "out.parquet"), SPEC, lambda _: None)
+    sample.run(str(tmp_path / "out.parquet"), SPEC, quiet)
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
     assert seeds.generator(1, "a").random() == seeds.generator(1, "a").random()
 

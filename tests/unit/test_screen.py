@@ -6,34 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from epsilometer.errors import DataError
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import read_columns, read_samples
 from epsilometer_workflow.stages import confirm, sample, screen, time, weigh
 from epsilometer_workflow.stages.estimate import estimates_of
+from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
 
-COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
-SAMPLES = COMMON | {
-    "stage": "main",
-    "mechanism": "laplace",
-    "registered": MECHANISMS["laplace"],
-    "parameters": {},
-    "epsilon": 1.0,
-    "inputs": {"id": "distances", "values": [0.0, 0.1, 0.0, 1.0, 0.0, 0.2]},
-    "sides": 6,
-    "n": 2000,
-    "runs": [0, 2],
-}
+SAMPLES = samples_of("laplace", [0.0, 0.1, 0.0, 1.0, 0.0, 0.2], n=2000, runs=[0, 2])
 LOSSES = COMMON | {
     "samples": SAMPLES,
     "region": [-1.0, 1.0],
     "pairing": "consecutive",
 }
-
-
-def quiet(_):
-    """Report no progress."""
 
 
 def specs(settings, **changed):
@@ -104,20 +88,6 @@ def test_selected_losses_survive_the_file(files):
     assert losses.loc[~losses["selected"], "found"].isna().all()
 
 
-def identity_of(estimator, parameters):
-    return {
-        "mechanism": "laplace",
-        "epsilon": 1.0,
-        "lambda": "inf",
-        "estimator": "e",
-        "cells": 0,
-        "inputs": {"id": "distances"},
-        "registered": ESTIMATORS[estimator],
-        "parameters": parameters,
-        "claims": {"lipschitz": None},
-    }
-
-
 def test_estimates_from_either_stage(files):
     paths, losses, _, stages = files
     for reads, estimator, parameters, rows in (
@@ -125,7 +95,7 @@ def test_estimates_from_either_stage(files):
         ("losses", "local_loss", FLOOR | {"largest": True}, 3),
         ("evidence", "mpl", {"after": "e"}, 3),
     ):
-        spec = {"identity": identity_of(estimator, parameters), "reads": reads}
+        spec = {"identity": estimates_by(estimator, SAMPLES, parameters=parameters), "reads": reads}
         frame = pd.DataFrame(estimates_of([paths[reads]], spec | {"data": [stages[reads]]}))
         assert len(frame) == rows
         assert (frame["estimate"] == frame["estimate_reverse"]).all()
@@ -135,27 +105,6 @@ def test_estimates_from_either_stage(files):
             assert (frame["estimate"] > 0.3).all()
         elif rows == 3:
             assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
-
-
-def test_an_error_names_file_and_run_of_an_atom(tmp_path):
-    clipped = {
-        "mechanism": "clipped",
-        "registered": f"{__name__}:Clipped",
-        "inputs": {"id": "pair", "values": [0.0, 1.0]},
-        "sides": 2,
-    }
-    with pytest.raises(DataError, match=r"samples.parquet: run 0: outputs are reals with an atom"):
-        run(tmp_path, specs(FLOOR, **clipped))
-
-
-class Clipped:
-    outputs = "scalar"
-
-    def __init__(self, epsilon):
-        self.epsilon = epsilon
-
-    def sample(self, x, size, rng):
-        return np.clip(rng.laplace(x, 1, size), 0, 1)
 
 
 class TwoCoins:
@@ -185,7 +134,7 @@ def test_outputs_of_several_entries_go_through_both_stages(tmp_path, outputs, tr
     stages["losses"]["region"] = None
     stages["fresh"]["n"] = 20_000
     paths, _, _ = run(tmp_path, stages)
-    identity = identity_of("mpl", {"after": "e"})
+    identity = estimates_by("mpl", SAMPLES, parameters={"after": "e"})
     spec = {"identity": identity, "reads": "evidence", "data": [stages["evidence"]]}
     bound = estimates_of([paths["evidence"]], spec)["estimate"]
     assert (bound < truth + 0.05).all()

@@ -24,11 +24,9 @@ ROOT = Path(__file__).parents[2]
 HOSTILE = {
     "space": "a b",
     "single quote": "a'b",
-    "double quote": 'a"b',
     "semicolon": "a; touch pwned",
     "newline": "a\ntouch pwned",
     "substitution": "$(touch pwned)",
-    "backticks": "`touch pwned`",
     "up": "../pwned",
     "absolute": "/etc/pwned",
     "braces": "{config}",

@@ -1,6 +1,5 @@
 """A job's code is all it runs: a changed statement changes it, a changed comment does not."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -154,12 +153,9 @@ def test_a_library_elsewhere_is_the_same_code(copy):
     ("file", "old", "new"),
     [
         (STAGE, DRAWN, f"{DRAWN}# a comment\n"),
-        (STAGE, DRAWN, f"# a comment\n    {DRAWN}"),
-        (STAGE, DRAWN, f"\n\n    {DRAWN}\n\n"),
         (STAGE, DRAWN, "return np.asarray(\n        outputs,\n        kind.dtype,\n    )\n"),
         (STAGE, DOCSTRING, '    """Other words."""\n'),
         (STAGE, DOCSTRING, ""),
-        (STAGE, '"""Draws batches', '"""It draws batches'),
         (MECHANISM, '    """', '    """Other words: '),
         ("epsilometer/seeds.py", "\ndef generator", "\n# a comment\ndef generator"),
         ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
@@ -176,28 +172,12 @@ def test_edits_that_change_no_statement_leave_the_code_as_it_is(copy, file, old,
     assert copy.digest(*SAMPLE) == copy.code
 
 
-def test_a_docstring_may_be_written_where_there_was_none(copy):
-    copy.edit(
-        "epsilometer/seeds.py", "\ndef generator", "\ndef other():\n    return 1\n\n\ndef generator"
-    )
-    before = copy.digest(*SAMPLE)
-    copy.edit("epsilometer/seeds.py", "def other():\n", 'def other():\n    """Return 1."""\n')
-    assert copy.digest(*SAMPLE) == before
-
-
-def test_when_files_were_written_does_not_matter(copy):
-    for file in (copy.source / STAGE, copy.source / MECHANISM):
-        os.utime(file, (1, 1))
-    assert copy.digest(*SAMPLE) == copy.code
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
         (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
         (STAGE, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
         (STAGE, 'f"side={side}"', 'f"side {side}"'),
-        (STAGE, "durable=False", "durable=True"),
         (STAGE, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
         (MECHANISM, "return ", "return 0 + "),
         ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),

@@ -5,31 +5,13 @@ import pytest
 
 from epsilometer.densities.histogram import ladder
 from epsilometer.errors import DataError
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.files.storage import read_counts, read_samples
 from epsilometer_workflow.stages import histogram, sample
+from tests.unit.stages import COMMON, quiet, samples_of
 
-COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
-SAMPLES = COMMON | {
-    "stage": "main",
-    "mechanism": "tl",
-    "registered": MECHANISMS["truncated_laplace"],
-    "parameters": {"lower": 0.0, "upper": 1.0},
-    "epsilon": 1.0,
-    "inputs": {"id": "ends", "values": [0.0, 0.5, 1.0]},
-    "sides": 3,
-    "n": 100,
-    "runs": [2, 3],
-}
-RESPONSES = SAMPLES | {
-    "registered": MECHANISMS["randomized_response"],
-    "parameters": {"outcomes": 5},
-    "inputs": {"id": "ends", "values": [0, 4, 2]},
-}
-
-
-def quiet(_):
-    """Report no progress."""
+SAMPLES = samples_of("truncated_laplace", [0.0, 0.5, 1.0], n=100, runs=[2, 3])
+RESPONSES = samples_of("randomized_response", [0, 4, 2], n=100, runs=[2, 3])
+RESPONSES |= {"parameters": {"outcomes": 5}}
 
 
 def counted(folder, samples, **how):

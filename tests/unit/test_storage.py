@@ -1,14 +1,9 @@
 """Files that describe themselves, written whole or not at all, and distrusted when read."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +16,10 @@ from epsilometer_workflow.files.storage import (
     atomic,
     intact,
     read_columns,
-    read_counts,
     read_samples,
     read_table,
     seal,
     write_columns,
-    write_counts,
     write_table,
 )
 
@@ -74,14 +67,6 @@ def test_outputs_of_several_entries_round_trip_in_any_order_of_memory(tmp_path, 
     read = read_samples(str(path), identity | {"runs": [3, 3]})
     for (_, _, outputs), expected in zip(read, arrays, strict=True):
         np.testing.assert_array_equal(outputs, expected)
-
-
-def test_samples_describe_themselves(samples):
-    path, _ = samples
-    file = pq.ParquetFile(path)
-    assert file.num_row_groups == 4
-    metadata = json.loads(file.schema_arrow.metadata[b"epsilometer"])
-    assert metadata == {"kind": "samples", **IDENTITY}
 
 
 def read_all(path, identity=None):
@@ -152,23 +137,6 @@ def test_row_groups_must_be_complete(tmp_path):
             writer.write(np.zeros(size))
     with pytest.raises(DataError, match="row group 1 has 999 draws, not 1000"):
         read_all(path)
-
-
-def test_counts_round_trip(tmp_path):
-    path = str(tmp_path / "counts.parquet")
-    rows = [
-        {"run": run, "side": side, "n": [1, 4], "counts": np.array([[1, 0, 0], [run, side, 4]])}
-        for run in (0, 1)
-        for side in (0, 1)
-    ]
-    write_counts(iter(rows), path, 3, {"seed": 1})
-    arrays = read_counts(path, {"seed": 1})
-    assert arrays["run"].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    assert arrays["n"].tolist() == [1, 4] * 4
-    assert arrays["counts"].shape == (8, 3)
-    assert arrays["counts"][7].tolist() == [1, 1, 4]
-    with pytest.raises(DataError, match="stale: seed"):
-        read_counts(path, {"seed": 2})
 
 
 def test_tables_round_trip_and_are_reproducible(tmp_path):
@@ -250,68 +218,6 @@ def test_any_column_comes_back(tmp_path_factory, column):
         assert [part.tobytes() for part in read] == [part.tobytes() for part in column]
     else:
         assert read == column
-
-
-def test_columns_are_together_as_a_table_reads_them(tmp_path):
-    """Names, order and types are those of pandas, by which estimates are collected."""
-    path = str(tmp_path / "losses.parquet")
-    columns = {
-        "run": np.array([4, 5], np.int32),
-        "mechanism": ["é", None],
-        "loss": np.array([np.nan, 0.1]),
-        "selected": np.array([True, False]),
-        "p": [np.array([0.5, 0.5]), np.array([1.0])],
-    }
-    write_columns(columns, path, "losses", {"seed": 1})
-    read = read_columns(path, "losses", {"seed": 1})
-    assert list(read) == list(columns)
-    frame = read_table(path, "losses", {"seed": 1})
-    assert list(frame) == list(columns)
-    assert [str(frame[name].dtype) for name in ("run", "loss", "selected")] == [
-        "int32",
-        "float64",
-        "bool",
-    ]
-    assert frame["mechanism"].iloc[0] == "é"
-    assert frame["mechanism"].isna().tolist() == [False, True]
-    assert [part.tolist() for part in frame["p"]] == [[0.5, 0.5], [1.0]]
-    again = str(tmp_path / "again.parquet")
-    write_columns(columns, again, "losses", {"seed": 1})
-    assert Path(again).read_bytes() == Path(path).read_bytes()
-
-
-WITHOUT_PANDAS = """
-import sys
-import numpy as np
-from epsilometer_workflow.files.storage import (
-    SampleWriter, atomic, read_columns, read_counts, read_samples, write_columns, write_counts
-)
-path = sys.argv[1]
-columns = {"x": np.arange(5.0), "b": np.arange(5) > 2, "t": ["a", None, "", "b", "c"],
-           "p": [np.arange(i) for i in range(5)]}
-write_columns(columns, path, "losses", {})
-read = read_columns(path, "losses", {})
-assert read["t"] == columns["t"] and len(read["p"][4]) == 4
-identity = {"runs": [0, 0], "sides": 1, "n": 3}
-for dimension, outputs in ((None, np.zeros(3)), (2, np.zeros((3, 2)))):
-    with atomic(path) as part, SampleWriter(part, "scalar", dimension, identity) as writer:
-        writer.write(outputs)
-    assert len(list(read_samples(path, identity))) == 1
-print(*sorted({name.partition(".")[0] for name in sys.modules} & {"pandas", "numpy", "scipy"}))
-"""
-
-
-def test_columns_samples_and_counts_are_written_and_read_without_pandas(tmp_path):
-    """It takes a third of a second to import, in every job."""
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_PANDAS, str(tmp_path / "file.parquet")],
-        env=os.environ | {"PYTHONPATH": "src"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert done.stdout.split() == ["numpy"]
 
 
 def test_nothing_is_left_behind_by_a_failure(tmp_path):

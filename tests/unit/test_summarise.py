@@ -7,7 +7,6 @@ from scipy import stats
 
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.reports.gorla2022.tables import _smallest_sufficient_n
 from epsilometer_workflow.stages.summarise import summarise, with_truth
 
 
@@ -105,10 +104,3 @@ def test_the_level_is_that_of_all_pairs_whichever_was_selected():
     assert joined["pair"].item() == "near"
     assert joined["truth"].item() == pytest.approx(1.0)
     assert joined["level"].item() == pytest.approx(2.0)
-
-
-def test_the_search_takes_the_first_rung_that_reaches_delta():
-    search = pd.DataFrame({"n": [1, 2, 4, 8], "share_within": [0.0, 0.8, 0.7, 1.0]})
-    assert _smallest_sufficient_n(search, 0.8) == 2
-    assert _smallest_sufficient_n(search, 0.9) == 8
-    assert np.isnan(_smallest_sufficient_n(search.head(1), 0.5))

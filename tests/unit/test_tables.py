@@ -105,29 +105,6 @@ def test_sample_sizes_by_hand():
     assert strict["n_pr"].tolist() == [4]
 
 
-def test_convergence_takes_one_search():
-    searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9])
-    both = pd.concat([searched, searched.assign(gamma=0.5, n=[8, 16, 32])])
-    table = tables.convergence(both, epsilon=1.0, gamma=1.0, delta=0.8)
-    assert table["n"].tolist() == [1, 2, 4]
-    assert set(table["n_pr"]) == {2}
-    assert set(table["n_th"]) == {239943}
-    with pytest.raises(ArgumentError, match=r"one of the grid's: 1 with 0\.5, 1 with 1"):
-        tables.convergence(both, epsilon=1.0, gamma=0.3, delta=0.8)
-
-
-def test_planned_samples_vary_one_parameter_at_a_time():
-    table = tables.planned_samples(
-        gamma=0.1, delta=0.9, lipschitz=1.0, gammas=[0.1, 0.5], deltas=[0.9], lipschitzes=[0.5]
-    )
-    assert table["varied"].tolist() == ["delta", "gamma", "gamma", "lipschitz"]
-    n = table["n"].tolist()
-    assert n[0] == n[1]  # the fixed point itself
-    assert n[2] < n[1]
-    assert n[3] < n[1]
-    assert table["log_n"].tolist() == pytest.approx(np.log(n))
-
-
 def test_cell_means_are_means_of_the_density():
     table = tables.cell_means(epsilon=1.0, cells=4, gamma=0.5, points=4001)
     by_cell = table.groupby("cell")[["density", "cell_mean"]].mean()

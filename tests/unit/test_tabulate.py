@@ -53,9 +53,7 @@ def test_builders_are_called_by_their_signature():
     ("builder", "data", "options", "message"),
     [
         (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
-        (single, [], {}, "key.table.data: single takes one experiment"),
         (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
-        (several, [], {}, "key.table.data: several takes experiments"),
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),
         (none, [], {"k": -1}, "key.table.options: k must not be negative"),
@@ -145,8 +143,3 @@ def test_draws_are_a_row_each(tmp_path):
     assert frame["x"].map(json.loads).tolist()[1:3] == [0, [1, 2]]
     same = {"mechanism": "m", "parameters": '{"a": 2, "b": 1}', "epsilon": 0.5}
     assert all((frame[key] == value).all() for key, value in same.items())
-
-
-def test_the_error_of_options_that_a_builder_refuses_names_the_reports_file(outputs):
-    with pytest.raises(ConfigError, match=r"^config/reports/r.yaml: artifacts.fig1.table.options"):
-        tabulate.run([], *outputs, spec_of("none", [], options={"k": -1}))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer_workflow.runtime.variables import RUN
+from tests.unit.processes import gone, pid_in, until
 
 SCRIPT = """
 import ctypes, os, signal, subprocess, sys, time
@@ -84,12 +85,6 @@ def test_nothing_of_it_is_left_in_another_session(end):
     assert not [pid for pid in pids.groups() if Path("/proc", pid).exists()]
 
 
-def test_a_job_that_is_done_is_no_failure():
-    done = run("x = 1")
-    assert done.stdout.strip() == "CAUSE None"
-    assert done.returncode == 0
-
-
 def test_a_cause_that_the_job_has_printed_is_not_repeated():
     done = run("os.write(terminal, b'because'); failed()")
     assert done.stdout.strip() == "CAUSE None"
@@ -98,39 +93,19 @@ def test_a_cause_that_the_job_has_printed_is_not_repeated():
 
 
 def test_printed_text_is_kept_and_harmless():
-    done = run("print('hello'); os.write(2, bytes([0xff, 0xfe, 10])); os.system('echo deep')")
+    words = "for word in (b'in ', b'sample', b'\\n', b'and ', b'more'): os.write(1, word)"
+    printed = "print('hello'); os.write(2, bytes([0xff, 0xfe, 10])); os.system('echo deep')"
+    done = run(f"{printed}\n{words}")
     assert done.returncode == 0
     assert "hello" in done.stdout
     assert r"\\xff\\xfe" in done.stdout
     assert "deep" in done.stdout
+    assert "'in sample\\n'" in done.stdout
     assert done.stderr == ""
-
-
-def alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-
-
-def gone(pid: int, seconds: float = 40) -> bool:
-    deadline = time.monotonic() + seconds
-    while alive(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+    assert "CAUSE None" in done.stdout
 
 
 SLEEPS = "open({!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-
-
-def started(pids: Path) -> int:
-    deadline = time.monotonic() + 60
-    while not (pids.is_file() and pids.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return int(pids.read_text())
 
 
 def test_a_job_ends_with_its_run(tmp_path):
@@ -139,10 +114,10 @@ def test_a_job_ends_with_its_run(tmp_path):
         environment = {**os.environ, RUN: str(asking.pid)}
         body = SLEEPS.format(str(pids))
         with subprocess.Popen(script(body), env=environment, stdout=-1, text=True) as watcher:
-            child = started(pids)
+            child = pid_in(pids)
             asking.kill()
             assert "the run that asked for it is gone" in watcher.communicate(timeout=120)[0]
-            assert gone(child)
+            assert until(lambda: gone(child))
 
 
 def test_a_job_whose_run_is_gone_does_not_begin():
@@ -157,10 +132,10 @@ def test_a_job_whose_run_is_gone_does_not_begin():
 def test_a_job_ends_with_its_watcher(tmp_path, sent):
     pids = tmp_path / "pid"
     with subprocess.Popen(script(SLEEPS.format(str(pids))), stdout=-3) as watcher:
-        child = started(pids)
+        child = pid_in(pids)
         watcher.send_signal(sent)
         assert watcher.wait(120) != 0
-        assert gone(child)
+        assert until(lambda: gone(child))
 
 
 def test_without_descriptors_of_processes_it_looks_by_turns():
@@ -182,13 +157,3 @@ def test_the_cause_of_a_terminated_job():
         time.sleep(1)
         watcher.terminate()
         assert "CAUSE was terminated" in watcher.communicate(timeout=120)[0]
-
-
-def test_text_printed_word_by_word_is_kept_in_lines():
-    body = """
-for word in (b"in ", b"sample", b"\\n", b"and ", b"more"):
-    os.write(1, word)
-"""
-    output = run(body).stdout
-    assert "'in sample\\n'" in output
-    assert "'and more'" in output

@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
 
@@ -170,23 +169,6 @@ def test_samples_are_temporary_where_the_scale_sets_it(tmp_path):
         assert bool(samples) != temporary
 
 
-def test_any_combination_can_be_requested_by_path(project: Project):
-    """Also one that is in no configured grid: another epsilon, order, size, mechanism."""
-    targets = [
-        f"results/smoke/estimates/{target}.parquet"
-        for target in [
-            "truncated-gaussian/epsilon=0.75/ends/lambda=3.5/histogram-gamma=1/n=5000_runs=3",
-            "randomized-response-5/epsilon=1/all/lambda=inf/histogram-gamma=0.5/n=1..1000_runs=2",
-            "noisy-sum-gaussian/epsilon=0.2/first-person/lambda=5/renyi-bound-draws=50"
-            "/n=9000_runs=2",
-            "gaussian/epsilon=3/distance=1/lambda=inf/mpl-floor=0.001/n=2000+500_runs=2",
-        ]
-    ]
-    run = project.snakemake(*targets, *SMOKE)
-    assert run.returncode == 0, run.stderr
-    assert all(len(pd.read_parquet(project.folder / path)) > 0 for path in targets)
-
-
 def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     copy = again(finished, tmp_path / "copy")
     for path in (*copy.folder.glob("src/**/*.py"), *copy.folder.glob("workflow/**/*.*")):
@@ -211,22 +193,6 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     assert jobs["tabulate"] == 1
     assert not {"sample", "histogram"} & set(jobs)
     assert "params have changed since last execution" in run.stdout + run.stderr
-
-
-def test_an_edit_of_the_bound_redraws_nothing(finished: Project, tmp_path):
-    """Its confidence is a parameter of the last step alone."""
-    copy = again(finished, tmp_path / "copy")
-    after = "mpl-floor=0.0001:\n  estimator: mpl\n  parameters: {after: local-loss-floor=0.0001, "
-    copy.replace("config/estimators.yaml", after + "alpha: 0.05}", after + "alpha: 0.1}")
-    jobs = counted(copy.snakemake("-n", *SMOKE))
-    assert jobs["estimate"] == 12  # four variants at three levels
-    assert not {"sample", "screen", "confirm", "weigh", "histogram"} & set(jobs)
-
-    file = "src/epsilometer/estimators/renyi_bound.py"
-    copy.replace(file, "import math", "import cmath\nimport math")
-    jobs = counted(copy.snakemake("-n", *SMOKE))
-    assert jobs["time"] == 2  # Sparse Vector by the other alpha, and the divergences
-    assert not {"sample", "screen", "confirm", "weigh", "histogram", "density"} & set(jobs)
 
 
 def dry(project: Project) -> str:

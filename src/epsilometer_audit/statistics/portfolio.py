@@ -40,7 +40,7 @@ from epsilometer_audit.statistics.scores import ENTRIES, ROWS, learned_score, li
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
-# `python -m tests.benchmarks.few_draws --others` and `python -m tests.benchmarks.audit`.
+# `make limit`.
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen

@@ -32,7 +32,7 @@ from epsilometer_audit.statistics.rounds import Evidence, Step, gather, least_sa
 from epsilometer_audit.statistics.wealth import EARLY, bet_shares, stake
 
 POWER = 0.9
-# Measured by `python -m tests.benchmarks.power` and `tests.benchmarks.promised_power`.
+# Measured by `python -m tests.benchmarks.power`.
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
 _RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
 _CAUTION = 0.4  # standard deviations added to the approximate formula

@@ -49,7 +49,7 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
 
-# To compare other numbers, run `python -m tests.benchmarks.few_draws --others`.
+# To compare other numbers, run `make limit`.
 POINTS = 512  # a side
 _EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
 _FEWEST = 2  # draws a side that are learned from

@@ -79,7 +79,6 @@ def panels(
     plt.rc("xtick", labelsize=_POINTS)
     plt.rc("ytick", labelsize=_POINTS)
     plt.rc("legend", fontsize=_POINTS, title_fontsize=_POINTS)
-    plt.rc("figure", labelsize=_POINTS)
     figure, axes = plt.subplots(
         rows,
         columns,

@@ -1,7 +1,5 @@
 """Mechanisms to audit: some keep their promise of epsilon = 1, some do not, some are none."""
 
-import sys
-
 import numpy as np
 
 kept = 0.0
@@ -25,13 +23,6 @@ def answer(x, rng):
 def word(x, rng):
     """Wrong: says a word, and the truth too often."""
     return ["no", "yes"][x if rng.random() < 0.9 else 1 - x]
-
-
-def leaky(x, rng):
-    """Wrong: fails on one input only, now and then."""
-    if x and rng.random() < 0.1:
-        raise ValueError("no data")
-    return rng.laplace()
 
 
 def hostile(x, rng):
@@ -67,10 +58,6 @@ def short(x, size, rng):
     return rng.laplace(size=size - 1)
 
 
-def leaving(x, size, rng):
-    sys.exit(3)
-
-
 def later(x, size, rng):
     """Fails when many draws are asked for."""
     if size > 200:
@@ -78,24 +65,8 @@ def later(x, size, rng):
     return x + rng.laplace(size=size)
 
 
-def interrupted(x, size, rng):
-    raise KeyboardInterrupt
-
-
 def two_inputs(x, y, rng):
     return x + y
 
 
-class Noise:
-    scale = 1.0
-
-    def __call__(self, x, size, rng):
-        return x + rng.laplace(0, self.scale, size)
-
-
 not_a_function = 3
-
-
-def fussy(x, rng):
-    """Answers with its input, half of the time."""
-    return x if rng.random() < 0.5 else "<b>"

@@ -19,7 +19,8 @@ def violins(table: pd.DataFrame) -> style.Figure:
     for ax, name, rows in panels:
         _panel(ax, rows, hues)
         ax.set(title=name, xlabel=r"order $\lambda$; below, $\hat\alpha$")
-    figure.supylabel("lower bound / divergence")
+    for left in figure.axes[::4]:
+        left.set(ylabel="lower bound / divergence")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
     ax.plot([], [], color="black", linewidth=4, label="their quartiles")

@@ -1,4 +1,4 @@
-"""The example of a training is as described, right and with each fault, and is audited so."""
+"""The examples of a training and of a session are as described, right and with each fault."""
 
 import functools
 from pathlib import Path
@@ -59,3 +59,19 @@ def test_files_of_audits_have_expected_verdicts_and_the_claim(name):
         assert {key: case.arguments[key] for key in SETTING} == SETTING
         (entry,) = case.claims
         assert entry["claim"] == {"epsilon": EPSILON, "delta": 1e-5}
+
+
+def audit_session(function, **options):
+    place = f"{FOLDER.parent}/session.py:{function}"
+    common = {"alpha": 0.001, "check_sampler": False}
+    return ea.audit(place, [([1, 1, 0], [1, 1, 0, 1])], ea.pure(1.0), **common, **options)
+
+
+def test_the_answers_of_a_session_are_one_output_within_its_budget():
+    verdict = audit_session("session", samples=8000)
+    assert verdict.verdict == "not refuted"
+    assert verdict.outputs.startswith("vectors of 2")
+
+
+def test_queries_that_are_not_counted_are_found():
+    assert audit_session("forgetful", samples=30_000, stop=True).verdict == "violated"
