@@ -137,7 +137,6 @@ def versions() -> dict[str, str]:
 
 def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
     """Return a verdict with the question's facts and these."""
-    printed = [Check("printed", "note", text)] if (text := question.printed()) else []
     verdict = Verdict(
         claim=question.claim.to_plain(),
         claimed=question.claim.text(),
@@ -147,7 +146,7 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         pairs=len(question.pairs),
         seed=question.seed,
         source=question.source,
-        checks=[check.to_plain() for check in (*checks, *printed)],
+        checks=[check.to_plain() for check in checks],
         provenance={
             "made of": dict(question.digest),
             "versions": versions(),

@@ -160,7 +160,6 @@ def audit(
         check_sampler=check_sampler,
         source=source.description,
         digest=source.digest(),
-        printed=getattr(source, "printed", str),
         started=started,
     )
     with globals_kept():
@@ -278,7 +277,6 @@ def check_source(
                 draws=draws,
                 seed=seed_of(seed, "checks"),
                 seeded=source.seeded,
-                tried=getattr(source, "seeds_globals", False),
                 alpha=share,
             )
             unseeded = checks and checks[0].result != "passed"

@@ -102,7 +102,6 @@ class Question:
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
     digest: Mapping[str, str] = field(default_factory=dict)  # of its files
-    printed: Callable[[], str] = str  # returns a line about the text that it printed
     started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:

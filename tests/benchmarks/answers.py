@@ -136,7 +136,7 @@ def on_the_command_line() -> Iterator[tuple[str, Any]]:
             [f"{own}:count", *pair, "--epsilon", "1"],
             [f"{own}:count", *pair, "--epsilon", "1", "--set", "scale=0.5"],
             [f"{own}:count", *pair, "--gdp", "1", "--python", sys.executable],
-            [f"{own}:Sum.draw", *pair, "--zcdp", ".5", "--as-reals"],
+            [f"{own}:model.draw", *pair, "--zcdp", ".5", "--as-reals"],
             [f"{own}:size", "--remove-a-row", f"{here}/table.csv", "--epsilon", "1"],
             [f"{own}:answers", "--domain", '{"patterns": 3}', "--epsilon", "1", "--delta", ".01"],
             ["--outputs", f"{here}/outputs.csv", "--epsilon", "1", "--as-reals"],
@@ -166,6 +166,8 @@ def answers(x, size, rng):
 class Sum:
     def draw(self, x, rng):
         return x + rng.normal()
+
+model = Sum()
 """
 
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim
@@ -31,7 +30,7 @@ SHARE, THRESHOLD = 0.2, 4
 UTILITIES = {0: [1.0, 1, 1, 1, 1, 1], 1: [0.0, 2, 2, 2, 2, 2]}
 ITEMS = tuple("abcdef")
 KEYS = [f"k{i}" for i in range(6)]
-ORDERS = [pd.Index(order, dtype=object) for order in itertools.permutations(ITEMS[:3])]
+ORDERS = list(itertools.permutations(ITEMS[:3]))
 PLACES = [[ITEMS.index(label) for label in order] for order in ORDERS]
 
 
@@ -150,7 +149,7 @@ def series(x: int, size: int, rng: Rng) -> list[Any]:
     counts = np.stack([geometric(x, size, rng), two_sided(rng, size), two_sided(rng, size)], axis=1)
     orders = rng.integers(len(ORDERS), size=size).tolist()
     return [
-        pd.Series(row[PLACES[order]], index=ORDERS[order])
+        dict(zip(ORDERS[order], row[PLACES[order]].tolist(), strict=True))
         for row, order in zip(counts, orders, strict=True)
     ]
 

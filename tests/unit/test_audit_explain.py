@@ -141,38 +141,24 @@ ALL_SOURCES += "    return outputs\n"
 SAME = "output: same calls and noise, another output: "
 RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of the first finding
     "sum(x) + rng.laplace()": (ZERO_ONE, SAME + "1.02.* on x, 2.02.* on x'$"),
-    "sum(x) + np.std(x) * rng.standard_normal()": (([0, 1], [0, 3]), SAME),
-    "np.array(x) + rng.normal(0, 2, 2)": (([0, 0], [1, 2]), SAME + "entry 0 .*; entry 1 is .*'$"),
     "rng.laplace(np.zeros(4)) + sum(x)": (ZERO_ONE, SAME + ".*; entry 2 .*; 1 more differ$"),
     "rng.geometric(.5) - int(rng.geometric(.5)) + sum(x)": (ZERO_ONE, SAME + "-2 on x, -1 on x'$"),
-    "rng.laplace(max(x) - min(x), 2)": (([0, 1], [0, 3]), "argument: laplace gets loc = 1 on x, 3"),
     "sum(x) + rng.laplace(0, sum(x))": (
         ZERO_ONE,
         "argument: laplace gets scale = 1 on x, 2 on x'$",
     ),
-    "max(rng.laplace(value, 4) for value in x)": (ZERO_ONE, "argument: laplace gets loc = 0 on x"),
     "int(rng.choice(2, p=[x[0] / 4, 1 - x[0] / 4]))": (
         ZERO_ONE,
         r"argument: choice gets p = \[0, 1\] on x, \[0.25, 0.75\] on x'$",
     ),
     "secrets.randbelow(10 + x[0])": (ZERO_ONE, "argument: secrets.randbelow gets limit = 10 on x"),
-    "os.urandom(1 + x[0])[0]": (ZERO_ONE, "argument: os.urandom gets size = 1 on x, 2 on x'$"),
     "random.random() + random.randrange(5 + x[0])": (
         ZERO_ONE,
         "argument: random.randrange gets start = 5 on x, 6 on x'$",
     ),
-    "random.choices([0, 1], [1, 2 + x[0]])[0]": (
-        ZERO_ONE,
-        r"argument: random.choices gets weights = \[1, 2\] on x, \[1, 3\] on x'$",
-    ),
-    "rng.binomial(1, .5 + x[0] / 4)": (ZERO_ONE, "argument: binomial gets p = 0.5 on x, 0.75 on"),
     "__import__('scipy.stats').stats.laplace.rvs(scale=1 + x[0])": (
         ZERO_ONE,
         "argument: stats.laplace.rvs gets scale = 1",
-    ),
-    "__import__('scipy.stats').stats.poisson.rvs(3, 0, 1 + x[0])": (
-        ZERO_ONE,
-        "number: stats.poisson.rvs draws 1 numbers",
     ),
     "float(rng.choice(x))": (ZERO_ONE, r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'$"),
     "float(np.sum(x + rng.normal(0, 1, len(x))))": (
@@ -182,10 +168,6 @@ RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of 
     "sum(x) + default_rng(42).laplace()": (
         ZERO_ONE,
         "constant seed: default_rng always gets the seed 42: its noise is the same each time$",
-    ),
-    "sum(x) + random.Random(x=3).random()": (
-        ZERO_ONE,
-        "constant seed: Random always gets the seed",
     ),
     "sum(x) + default_rng(sum(x)).laplace()": (
         ZERO_ONE,
@@ -198,10 +180,6 @@ RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of 
     "{key: x.count(key) + rng.laplace() for key in sorted(set(x))}": (
         ([1, 2], [1, 3]),
         "without noise: keys are always {1, 2} on x, {1, 3} on x'",
-    ),
-    "[0.0] * len(x) + [rng.laplace()]": (
-        ([1, 1], [1, 1, 1]),
-        "without noise: length is always 3 on x, 4 on x'",
     ),
     "sum(x)": (ZERO_ONE, "no noise: no noise is drawn, .* always the same, 1 on x, 2 on x'$"),
 }
@@ -258,17 +236,6 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         "drawn once: np.random.laplace draws when the file is loaded",
         "NOISE = laplace(size=2)",
-    ),
-    "a constructor that draws, of an object for each output": (
-        """
-        class f:
-            def __init__(self):
-                self.noise = laplace(0, 1)
-            def __call__(self, x):
-                return sum(x) + self.noise
-        """,
-        SAME,
-        "return sum(x) + self.noise",
     ),
     "noise from compiled code": (
         """

@@ -15,14 +15,10 @@ import random
 def first(epsilon, x, rng): return x + rng.random() / epsilon
 def counts(x, n, rng): return [x] * n
 def more(x, rng, **options): return options["epsilon"]
-class Noisy:
-    def __init__(self, epsilon): self.epsilon = epsilon
-    def __call__(self, x, size): return [x + self.epsilon] * size
 """
 CASES = [  # function, parameters, the rest of the signature, draws of 1
     ("counts", {"n": 2}, "(x, rng), one draw a call", [(1, 1)] * 3),  # no number of draws here
     ("more", {"epsilon": 4}, "(x, rng), one draw a call", [4, 4, 4]),
-    ("Noisy", {"epsilon": 3}, "(x, size), many draws a call", [4, 4, 4]),
 ]
 
 
@@ -54,7 +50,6 @@ def test_another_interpreter_gets_the_same_parameters(folder):
     [
         ("first", {"epsilom": 1}, "takes no parameter 'epsilom'; did you mean 'epsilon'"),
         ("first", {"epsilon": 1, "clip": 2}, "takes no parameter 'clip'"),
-        ("Noisy", {"scale": 1}, "takes no parameter 'scale'; did you mean|known: epsilon"),
         ("first", {"x": 1, "epsilon": 1}, "takes no input"),
     ],
 )

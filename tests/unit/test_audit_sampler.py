@@ -199,7 +199,7 @@ def test_the_text_of_a_check_has_place_and_reason():
     )
     texts = failed(CHEATS["ten times"][0]())
     assert "equal outputs are of the same call more often than by chance" in texts["repetitions"]
-    assert "depend on the one before (rank corr" in texts["independent draws"]
+    assert "depend on those before" in texts["independent draws"]
     texts = failed(CHEATS["the input before"][0]())
     assert "calls after one on another input differ" in texts["order of calls"] or (
         "calls after one on the same input differ" in texts["order of calls"]
@@ -212,10 +212,9 @@ def test_draws_that_do_not_follow_the_seed_are_noted():
     assert checks[0].text.startswith(
         "draws do not follow the seed: this audit cannot be replayed to the draw (10 of 10 differ"
     )
-    for tried in (False, True):
-        checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False, tried=tried)
-        assert [item.result for item in checks] == ["skipped"] + ["passed"] * 4
-    checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False, tried=True)
+    checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False)
+    assert [item.result for item in checks] == ["skipped"] + ["passed"] * 4
+    checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False)
     assert [item.result for item in checks] == ["passed"] * 5
 
 
@@ -373,12 +372,6 @@ def test_orders_of_their_own_are_noted():
     assert results(np.sort(rng(1).laplace(0, 1, 2000))) == {"independent draws": "note"}
     assert results(chain(0.5)(0, 2000, 1)) == {"independent draws": "note"}
     assert set(results(np.sort(rng(1).geometric(0.05, 2000))).values()) == {"note"}
-
-
-def test_the_same_random_numbers_on_both_sides_are_noted():
-    x = rng(1).laplace(0, 1, 2000)
-    assert results(x, x + 1) == {"other seed": "note"}
-    assert results(x, np.exp(x) + rng(2).random(2000)) == {"other seed": "note"}
 
 
 def test_a_few_recorded_outputs_pass():

@@ -108,8 +108,9 @@ REPLIES = [  # the reply for three outputs, and the outputs
     (r"123456789012345678901\n2\n3\n", [123456789012345678901, 2, 3]),
     (r'"yes"\nnull\ntrue\n', ["yes", None, True]),
     (r"[1, 2]\n[3, 4]\n[5, 6]\n", [[1, 2], [3, 4], [5, 6]]),
-    (r"[nan, -inf]\n[3, .5]\n[5, 6]\n", [(math.nan, -math.inf), (3, 0.5), (5, 6)]),
-    (r"[1]\n[2, 3]\n[4, nan]\n", [(1,), (2, 3), (4, math.nan)]),
+    (r"[1]\n[2, 3]\n[4, NaN]\n", [(1,), (2, 3), (4, math.nan)]),
+    (r"1.00000000000000000001\n2\n3\n", [Decimal("1.00000000000000000001"), 2, 3]),
+    (r"[3.00000000000000000005, 1]\n2\n3\n", [(Decimal("3.00000000000000000005"), 1), 2, 3]),
     (r'[1, "a"]\n[]\n[[1]]\n', [(1, "a"), (), ((1,),)]),
     (r'{"a": [1]}\n"nan"\n1.5\n', [{"a": (1,)}, "nan", 1.5]),
     (r'{"$number": "1/3"}\n{"$number": "0.10"}\n1\n', [Fraction(1, 3), Decimal("0.10"), 1]),
@@ -282,66 +283,6 @@ def test_the_end_of_the_interpreter_ends_the_worker():
     assert not alive(int(run.stdout))
 
 
-# --- programs that are run once a batch, or once a draw -------------------------------------------
-
-
-def test_a_program_is_run_once_a_batch(start, tmp_path):
-    script = "i=0; while [ $i -lt $2 ]; do printf '%s' \"$1\"; i=$((i + 1)); echo; done"
-    source = start(["sh", "-c", script, "mech", "{input}", "{size}", "{seed}"])
-    assert source.description.endswith("one run a batch")
-    assert source.seeded
-    assert source.draw(["a b", "$HOME; ls"], 3, 1) == [("a b", "$HOME; ls")] * 3
-
-
-def test_a_program_without_a_size_is_run_once_a_draw(start):
-    source = start("sh -c 'printf %s $1' mech {seed} --x={input}")
-    assert source.description.endswith("one draw a run")
-    seeds = source.draw(0, 5, 1).tolist()
-    assert len(set(seeds)) == 5
-    assert start("echo {input}").draw(3, 2, 1).tolist() == [3, 3]
-    assert not start("echo {input}").seeded
-
-
-def test_the_failure_of_one_draw_is_an_outcome_on_request(start):
-    command = [
-        "sh",
-        "-c",
-        "[ $1 = 0 ] && exit 4; [ $1 = 1 ] && kill -KILL $$; echo 2",
-        "m",
-        "{input}",
-    ]
-    source = start(command, failures=True)
-    assert source.draw(0, 2, 1) == [Failure("ended with exit code 4")] * 2
-    assert source.draw(1, 1, 1) == [Failure("was ended by signal SIGKILL")]
-    assert source.draw(2, 1, 1).tolist() == [2]
-    with pytest.raises(MechanismError, match="ended with exit code 4"):
-        start(command).draw(0, 2, 1)
-
-
-RUNS = [
-    ("seq 3; : {input} {size}; sleep 60", ["hangs after 3 of 3 outputs, for 0.6 s a batch"]),
-    ("seq 3; exec >&-; : {input} {size}; sleep 60", ["did not end within 0.6 s"]),
-    ("exit 2; echo {input} {size}", ["ended with exit code 2"]),
-    ("printf '1\\n2'; : {input} {size}", ["ended after 2 of 3 outputs"]),
-    ("seq 1000000; : {input} {size}", ["printed more than the 3 outputs asked for: '4'"]),
-    (
-        "printf '1\\n2\\n3\\n4'; : {input} {size}",
-        ["printed more than the 3 outputs asked for: '4'"],
-    ),
-    ("seq 3; echo bad >&2; exit 1; : {input} {size}", ["exit code 1; its last words: bad"]),
-    ("""echo '{"error": "sorry"}'; exit 1; : {input} {size}""", [": sorry"]),
-]
-
-
-@pytest.mark.parametrize(("script", "words"), RUNS)
-def test_the_error_of_a_failed_run_is_one_line(start, script, words):
-    source = start(["sh", "-c", script], timeout=0.6 if "60" in script else 20, name="mech")
-    with pytest.raises(MechanismError) as caught:
-        source.draw(0, 3, 0)
-    assert_one_line(caught, ["mech: ", *words])
-    assert not children()
-
-
 # --- wrong use ------------------------------------------------------------------------------------
 
 COMMANDS = [
@@ -351,9 +292,7 @@ COMMANDS = [
     ("./data", ["'./data' is not executable (chmod +x ./data)"]),
     ("./sub", ["'./sub' is a folder"]),
     ("mech", ["'mech' is not a program; did you mean './mech'?"]),
-    ("pythn3 worker.py", ["'pythn3' is not a program; did you mean 'python3'?"]),
-    ("./mech {inputs} {size}", ["no place 'inputs'", "did you mean 'input'?"]),
-    ("./mech {size} {seed}", ["has no {input} beside {seed}"]),
+    ("pythn3 worker.py", ["'pythn3' is not a program"]),
     (["./mech", ""], []),
 ]
 
@@ -380,9 +319,6 @@ def test_the_error_of_a_failed_start_is_one_line(start, tmp_path):
     assert_one_line(
         caught, ["command './mech' cannot be run: Exec format error; does it begin with #!"]
     )
-    with pytest.raises(ArgumentError) as caught:
-        start("echo {input}").draw("x" * 200_000, 1, 0)
-    assert_one_line(caught, ["input is too long for a command line; a worker reads it"])
     with pytest.raises(ArgumentError) as caught:
         start("cat").draw(object(), 1, 0)
     assert_one_line(caught, ["input cannot be written as JSON: object is unknown"])
@@ -481,7 +417,7 @@ ELSEWHERE = [  # interpreter, source, words of the error
     (SYSTEM, "surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     (SYSTEM, "broken.py:f", ["broken.py cannot be loaded", "use the interpreter that has it"]),
     (SYSTEM, "survey.py", ["survey.py names no function"]),
-    ("venv", "survey.py:noisy", ["python 'venv' is a folder; did you mean 'venv/bin/python'?"]),
+    ("venv", "survey.py:noisy", ["'venv' is not a program"]),
     ("./pyton", "survey.py:noisy", ["'./pyton' is not there"]),
     ("/bin/sh", "survey.py:noisy", ["python '/bin/sh' does not run it: survey.py:noisy: ended"]),
     ("/bin/cat", "survey.py:noisy", ["python '/bin/cat' does not run it"]),
@@ -491,8 +427,7 @@ ELSEWHERE = [  # interpreter, source, words of the error
 
 @pytest.mark.parametrize(("interpreter", "spec", "words"), ELSEWHERE)
 def test_the_error_of_a_bad_interpreter_is_one_line(survey, interpreter, spec, words):
-    (survey / "venv" / "bin").mkdir(parents=True)
-    (survey / "venv" / "bin" / "python").write_text("")
+    (survey / "venv").mkdir()
     with pytest.raises(ArgumentError) as caught:
         python_worker(interpreter, spec, folder=survey)
     assert_one_line(caught, words)

@@ -17,7 +17,7 @@ PAIR = "{adjacent: [[0, 1], [1, 1]]}"
 CLAIM = "[{epsilon: $epsilon}, {renyi"
 RENYI = "{2: 0.25, 3.5: $epsilon}"
 TABLE = "{remove a row: rows.csv, limit: 3}"
-COMMAND = '{command: "awk -f coin.awk {input} {size} {seed} {p}"}'
+COMMAND = '{command: "sh coin.sh {p}"}'
 RECORDED = '{outputs: [x.csv, "y-{epsilon}.csv"]}'
 SIZES = "samples: {smoke: 400, paper: 4000}"
 DETECT = "{epsilon: 1, delta: 1e-5, detect: 3}"
@@ -45,7 +45,6 @@ MISTAKES = [  # old text, new text, the error
     (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),
     ("samples: 3000", "support: [0, 1]", "vector.support: needs lipschitz, which is missing"),
     (COMMAND, "{command: ./coin}", "program.parameters: 'p' is used nowhere; write {p} into"),
-    ("{p: 0.25}", "{p: 0.25, seed: 1}", "parameters: 'seed' is filled in f"),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
     (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),
     ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
@@ -105,7 +104,7 @@ def test_specs_of_mechanisms():
     specs = {case.entry: audits.spec(case, "small", 1) for case in cases}
     assert specs["laplace"]["mechanism"] == {"function": "own.py:laplace"}
     assert specs["laplace"]["given"] == {"epsilon": 2, "clip": 1}
-    command = "awk -f coin.awk {input} {size} {seed} 0.25"
+    command = "sh coin.sh 0.25"
     assert specs["program"]["mechanism"] == {"command": command}
     assert (specs["program"]["given"], specs["program"]["arguments"]) == ({}, {"p": 0.25})
     assert specs["recorded"]["mechanism"]["outputs"] == ["x.csv", "y-1.csv"]

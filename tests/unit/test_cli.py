@@ -164,10 +164,13 @@ def noisy(x, random):
     return x + random.choice([-1, 0, 0, 1])
 """
 PROGRAM = """\
-import random, sys
-x, size, rng = int(sys.argv[1]), int(sys.argv[2]), random.Random(int(sys.argv[3]))
-for _ in range(size):
-    print(x + rng.choice([-1, 0, 0, 1]))
+import json, random, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    rng = random.Random(request["seed"])
+    for _ in range(request["size"]):
+        print(request["input"] + rng.choice([-1, 0, 0, 1]))
+    sys.stdout.flush()
 """
 
 
@@ -178,7 +181,7 @@ for _ in range(size):
         "plain:noisy",
         "--python {python} plain.py:noisy",
         "plain.py:noisy --python {python} --timeout 20",
-        "--command '{python} program.py {{input}} {{size}} {{seed}}'",
+        "--command '{python} program.py'",
     ],
 )
 def test_a_source_is_a_function_here_or_elsewhere_or_a_program(folder, audited, source):

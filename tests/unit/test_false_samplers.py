@@ -10,7 +10,6 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer_audit.checks.fresh_processes import other_process
-from epsilometer_audit.checks.sampler import check, check_drawn
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
@@ -121,7 +120,7 @@ def file(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_constant_seed_in_an_object_is_invalid(seed):
-    for mechanism in (Constant, Constant(), Constant().release):
+    for mechanism in (Constant(), Constant().release):
         assert audited(mechanism, seed).verdict == "invalid"
 
 
@@ -136,22 +135,19 @@ class Counter:
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize("samples", [500, 5000])
 def test_a_constant_seed_of_whole_numbers_takes_few_draws(samples, seed):
-    assert audited(Counter, seed, samples=samples).verdict == "invalid"
+    assert audited(Counter(), seed, samples=samples).verdict == "invalid"
 
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
-    for mechanism in (Entropic, Entropic(), Entropic(rng=np.random.default_rng(5))):
+    for mechanism in (Entropic(), Entropic(rng=np.random.default_rng(5))):
         verdict = audited(mechanism, seed, claim=1.5)
         assert verdict.verdict == "not refuted"
         assert noted(verdict, "other process") == []
 
 
-@pytest.mark.parametrize(
-    "name", ["Constant.release", "constant", "constant.release", "pythons_own"]
-)
+@pytest.mark.parametrize("name", ["constant", "constant.release", "pythons_own"])
 def test_a_constant_seed_in_a_file_is_invalid(file, name):
-    """A class and a function are audited below."""
     assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"
 
 
@@ -227,14 +223,6 @@ def test_a_constant_default_is_noted(default, seed):
         assert len(noted(verdict, "default seed")) == 1
 
 
-def test_a_default_in_another_interpreter_is_noted(tmp_path):
-    path = tmp_path / "defaults.py"
-    path.write_text("def f(x, seed=42):\n    return x\n")
-    source = python_worker(sys.executable, f"{path}:f")
-    assert source.constant == load(f"{path}:f").constant == "seed=42"
-    source.close()
-
-
 # --- noise that is shared within a call -----------------------------------------------------------
 
 
@@ -269,49 +257,12 @@ def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("values", [50, 200, 1000])
-@pytest.mark.parametrize("shared", [False, True])
-def test_integers_that_share_noise_within_a_call_are_invalid(shared, values, seed):
-    def integers(x, size, rng):
-        if shared:
-            return x + rng.choice(rng.integers(values, size=1000), size)
-        return x + rng.permutation(np.repeat(rng.integers(values, size=-(-size // 2)), 2))[:size]
-
-    assert audited(integers, seed, samples=20_000).verdict == "invalid"
-    if not shared:
-        assert audited(integers, seed, samples=4000).verdict == "invalid"
-
-
-@pytest.mark.parametrize("seed", FIVE)
 def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(seed):
     def long(x, size, rng):
         return (twice if size > 2000 else laplace)(x, size, rng)
 
     verdict = audited(long, seed, samples=20_000)
     assert verdict.verdict == "invalid"
-
-
-GENERATE = {
-    "laplace": lambda x, n, rng: rng.laplace(x, 1, n),
-    "geometric": lambda x, n, rng: x + rng.geometric(0.3, n) - rng.geometric(0.3, n),
-    "randomised response": lambda x, n, rng: (rng.random(n) < 0.3 + 0.4 * x).astype(int),
-    "words": lambda x, n, rng: ["abcd"[i] for i in rng.choice(4, n, p=[0.7, 0.2, 0.09, 0.01])],
-    "rounded": lambda x, n, rng: rng.laplace(x, 1, n).round(2),
-    "clipped": lambda x, n, rng: np.clip(rng.laplace(x, 1, n), -0.5, 0.5),
-}
-
-
-@pytest.mark.parametrize("law", GENERATE)
-def test_right_mechanisms_are_no_false_samplers(law):
-    def draw(x, size, seed):
-        return GENERATE[law](x, size, np.random.default_rng(seed))
-
-    for seed in range(4):
-        outcomes = check(draw, [0, 1], draws=400, seed=seed, seeded=True)
-        sizes = enumerate((40, 40, 80, 160, 320))
-        calls = [[draw(x, size, 100 * seed + 10 * i + x) for x in (0, 1)] for i, size in sizes]
-        outcomes.append(check_drawn(*zip(*calls, strict=True)))
-        assert {outcome.result for outcome in outcomes} == {"passed"}
 
 
 # --- causes ---------------------------------------------------------------------------------------
@@ -397,7 +348,7 @@ def test_state_kept_in_this_process_does_not_count(mechanism):
 
 
 def test_the_command_line_reports_a_constant_seed(file, capsys):
-    words = [f"{file}:Constant", "--pair", "0", "1", "--epsilon", "1", "--samples", "1000"]
+    words = [f"{file}:constant", "--pair", "0", "1", "--epsilon", "1", "--samples", "1000"]
     assert main(["audit", *words, "--explain", "--json", "-"]) == 4
     cause = json.loads(capsys.readouterr().out)["cause"]
     assert cause["findings"][0]["kind"] == "constant seed"

@@ -8,7 +8,6 @@ two, and is an error.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +20,6 @@ from epsilometer_audit.sources.callables import Source
 
 Pair = tuple[Any, Any]
 
-_PATIENCE = 60.0  # seconds in which at least one input should be accepted
 _NAMED = 3  # pairs that are left out
 
 
@@ -59,7 +57,6 @@ def accepted(
     pair is accepted, untried pairs are left out. Raise `MechanismError` if the mechanism refuses
     one input of a pair, or all pairs.
     """
-    start = time.monotonic()
     known: dict[str, tuple[bool, MechanismError | None]] = {}
 
     def trial(x: Any, name: str) -> tuple[bool, MechanismError | None]:
@@ -87,8 +84,6 @@ def accepted(
             if name in pairs.required:
                 raise named_error(error, name)
             refused[name] = error
-            if not drawn and not failing and time.monotonic() > start + _PATIENCE:
-                break
         else:
             taken, other = (y, x) if error is not None else (x, y)
             raise MechanismError(

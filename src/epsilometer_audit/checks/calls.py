@@ -84,15 +84,6 @@ class Call:
     before: int
 
 
-@dataclass(frozen=True)
-class Group:
-    """A group of draws that was fixed before the draws, and the likely cause if it differs."""
-
-    name: str
-    cause: str
-    inside: Bools
-
-
 class Calls(Sample):
     """All draws on one input, call by call."""
 
@@ -114,31 +105,25 @@ class Calls(Sample):
         """Return the positions of the outputs of a call."""
         return slice(int(self.ends[i]) - self.calls[i].size, int(self.ends[i]))
 
-    def by_request(self) -> Iterator[Group]:
-        """Yield groups of draws by the parameters of the calls."""
+    def groups(self) -> Iterator[tuple[str, Bools]]:
+        """Yield names of groups of draws that were fixed before the draws, and who is in them."""
         starts = np.zeros(self.size, bool)
         starts[[0, *self.ends[:-1]]] = True
         largest = self.sizes.max()
-        size = "the law depends on how many draws are asked for, or noise is kept for a call"
-        state = "state is kept from one call to the next"
-        yield Group("first outputs of calls", "a call starts in a state of its own", starts)
-        yield Group("outputs of calls of one draw", size, self.sizes == 1)
-        yield Group(f"outputs of a call of {largest} draws", size, self.sizes == largest)
+        yield "first outputs of calls", starts
+        yield "outputs of calls of one draw", self.sizes == 1
+        yield f"outputs of a call of {largest} draws", self.sizes == largest
         for other in np.unique(self.before[self.before >= 0])[:_GROUPS].tolist():
             which = "the same input" if other == self.calls[0].x else "another input"
             after = self.before == other
-            yield Group(f"outputs of calls after one on {which}", state, after)
-            yield Group(f"first outputs of calls after one on {which}", state, starts & after)
-
-    def by_time(self) -> Iterator[Group]:
-        """Yield groups of draws by their time."""
-        state = "state is kept between calls"
+            yield f"outputs of calls after one on {which}", after
+            yield f"first outputs of calls after one on {which}", starts & after
         for i, call in enumerate(self.calls):
             if call.size > 1:
                 inside = np.zeros(self.size, bool)
                 inside[self.rows(i)] = True
-                yield Group(f"outputs of a call of {call.size} draws", state, inside)
-                yield Group("early outputs", state, np.arange(self.size) < self.ends[i])
+                yield f"outputs of a call of {call.size} draws", inside
+                yield "early outputs", np.arange(self.size) < self.ends[i]
 
 
 def draw_calls(

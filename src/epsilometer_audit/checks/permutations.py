@@ -217,7 +217,7 @@ def _pieces_p(
     return p
 
 
-def autocovariances(scores: Floats) -> Floats:
+def _autocovariances(scores: Floats) -> Floats:
     """Return circular autocovariances at lags 1, ..., size / 2: ``(b, size // 2)``, up to scale."""
     waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
     power = waves.real**2 + waves.imag**2
@@ -228,7 +228,7 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
     """Return the p-value of serial dependence in pieces of the draws, or 1 above the ``limit``."""
 
     def largest(scores: Floats) -> Floats:
-        return np.asarray(np.abs(autocovariances(scores)).max(axis=1))
+        return np.asarray(np.abs(_autocovariances(scores)).max(axis=1))
 
     pieces = [piece for piece in pieces if piece.size >= 4]
     return _pieces_p(pieces, [largest] * len(pieces), rng, limit)
@@ -248,18 +248,3 @@ def places_p(
         return np.asarray((means**2).sum(axis=1))
 
     return _pieces_p([part.ravel() for part in parts], [together] * len(parts), rng, limit)
-
-
-def correlation_p(
-    scores: Floats, others: Floats, rng: np.random.Generator, limit: float = 1.0
-) -> float:
-    """Return the p-value of a correlation between the scores of two sides, equally many.
-
-    It may be 1 above the ``limit``.
-    """
-
-    def with_(other: Floats) -> Statistic:
-        return lambda scores: np.abs(scores @ (other - other.mean()))
-
-    pieces, other_pieces = (np.array_split(side, PIECES) for side in (scores, others))
-    return _pieces_p(pieces, [with_(other) for other in other_pieces], rng, limit)

@@ -29,15 +29,13 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.calls import Calls, Draw, Group, Sample, draw_calls
+from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
 from epsilometer_audit.checks.permutations import (
     PIECES,
     agreement,
-    autocovariances,
     by_time,
     calls_p,
     clustered,
-    correlation_p,
     places_p,
     serial_p,
     unlikely,
@@ -92,16 +90,15 @@ def check(
     draws: int,
     seed: int,
     seeded: bool,
-    tried: bool = False,
     alpha: float = ALPHA,
 ) -> list[Check]:
     """Check whether draws are independent and of one distribution; see the module.
 
     There are so many ``draws`` of each input, 40 or more; 2000 detect a constant seed, kept state,
     repetitions and an autocorrelation of one half. The order of calls and their seeds follow from
-    ``seed``. A mechanism that is not ``seeded``, because it takes no seed or generator, may be
-    ``tried``: it may follow the global generators. ``alpha`` is the probability that any check
-    fails if nothing is wrong, 0.001 at most.
+    ``seed``. A mechanism that is not ``seeded``, because it takes no seed or generator, may follow
+    the global generators. ``alpha`` is the probability that any check fails if nothing is wrong,
+    0.001 at most.
 
     >>> def stuck(x, size, seed): return np.random.default_rng(7).laplace(x, 1, size)
     >>> checks = check(stuck, [0.0, 1.0], draws=400, seed=1, seeded=True)
@@ -114,7 +111,7 @@ def check(
     rng = generator(seed, "checks of the sampler")
     samples = draw_calls(draw, inputs, draws, rng)
     share = _share(alpha)
-    replayed = _same_seed(draw, inputs, samples, seeded, tried)
+    replayed = _same_seed(draw, inputs, samples, seeded)
     serial = _independent(samples, rng, share)
     other = _other_seed(samples, rng, serial.result != "failed", share)
     text = "not looked at, as draws are not independent"  # they would fail for the same cause
@@ -131,9 +128,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     """Check recorded outputs in the order of their files.
 
     Only repetitions that cannot be an accident fail: every output is there 2, 3, ... times. Other
-    findings are noted: the outputs are ordered (they are shuffled before use), or both files seem
-    to use the same random numbers. Each side is an array, the outputs along the first axis, or a
-    list.
+    findings are noted: the outputs are ordered (they are shuffled before use). Each side is an
+    array, the outputs along the first axis, or a list.
 
     >>> draws = np.random.default_rng(1).laplace(0, 1, (2, 3000))
     >>> [each.result for each in check_recorded(np.repeat(draws[0], 3), draws[1])]
@@ -148,7 +144,7 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     repeated = _recorded_repetitions(sides)
     if repeated.result == "failed":
         return [repeated]
-    return [repeated, _recorded_order(sides, rng), _recorded_alike(sides, rng)]
+    return [repeated, _recorded_order(sides, rng)]
 
 
 def check_drawn(
@@ -192,13 +188,9 @@ def check_drawn(
 # --- checks of calls ------------------------------------------------------------------------------
 
 
-def _same_seed(
-    draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool, tried: bool
-) -> Check:
+def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool) -> Check:
     name = "same seed"
     skipped = Check(name, "skipped", "takes no seed: this audit cannot be replayed to the draw")
-    if not (seeded or tried):
-        return skipped
     for x, sample in zip(inputs, samples, strict=True):
         same = _repeats(draw, x, sample, sample.first)
         if not seeded:  # few outputs may be the same by chance
@@ -273,35 +265,25 @@ def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: floa
             long = score[sample.long]
             limit = _SERIAL * share / len(samples) / len(sample.scores)
             if serial_p(np.array_split(long, _pieces(share)), rng, limit) <= limit:
-                covariances = autocovariances(long[None])[0]
-                lag = int(np.argmax(np.abs(covariances) >= 0.95 * np.abs(covariances).max()))
-                correlation = covariances[lag] / (long.var() * long.size)
-                before = f"the one {f'{lag + 1} places ' * (lag > 0)}before"
-                text = f"{sample.name}, outputs of a call depend on {before} (rank correlation "
-                text += f"{correlation:.2f}): noise is reused, or draws are those of a chain"
+                text = f"{sample.name}, outputs of a call depend on those before: noise is reused, "
+                text += "or draws are those of a chain"
                 return Check(name, "failed", text)
     return _passed(name)
 
 
 def _order(samples: Sequence[Calls], share: float) -> Check:
     name = "order of calls"
-    best: tuple[float, Calls, Group] | None = None
-    for family in (Calls.by_request, Calls.by_time):  # half of the probability each
-        tests = []
-        for sample in samples:
-            groups = list(family(sample))
-            inside = np.array([group.inside for group in groups], float)
-            p_values = np.array([unlikely(score, inside) for score in sample.scores])
-            for group, of_scores in zip(groups, p_values.T.tolist(), strict=False):
-                tests += [(p, sample, group) for p in of_scores]
-        for p, sample, group in tests:
-            if best is None or p * 2 * len(tests) < best[0]:
-                best = p * 2 * len(tests), sample, group
-    if best is None or best[0] > _ORDER * share:
+    tests: list[tuple[float, Calls, str]] = []
+    for sample in samples:
+        names, inside = zip(*sample.groups(), strict=True)
+        for score in sample.scores:
+            p_values = unlikely(score, np.array(inside, float)).tolist()
+            tests += [(p, sample, group) for p, group in zip(p_values, names, strict=True)]
+    if not tests or (best := min(tests, key=lambda test: test[0]))[0] * len(tests) > _ORDER * share:
         return _passed(name)
     _, sample, group = best
-    text = f"{sample.name}, {group.name} differ from the others: {group.cause}"
-    return Check(name, "failed", text)
+    text = f"{sample.name}, {group} differ from the others: state is kept between calls, or the law"
+    return Check(name, "failed", f"{text} depends on how many draws are asked for")
 
 
 # --- checks of recorded outputs -------------------------------------------------------------------
@@ -341,13 +323,3 @@ def _stretches(side: Sample, longest: int) -> list[list[Floats]]:
     stretch = min(side.size // PIECES, longest)
     starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
     return [[score[i : i + stretch] for i in starts] for score in side.scores]
-
-
-def _recorded_alike(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
-    name = "other seed"
-    rows = min([PIECES * _STRETCH, *(side.size for side in sides)])
-    scores = [side.scores[0][:rows] for side in sides if side.scores]
-    if len(scores) == 2 and correlation_p(scores[0], scores[1], rng, _DOUBT) <= _DOUBT:
-        text = "outputs on x and on x' go together row by row: made with the same random numbers? "
-        return Check(name, "note", f"{text}Both sides have to be independent")
-    return Check(name, "passed", "outputs on x and on x' do not go together")

@@ -51,7 +51,7 @@ _OF_AN_AUDIT = f"""
 the mechanism
 --set NAME=VALUE* | a parameter: VALUE is JSON, or else text
 --python INTERPRETER | run SOURCE in another Python: ../venv/bin/python
---command PROGRAM | a worker, or a program with {{input}} {{size}} {{seed}}
+--command PROGRAM | a worker: a program in any language (docs/worker.md)
 --timeout SECONDS | the longest time of a batch (of a program: 60)
 --failures | count an exception as an output
 --outputs FILE... | recorded: files for x and x', or one of two columns

@@ -36,7 +36,6 @@ _PATTERNS = 10
 _MOST_VERDICTS = 10_000  # of a file
 _TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
-_FILLED = ("input", "size", "seed")  # when a program is run
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
     *("as_reals", "outcomes", "support", "lipschitz"),
@@ -213,13 +212,9 @@ class Audits:
             Smooth(entry.support, entry.lipschitz)
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
-        filled = _FILLED if isinstance(mechanism, audits.Command) else ()
-        for key in set(entry.parameters) & set(filled):
-            message = f"{key!r} is filled in for every batch; take another name"
-            raise ArgumentError("parameters", message)
         for key, texts in _texts_of(mechanism).items():
             for parameter in _IN_BRACES.findall(str(texts)):
-                if parameter not in (*entry.parameters, *filled):
+                if parameter not in entry.parameters:
                     where = "mechanism" if isinstance(mechanism, str) else f"mechanism.{key}"
                     near = suggest(parameter, entry.parameters)
                     raise ArgumentError(where, f"unknown parameter {parameter!r} in braces{near}")

@@ -46,7 +46,7 @@ Values = Annotated[list[Scalar], _SOME, _Listed]
 
 
 class Command(Model):
-    """A program: a worker, or one that is run with ``{input}`` filled in."""
+    """A program that is a worker."""
 
     command: str | Annotated[list[str], _SOME]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Any
 
 from .digests import source_digests
@@ -22,7 +21,6 @@ def main(spec: str, options: str = "{}") -> None:
 
     - ``{"describe": true}``: the ``description`` of the source, whether it is ``seeded`` and makes
       ``many`` draws a call, its ``constant`` seed by default, and its ``digest``
-    - ``{"printed": true}``: ``words`` about the text that the mechanism printed
     - ``{"replay": {"pair": ..., "seeds": ..., "seconds": ...}}``: the result of `replayed`; it is
       the only request of its process
     """
@@ -44,9 +42,6 @@ def main(spec: str, options: str = "{}") -> None:
             problem = {"argument": error.argument, "error": error.message, "fatal": True}
             reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})
         except Broken as error:
-            for printed in sampler.printed.last if sampler else ():
-                sys.stderr.write(f"{printed}\n")  # the parent process reads the last lines
-            sys.stderr.flush()
             reply = _line({"error": str(error), "fatal": True})
         answers.write(reply)
         answers.flush()
@@ -57,8 +52,6 @@ def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
         facts = {"description": sampler.description, "seeded": sampler.seeded}
         call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
         return _line({**facts, **call, "digest": source_digests(spec)})
-    if "printed" in request:
-        return _line({"words": sampler.printed.summary(), "digest": {}})
     return _encoded(sampler.draw(request["input"], request["size"], request["seed"]))
 
 
@@ -68,9 +61,7 @@ def _line(value: Any) -> bytes:
 
 def _encoded(outputs: Any) -> bytes:
     """Return outputs in the protocol's form, a line of JSON each."""
-    if getattr(outputs, "ndim", 3) < 3 and outputs.dtype.itemsize <= 8:  # not long doubles
-        between = "]" * (outputs.ndim - 1) + ", "
-        text = json.dumps(outputs.tolist())[1:-1]
-        return f"{text.replace(between, between[:-2] + chr(10))}\n".encode()
+    if getattr(outputs, "ndim", 2) == 1 and outputs.dtype.itemsize <= 8:  # not long doubles
+        return json.dumps(outputs.tolist())[1:-1].replace(", ", "\n").encode() + b"\n"
     values = outputs.tolist() if hasattr(outputs, "dtype") else outputs
     return b"".join(_line(as_json(value)) for value in values)

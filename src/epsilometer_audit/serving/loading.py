@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import inspect
 import itertools
 import os
 import pkgutil
@@ -18,7 +17,7 @@ from typing import Any
 from .containing import contained
 from .errors import Misuse, error_text, shortened
 from .modules import ModuleFolder
-from .sampling import ObjectFactory, Sampler, bind
+from .sampling import NOWHERE, Sampler, bind
 
 _names = itertools.count()
 
@@ -50,22 +49,8 @@ def load(
 ) -> Sampler:
     """Return the sampler of ``file.py:function`` or ``package.module:function``.
 
-    The function gets ``parameters`` by name at every call; a class gets them when it makes an
-    object. Raise `Misuse` if it cannot be found, loaded or sampled.
-    """
-    function, name, home = find(spec, folder, parameters)
-    with home.entered(), contextlib.redirect_stdout(sys.stderr), contained():
-        function = bind(function, parameters, name)
-        return Sampler(function, name, failures=failures, home=home)
-
-
-def find(
-    spec: str, folder: str | os.PathLike[str] = ".", parameters: Mapping[str, Any] | None = None
-) -> tuple[Any, str, ModuleFolder]:
-    """Return the function of a source, its name in errors, and the folder of its modules.
-
-    The method of a class becomes an `ObjectFactory`, with the ``parameters``. Raise `Misuse` if it
-    cannot be found or loaded.
+    The function gets ``parameters`` by name at every call. Raise `Misuse` if it cannot be found,
+    loaded or sampled.
     """
     module_name, dotted, is_file = parsed(spec)
     base = Path(folder).resolve()
@@ -74,7 +59,7 @@ def find(
         check_file(path, module_name)
     home = ModuleFolder(path.resolve().parent if is_file else base, private=is_file)
     importlib.invalidate_caches()
-    with home.entered(), contextlib.redirect_stdout(sys.stderr), contained():
+    with home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
         try:
             module = _from_file(path) if is_file else importlib.import_module(module_name)
         except KeyboardInterrupt:
@@ -83,7 +68,8 @@ def find(
             raise _not_loaded(error, module_name) from error
         short_name = path.name if is_file else module_name
         name = f"{short_name}:{dotted}"
-        return _attribute(module, dotted, short_name, name, parameters), name, home
+        function = bind(_attribute(module, dotted, short_name), parameters, name)
+        return Sampler(function, name, failures=failures, home=home)
 
 
 def check_file(path: Path, name: str) -> None:
@@ -128,7 +114,7 @@ def _not_loaded(error: BaseException, module: str) -> Misuse:
     return Misuse(module, message)
 
 
-def _attribute(module: ModuleType, dotted: str, title: str, name: str, parameters: Any) -> Any:
+def _attribute(module: ModuleType, dotted: str, title: str) -> Any:
     value: Any = module
     for part in dotted.split("."):
         parent = value
@@ -140,6 +126,4 @@ def _attribute(module: ModuleType, dotted: str, title: str, name: str, parameter
             own = getattr(parent, "__qualname__", type(parent).__name__)
             holder = title if parent is module else f"{title}: {own}"
             raise Misuse(holder, f"has no function {part!r}", part, known) from None
-        if inspect.isclass(parent) and inspect.isfunction(inspect.getattr_static(parent, part)):
-            value = ObjectFactory(parent, name, part, parameters)
     return value

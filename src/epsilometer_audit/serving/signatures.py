@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
+import functools
 import hashlib
 import importlib
 import inspect
 import random
-import types
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, get_type_hints
+from typing import Any
 
 from .errors import Broken, Misuse, shortened
 from .optional import np
@@ -23,7 +21,6 @@ _SIZES = (
     *("n_samples", "n_draws", "n_shots", "num_samples", "num_draws", "num_shots"),
 )
 _UNDERSTOOD = "(x), (x, rng), (x, seed), (x, size), (x, size, rng) or (x, size, seed)"
-_LEVELS = ("epsilon", "eps", "delta", "rho", "mu", "scale", "sigma", "sensitivity")
 _SEED_LIMIT = 2**31  # R, Java and old NumPy take no larger ones
 
 
@@ -46,26 +43,13 @@ def _role(parameter: inspect.Parameter) -> str:
 def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]:
     """Return the role of each parameter that gets a value: x, size, seed or a generator."""
     roles = {p.name: role for p in parameters if (role := _role(p))}
-    rest = [p for p in parameters if p.name not in roles]
-    required = [p for p in rest if p.default is p.empty]
-    counts = [p.name for p in parameters if roles.get(p.name) == "size"]
-    first = next((p for p in parameters if roles.get(p.name, "size") == "size"), None)
-    if (
-        first is not None
-        and first.name in counts
-        and first.default is first.empty
-        and (not required or required[0].name in _LEVELS)
-    ):
-        x = first.name  # f(count, rng), f(samples, epsilon): these do not count draws
-        counts.remove(x)
-    elif rest:
-        x = (required or rest)[0].name
-    elif counts:
-        x = counts.pop(0)
-    else:
+    required = [p for p in parameters if p.default is p.empty]
+    x = next((p.name for p in parameters if _may_be_input(p, roles.get(p.name, ""))), "")
+    if not x:
         raise Misuse(name, f"takes no input; understood are {_UNDERSTOOD}")
     roles[x] = "x"
-    unknown = [p.name for p in required if p.name != x]
+    counts = [key for key, role in roles.items() if role == "size"]
+    unknown = [p.name for p in required if p.name not in roles]
     if x == "self":
         raise Misuse(name, "is the method of a class; name one of an object")
     if unknown:
@@ -78,6 +62,11 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
         if len(names) > 1:
             raise Misuse(name, f"has two parameters for {title}: {' and '.join(names)}")
     return roles
+
+
+def _may_be_input(parameter: inspect.Parameter, role: str) -> bool:
+    """Tell whether it has no role, or is called like a number of draws but must be given."""
+    return not role or (role == "size" and parameter.default is parameter.empty)
 
 
 def _random(roles: dict[str, str]) -> list[str]:
@@ -101,20 +90,17 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """Return the named parameters; None where there are none, but ``*args``."""
     if (known := parameters_of(function)) is None:
         return None
-    named = [p for p in known if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    bound = function.keywords if isinstance(function, functools.partial) else ()
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    named = [p for p in known if p.kind not in kinds and p.name not in bound]
     return named if named or all(p.kind is not p.VAR_POSITIONAL for p in known) else None
 
 
-def defaults(function: Callable[..., Any], bound: Collection[str]) -> list[str]:
+def _defaults(function: Callable[..., Any], bound: Collection[str]) -> list[str]:
     """Return the parameters that are not ``bound`` and have defaults, with their values."""
-    passed = {*bound, *(getattr(function, "keywords", None) or ())}  # those of a partial function
     left = [p for p in _parameters(function) or () if p.default is not p.empty]
-    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in passed}
+    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in bound}
     return [n if s[:1] == "<" else f"{n} = {shortened(s, 30)}" for n, s in shown.items()]
-
-
-def _filled(kind: Any, x: Any) -> Any:
-    return kind(**x) if isinstance(x, dict) else x
 
 
 def _frame(table: list[list[Any]], types: dict[str, str], library: str) -> Any:
@@ -141,7 +127,7 @@ class Signature:
         self._positional: list[str] = []
         self._named: dict[str, str] = {}
         self._values: dict[str, Any] = {}
-        self._kind: Any = None  # annotation of its input
+        self._kind = ""  # annotation of its input
         self.constant = ""
         parameters = _parameters(function)
         if parameters is None:
@@ -157,30 +143,20 @@ class Signature:
         if own is not None and own.default is not None and own.default is not own.empty:
             seed = own.default if isinstance(own.default, int) else type(own.default).__name__
             self.constant = f"{own.name}={seed}"
-        self.defaults = defaults(function, roles)
-        if isinstance(self._kind, str):
-            called: Any = inspect.unwrap(function)
-            called = called if hasattr(called, "__globals__") else type(called).__call__
-            with contextlib.suppress(Exception):  # a name in it cannot be found
-                hint = types.SimpleNamespace(__annotations__={"x": self._kind})
-                self._kind = get_type_hints(hint, called.__globals__)["x"]
+        self.defaults = _defaults(function, roles)
 
     def converted(self, x: Any) -> Any:
-        """Return an input as its annotated type: an array, or a dataclass.
+        """Return an input as an array, if it is annotated as one, or as a table.
 
         A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``,
         one of Polars with ``$polars``.
         """
-        kind = self._kind
-        inner = next(iter(getattr(kind, "__args__", ())), None)
-        if np is not None and ("ndarray" in str(kind) or "NDArray" in str(kind)):
+        if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
             return np.asarray(x)
         for key, library in (("$frame", "pandas"), ("$polars", "polars")):
             if isinstance(x, dict) and set(x) == {key, "rows"}:
                 return _frame(x["rows"], x[key], library)
-        if isinstance(x, list) and dataclasses.is_dataclass(inner):
-            return [_filled(inner, row) for row in x]
-        return _filled(kind, x) if dataclasses.is_dataclass(kind) else x
+        return x
 
     def _arrange(self, parameters: list[inspect.Parameter], roles: dict[str, str]) -> None:
         """Pass by position while there is no gap, by name after it."""
@@ -188,7 +164,7 @@ class Signature:
         for p in parameters:
             role = roles.get(p.name)
             if role == "x":
-                self._kind = None if p.annotation is p.empty else p.annotation
+                self._kind = str(p.annotation)
             if p.kind is p.POSITIONAL_ONLY:
                 self._positional.append(role or f"={p.name}")
                 if not role:

@@ -69,8 +69,6 @@ class Origin:
 class CallableSource:
     """A Python callable of this process; see `callable_source` and `load`."""
 
-    seeds_globals = True
-
     def __init__(
         self,
         sampler: Sampler,
@@ -97,14 +95,7 @@ class CallableSource:
             text = f"{self.sampler.name}: does not return within {self._timeout:g} s a batch"
             raise MechanismError(text) from None
         except Broken as error:
-            failure = MechanismError(f"{self.sampler.name}: {error}")
-            for line in self.sampler.printed.last:
-                failure.add_note(f"  {line}")
-            raise failure from error.__cause__
-
-    def printed(self) -> str:
-        """Return one line about the mechanism's prints, "" without any."""
-        return self.sampler.printed.summary()
+            raise MechanismError(f"{self.sampler.name}: {error}") from error.__cause__
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of its files, with what they import from their tree, and versions."""
@@ -151,10 +142,10 @@ def load(
 ) -> CallableSource:
     """Return the source named ``file.py:function`` or ``package.module:function``.
 
-    The name may have dots: the method of an object, or of a class that needs no arguments. A file
-    can import from its folder; these modules are its own. Modules are looked for in ``folder``
-    first. The function gets ``parameters`` by name, at every call. A batch of draws may take
-    ``timeout`` seconds. Raise `ArgumentError` if it cannot be found, loaded or sampled.
+    The name may have dots: the method of an object. A file can import from its folder; these
+    modules are its own. Modules are looked for in ``folder`` first. The function gets
+    ``parameters`` by name, at every call. A batch of draws may take ``timeout`` seconds. Raise
+    `ArgumentError` if it cannot be found, loaded or sampled.
     """
     with argument_errors():
         sampler = loading.load(spec, folder, failures=failures, parameters=parameters)

@@ -28,20 +28,11 @@ from epsilometer_audit.serving.outputs import Failure, compact, from_json
 _CHUNK = 1 << 18
 _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
-_WORD = re.compile(  # of a reply: a number with its sign, digits and the rest, or none
-    r"(?<![^\[,\s])([+-]?)(nan|inf(?:inity)?|(?=\.?\d)\d*)(\.\d*)?(e[+-]?\d+)?(?![^\],\s])", re.I
+_NUMBER = re.compile(  # as C or awk prints it
+    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
 )
 _DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
-_LINE = 1 << 24  # bytes of the longest line
 _REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
-
-
-class EndedError(MechanismError):
-    """A program that failed; ``reason`` leaves out its prints."""
-
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
 
 
 class Process:
@@ -65,16 +56,14 @@ class Process:
             os.set_blocking(stream.fileno(), False)
         self._end = weakref.finalize(self, _end, self._popen, os.getpid())
 
-    def exchange(
-        self, request: bytes, reply: Reply, timeout: float, *, to_the_end: bool = False
-    ) -> None:
-        """Send a request and read until the reply is complete, or the program has ended.
+    def exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
+        """Send a request and read until the reply is complete.
 
         Raise `MechanismError` if it hangs, dies, or prints no reply; it has the program's name, and
         its last lines on stderr are notes of the error.
         """
         try:
-            self._exchange(request, reply, timeout, to_the_end)
+            self._exchange(request, reply, timeout)
         except MechanismError as error:
             error.args = (f"{self._name}: {error}",)
             self._drain(self._popen.stderr)
@@ -84,20 +73,16 @@ class Process:
                     error.add_note(f"  {shortened(line, 120)}")
             raise
 
-    def _exchange(self, request: bytes, reply: Reply, timeout: float, to_the_end: bool) -> None:
+    def _exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         stdin, stdout, stderr = _streams(self._popen)
-        if not to_the_end:
-            self._refuse_leftovers(stdout)
+        self._refuse_leftovers(stdout)
         left = memoryview(request)
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stderr, selectors.EVENT_READ)
-            if request:
-                selector.register(stdin, selectors.EVENT_WRITE)
-            else:
-                stdin.close()
-            while to_the_end or not reply.complete:
+            selector.register(stdin, selectors.EVENT_WRITE)
+            while not reply.complete:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or time.monotonic() > deadline:
                     raise MechanismError(f"{reply.missing(timeout)}{self._last_line()}")
@@ -111,12 +96,9 @@ class Process:
                 if stdout in files:
                     chunk = os.read(stdout.fileno(), _CHUNK)
                     reply.feed(chunk)
-                    if not chunk and not to_the_end:
-                        raise self._died(reply)
                     if not chunk:
-                        return self._ended_well(reply, deadline, timeout)
+                        raise self._died(reply)
         self._answered += 1
-        return None
 
     def _refuse_leftovers(self, stdout: Any) -> None:
         with suppress(BlockingIOError):
@@ -149,34 +131,17 @@ class Process:
         text = self._tail.decode(errors="replace")
         return [line.rstrip() for line in text.split("\n") if line.strip()]
 
-    def _wait(self, seconds: float) -> int | None:
-        """Return the exit code once the program has ended; none if it does not."""
-        if not _ends(self._popen, seconds):
-            return None
-        for _ in range(100):  # the rest in the pipe
-            before = self._tail
-            if not self._drain(self._popen.stderr) or self._tail == before:
-                break
-        _kill(self._popen)
-        return self._popen.wait()
-
     def _died(self, reply: Reply) -> MechanismError:
-        code = self._wait(0.5)
-        reason = "closed its output" if code is None else _reason(code)
+        code, reason = None, "closed its output"
+        if _ends(self._popen, 0.5):
+            self._drain(self._popen.stderr)
+            _kill(self._popen)
+            code = self._popen.wait()
+            reason = _reason(code)
         after = reply.so_far()
         if code == 0 and self._answered and not reply.data:
             after += " (a worker answers until its input ends)"
-        return EndedError(f"{reason} {after}{self._last_line()}", reason)
-
-    def _ended_well(self, reply: Reply, deadline: float, timeout: float) -> None:
-        code = self._wait(max(0.0, deadline - time.monotonic()))
-        if code is None:
-            raise MechanismError(f"did not end within {timeout:g} s{self._last_line()}")
-        if code != 0:
-            raise EndedError(f"{_reason(code)}{self._last_line()}", _reason(code))
-        reply.end()
-        if not reply.complete:
-            raise MechanismError(f"ended {reply.so_far()}{self._last_line()}")
+        return MechanismError(f"{reason} {after}{self._last_line()}")
 
     def close(self, grace: float = _GRACE) -> None:
         """Give it a moment to end; then kill it with all processes that it has started."""
@@ -265,14 +230,7 @@ class Reply:
             extra = bytes(self.data).split(b"\n")[self.size]
             expected = counted(self.size, "output")
             raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
-        if len(self.data) - self._last > _LINE:
-            raise MechanismError(f"line {self._lines + 1} does not end: {_shown(self.data[:99])}")
         self.complete = self._lines == self.size
-
-    def end(self) -> None:
-        """Complete the reply; its last line needs no end."""
-        if len(self.data) > self._last:
-            self.feed(b"\n")
 
     def so_far(self) -> str:
         """Return a text: how much arrived."""
@@ -316,22 +274,13 @@ class Reply:
 
 
 def _unusual(text: bytes, subject: str) -> Any:
-    """Return an output as C or awk prints it, but not JSON: .5, nan, [inf, 1]."""
-    if b'"' not in text:
-        with suppress(ValueError, RecursionError):
-            return _DECODER.decode(_WORD.sub(_number_in_json, text.decode()))
+    """Return a number as C or awk prints it, but not JSON: .5, nan, -inf."""
+    if _NUMBER.fullmatch(word := text.decode(errors="replace")):
+        return number_of(word)
     if not text:
         raise MechanismError(f"{subject} empty")
     hint = "; words are written in double quotes" if text.isalpha() else ""
     raise MechanismError(f"{subject} not an output in JSON: {_shown(text)}{hint}")
-
-
-def _number_in_json(match: re.Match[str]) -> str:
-    sign, whole, decimals, exponent = (group or "" for group in match.groups())
-    sign, decimals = sign.replace("+", ""), f"{decimals}0" if decimals == "." else decimals
-    if whole[:1].isalpha():
-        return "NaN" if whole.lower() == "nan" else f"{sign}Infinity"
-    return f"{sign}{whole.lstrip('0') or '0'}{decimals}{exponent}"
 
 
 def _error(line: bytes) -> tuple[str, bool] | None:

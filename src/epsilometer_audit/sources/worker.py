@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 import json
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
@@ -20,13 +17,10 @@ from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, shortened
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.serving.outputs import Failure, compact, owned
-from epsilometer_audit.serving.signatures import distinct_seeds, folded
+from epsilometer_audit.serving.outputs import owned
+from epsilometer_audit.serving.signatures import folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
-from epsilometer_audit.sources.processes import EndedError, Process, Reply
-
-_FIELDS = ("input", "size", "seed")
-_FIELD = re.compile(r"\{(\{)?([A-Za-z_]\w*)\}(?(1)\})")  # {word}, or {{word}} for a literal {word}
+from epsilometer_audit.sources.processes import Process, Reply
 
 
 class WorkerSource:
@@ -38,14 +32,11 @@ class WorkerSource:
     ----------
     command
         The program and its arguments, a line (split like a shell's, but no shell runs it) or a
-        list. With ``{input}``, and perhaps ``{size}`` and ``{seed}``, it is run with these filled
-        in: once a batch, or once a draw without ``{size}``, and prints an output a line.
-        Otherwise one process answers all requests. ``{{word}}`` stands for ``{word}``.
+        list. One process answers all requests, as defined in ``docs/worker.md``.
     timeout
         Seconds within which a batch must be answered.
     failures
-        Whether a failure is an outcome: an output ``{"error": ...}``, or the exit code of a program
-        that is run once a draw.
+        Whether an output ``{"error": ...}`` is an outcome.
     folder
         Its working directory.
     env
@@ -76,49 +67,20 @@ class WorkerSource:
         self._env = {**os.environ, **(env or {})}
         self._program = _program(self._argv[0], self._folder, self._env.get("PATH"))
         self._process: Process | None = None
-        fields = _fields(self._argv)
-        self._one_run, self._one_draw = bool(fields), bool(fields) and "size" not in fields
-        self.many = not self._one_draw
-        self.seeded = not fields or "seed" in fields
-        if fields and "input" not in fields:
-            message = f"has no {{input}} beside {{{min(fields)}}}: {self.name}"
-            raise ArgumentError("command", message)
-        runs = f"one {'run a batch' if self.many else 'draw a run'}"
-        mode = runs if fields else "one worker for all draws"
-        self.description = f"{self.name}, {mode}{'' if self.seeded else ', unseeded'}"
+        self.many = self.seeded = True
+        self.description = f"{self.name}, one worker for all draws"
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
-        input_text = _json(x)
-        if not self._one_draw:
-            outputs = self._batch(input_text, size, folded(seed) if self._folds else seed)
-            return outputs if self.many else owned(outputs)
-        values: list[Any] = []
-        for draw_seed in distinct_seeds(seed, size):
-            try:
-                values += list(self._batch(input_text, 1, draw_seed))
-            except EndedError as error:
-                if not self._failures:
-                    raise
-                values.append(Failure(error.reason))
-        return compact(values, own=True)  # type: ignore[no-any-return]
-
-    def _batch(self, text: str, size: int, seed: int) -> Outputs:
-        """Return the outputs of one run, or of one request to the worker."""
         reply = Reply(size, self._failures)
-        if self._one_run:
-            process = self._start({"input": text, "size": str(size), "seed": str(seed)})
-            try:
-                process.exchange(b"", reply, self._timeout, to_the_end=True)
-            finally:
-                process.close(grace=0)
-        else:
-            self._exchange(f'{{"input": {text}, "size": {size}, "seed": {seed}}}\n', reply)
+        own = folded(seed) if self._folds else seed
+        self._exchange(f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}\n', reply)
         try:
-            return reply.outputs()
+            outputs = reply.outputs()
         except MechanismError as error:
             self.close()
             raise MechanismError(f"{self.name}: {error}") from None
+        return outputs if self.many else owned(outputs)
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of the program and of the files among its arguments.
@@ -147,25 +109,16 @@ class WorkerSource:
         if process is not None:
             process.close()
 
-    def _start(self, values: Mapping[str, str]) -> Process:
-        argv = [
-            _FIELD.sub(lambda match: match[0][1:-1] if match[1] else values[match[2]], word)
-            for word in self._argv
-        ]
-        try:
-            return Process([str(self._program), *argv[1:]], self.name, self._folder, self._env)
-        except OSError as error:
-            if sum(map(len, argv)) > 100_000:
-                message = "is too long for a command line; a worker reads it from its input"
-                raise ArgumentError("input", message) from None
-            hint = "; does it begin with #! and its interpreter?" if error.errno == 8 else ""
-            message = f"cannot be run: {error.strerror}{hint}"
-            raise ArgumentError("command", f"{self._argv[0]!r} {message}") from None
-
     def _exchange(self, request: str, reply: Reply) -> None:
         """Send a request to the worker and wait for its reply; after any trouble it is ended."""
         if self._process is None:
-            self._process = self._start({})
+            argv = [str(self._program), *self._argv[1:]]
+            try:
+                self._process = Process(argv, self.name, self._folder, self._env)
+            except OSError as error:
+                hint = "; does it begin with #! and its interpreter?" if error.errno == 8 else ""
+                message = f"{self._argv[0]!r} cannot be run: {error.strerror}{hint}"
+                raise ArgumentError("command", message) from None
         try:
             self._process.exchange(request.encode(), reply, self._timeout)
         except BaseException:
@@ -180,24 +133,16 @@ class PythonWorker(WorkerSource):
     ``origin`` names both, and a folder. ``ask`` alone is used before it is `described`.
     """
 
-    seeds_globals = True
     _folds = False
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
         self.origin = origin
         with argument_errors():
             module, function, is_file = parsed(origin.spec)
-        path = Path(origin.folder, origin.interpreter)
-        if path.is_dir():
-            inside = path / "bin" / "python"
-            suggestion = f"{origin.interpreter}/bin/python"
-            hint = f"; did you mean {suggestion!r}?" if inside.exists() else ""
-            raise ArgumentError("python", f"{origin.interpreter!r} is a folder{hint}")
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
         server = str(Path(program.__file__).resolve())
-        words = [origin.interpreter, server, origin.spec, options]
         super().__init__(
-            [_FIELD.sub(lambda match: f"{{{match[0]}}}", word) for word in words],
+            [origin.interpreter, server, origin.spec, options],
             timeout=timeout,
             failures=failures,
             folder=origin.folder,
@@ -235,11 +180,6 @@ class PythonWorker(WorkerSource):
             message = f"must be a Python interpreter, got {self.origin.interpreter!r}"
             raise ArgumentError("python", message)
         return {**answer, "digest": {**answer["digest"], "interpreter": self.origin.interpreter}}
-
-    def printed(self) -> str:
-        """Return one line about the mechanism's prints, "" without any."""
-        ended = self._process is None  # it has failed, or been closed
-        return "" if ended else str(self.ask('{"printed": true}')["words"])
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of files, versions and the interpreter, as found there."""
@@ -287,17 +227,7 @@ def _split(command: str | Sequence[str]) -> list[str]:
         raise ArgumentError("command", f"{str(command)!r}: {one_line(error)}") from None
     if not argv or not argv[0]:
         raise ArgumentError("command", "names no program")
-    for name in _fields(argv):
-        if name not in _FIELDS:
-            near = suggest(name, _FIELDS)
-            message = f"has no place {name!r} to be filled{near}; {{{{{name}}}}} is {{{name}}}"
-            raise ArgumentError("command", message)
     return argv
-
-
-def _fields(argv: Sequence[str]) -> list[str]:
-    """Return the names in single braces."""
-    return [name for word in argv for double, name in _FIELD.findall(word) if not double]
 
 
 def _name(argv: Sequence[str]) -> str:
@@ -314,11 +244,8 @@ def _program(word: str, folder: Path, search: str | None) -> Path:
     if os.sep not in word:
         if found := shutil.which(word, path=search):
             return Path(found).absolute()
-        folders = [Path(entry) for entry in (search or "").split(os.pathsep) if entry]
-        names = {file.name for entry in folders if entry.is_dir() for file in entry.iterdir()}
-        near = difflib.get_close_matches(word, sorted(names), n=1, cutoff=0.75)
-        near = [f"./{word}"] if path.is_file() else near
-        problem = f"is not a program{f'; did you mean {near[0]!r}?' if near else ''}"
+        near = f"; did you mean {f'./{word}'!r}?" if path.is_file() else ""
+        problem = f"is not a program{near}"
     elif path.is_dir():
         problem = "is a folder"
     elif not path.is_file():
@@ -342,6 +269,4 @@ def _json(x: Any) -> str:
 def _as_json(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
     raise TypeError(f"{type(value).__name__} is unknown to JSON")

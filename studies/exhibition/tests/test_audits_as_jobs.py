@@ -81,7 +81,7 @@ def test_digests_are_of_all_files_and_versions():
         entry: [part.partition("=")[0] for part in text.split()] for entry, text in texts.items()
     }
     assert names["laplace"] == ["numpy", "own.py", "python", "shared.py"]
-    assert {"awk", "coin.awk", "command"} <= set(names["program"])
+    assert {"sh", "coin.sh", "command"} <= set(names["program"])
     assert texts["recorded"] == "x.csv=missing y-1.csv=missing"
     assert {"rows.csv", "own.py"} <= set(names["vector"])
 
@@ -91,7 +91,7 @@ def test_digests_are_of_all_files_and_versions():
     [
         ("shared.py", {"laplace", "vector"}),
         ("own.py", {"laplace", "vector"}),
-        ("coin.awk", {"program"}),
+        ("coin.sh", {"program"}),
         ("rows.csv", {"vector"}),
         ("x.csv", {"recorded"}),
         ("other.py", set()),

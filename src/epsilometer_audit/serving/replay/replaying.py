@@ -38,7 +38,7 @@ def replayed(
     recorder.records = []
     sampler = load()
     sources.refresh()
-    loaded = [] if sampler.per_draw else recorder.records  # else these are draws of a constructor
+    loaded = recorder.records
     runs: list[dict[str, Any]] = []
     until = time.monotonic() + seconds
 
