@@ -4,7 +4,7 @@ import datetime
 import enum
 import math
 import pickle
-from collections import OrderedDict, deque
+from collections import OrderedDict, deque, namedtuple
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +18,8 @@ from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.serving.outputs import Failure
+
+Point = namedtuple("Point", "x y")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Broken:
         raise RuntimeError("not on this device")
 
 
+RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
+DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
 ATOMS = "reals with repeated values"
 TWO = "entry 0, entry 1"
@@ -84,6 +88,7 @@ KINDS = {
     "bytes": ([b"a", "a"], "words", "word", [1, 0]),
     "text array": (np.array(["no", "yes", "no"]), "words", "word", [0, 1, 0]),
     "enum": ([Color.RED, Color.BLUE], "words", "word", [1, 0]),
+    "days": (DAYS, "integers", "output", DAYS.astype("M8[ns]").astype(int)),
     "one day": ([datetime.date(2020, 1, 1)], "words", "word", [0]),
     "nothing": ([None, None], "None", "word", [0, 0]),
     "failures": ([Failure("b"), Failure("a")], "failures", "word", [1, 0]),
@@ -162,11 +167,23 @@ KINDS = {
     ),
     "sets of numbers": ([{1}, {2}], "sets", "1 present, 2 present", [[1, 0], [0, 1]]),
     "set or not": ([{1}, None, {2}], "mixed: sets and None", "type, 1 present, 2 present", None),
+    "named tuples": (
+        [Point(1, "a"), Point(2, None)],
+        "mappings",
+        "word of type, key 'x', word of key 'y'",
+        [[0, 1, 1], [0, 2, 0]],
+    ),
     "dataclasses": (
         [Answer(0.5), Answer(1.5)],
         "mappings",
-        "word of key 'note', key 'value'",
+        "word of type, word of key 'note', key 'value'",
         None,
+    ),
+    "record array": (
+        RECORDS,
+        "mappings",
+        "key 'a', key 'b'",
+        [[1, 0.5], [2, 1.5]],
     ),
     "types": (
         [(1,), 5, {"a": 1}],
@@ -369,6 +386,7 @@ values = st.recursive(
         st.tuples(inside, inside),
         st.dictionaries(keys, inside, max_size=2),
         st.sets(keys, max_size=2),
+        st.builds(Point, inside, inside),
     ),
     max_leaves=6,
 )
@@ -382,6 +400,8 @@ def plain(value):  # noqa: PLR0911
         return int, int(value)
     if isinstance(value, (float, np.floating)):
         return float, repr(float(value))
+    if isinstance(value, Point):
+        return "point", plain(value.x), plain(value.y)
     if isinstance(value, (list, tuple)):
         return "sequence", *map(plain, value)
     if isinstance(value, dict):
@@ -493,7 +513,7 @@ def test_words_of_parts():
     assert words("word of key 'c'", (0, 0)) == "key 'c' is missing"
     sets = learn([{"a", 5}, {"a"}, set()])
     assert sets.text(Event(((0, 0),), view=entry(1))) == "5 is missing"
-    types = learn([(1, 2), None, 5, {"a": 1}])
+    types = learn([(1, 2), None, 5, Point(1, 2)])
     assert types.text(Event(((1, 2),), view=entry(0))) == ("output is a mapping or a sequence")
 
 

@@ -50,14 +50,15 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
     ("a,b\n1,-nan\n,Infinity\n3,.5\n", floats(1, NAN, 3), floats(NAN, math.inf, 0.5)),
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
     ("a,b\nfail,1\n2,3\n0.5,4\n", ["fail", 2, 0.5], integers(1, 3, 4)),
-    ("a,b\ntrue,2024-01-01\nfalse,2024-01-02\n", np.array([True, False]), None),
+    ("a,b\ntrue,2024-01-01\nfalse,2024-01-02\n", ["true", "false"], None),
     ("a,b\ntrue,False\nfalse,True\n", np.array([True, False]), np.array([False, True])),
     ("a,b\n,false\ntrue,true\n", [None, True], np.array([False, True])),
-    ("a,b\ntrue,maybe\nfalse,true\n", np.array([True, False]), ["maybe", True]),
+    ("a,b\ntrue,maybe\nfalse,true\n", ["true", "false"], ["maybe", "true"]),
     ("a,b\n,1\nno,2\n,3\n5,4\n", [None, "no", None, 5], integers(1, 2, 3, 4)),
     ("a,b\n123456789012345678901,1\n2,1\n", [123456789012345678901, 2], integers(1, 1)),
     ("a,b\n,1\n123456789012345678901,1\n", [NAN, 123456789012345678901], None),
     ("a,b\n0123,0001\n1230,9999\n", integers(123, 1230), integers(1, 9999)),
+    ("a,b\n0123,1\n123,9\n", ["0123", 123], integers(1, 9)),
     ("a,b\n0.5,-0\n-0.25,5\n", floats(0.5, -0.25), integers(0, 5)),
     ("a,b\n1e-400,1\n1e400,9\n", [Decimal("1E-400"), Decimal("1E+400")], integers(1, 9)),
     (
@@ -89,8 +90,9 @@ def test_columns_are_chosen_by_name():
     x, x_prime = read(["o.csv", "p.csv"], columns=["b", "c"])
     same(x, np.array([[2, 3], [5, 6]]))
     same(x_prime, np.array([[8, 9]]))
-    with pytest.raises(ArgumentError, match=r"p\.csv has no column 'x'"):
-        read(["p.csv"], columns=["x", "y"])
+    Path("words.csv").write_text("yes,no\nyes,yes\n")
+    with pytest.raises(ArgumentError, match=r"words\.csv has no header, so no column 'x'"):
+        read(["words.csv"], columns=["x", "y"])
 
 
 def test_two_files_of_a_column_each():
@@ -179,8 +181,10 @@ def prepare():
     Path("header.csv").write_text("a,b\n")
     Path("ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
     Path("short.csv").write_text("a,b\n1,2\n3,\n5,\n")
+    Path("padded.csv").write_text("a,b\n0012,1\n1234,2\n")
     Path("missing.csv").write_text("a,b\n,2\n,4\n")
     Path("latin.csv").write_bytes("a,b\nä,b\n".encode("latin-1"))
+    Path("binary.csv").write_bytes(b"a,b\n\0,2\n")
     Path("o.txt").write_text("1,2\n")
     Path("folder.csv").mkdir()
     Path("bad.parquet").write_text("a,b\n1,2\n")
@@ -199,15 +203,17 @@ BAD = [  # paths, columns, words of the error
     ([], None, ["outputs takes one file or two, not 0"]),
     (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
     (["three.csv"], None, ["three.csv has 3 columns (a, b, c)", "choose two of them"]),
-    (["semicolons.csv"], None, ["semicolons.csv has 1 column", "use commas"]),
+    (["semicolons.csv"], None, ["semicolons.csv has 1 column", "separate them by commas"]),
     (["twice.csv"], None, ["twice.csv has two columns 'a'"]),
     (["empty.csv"], None, ["empty.csv is empty"]),
     (["header.csv"], None, ["header.csv is empty"]),
     (["ragged.csv"], None, ["ragged.csv cannot be read: ", "Expected 2 columns, got 3"]),
     (["short.csv"], None, ["short.csv ends after 1 of 3 rows in column 'b'", "nan, or two files"]),
     (["missing.csv"], None, ["missing.csv ends after 0 of 2 rows in column 'a'"]),
+    (["padded.csv"], None, ["padded.csv has numbers with leading zeros", "write both alike"]),
     (["missing.csv", "good.csv"], ["a"], ["missing.csv has a column of nothing but missing"]),
     (["latin.csv"], None, ["latin.csv is not text in UTF-8 (byte 4)"]),
+    (["binary.csv"], None, ["binary.csv is not text"]),
     (["bad.parquet"], None, ["bad.parquet cannot be read: "]),
     (["bad.npy"], None, ["bad.npy cannot be read: "]),
     (["object.npy"], None, ["object.npy cannot be read: it holds Python objects"]),

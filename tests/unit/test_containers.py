@@ -25,7 +25,7 @@ from scipy.stats import binom
 import epsilometer_audit as ea
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined, recorded_pair
-from epsilometer_audit.sources.callables import callable_source
+from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.recorded import read
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
 
@@ -136,14 +136,35 @@ def test_the_type_of_a_column_is_no_outcome(column, odd):
     assert_told_by_value(values, recorded_pair(*map(COLUMNS[column], sides))[:2])
 
 
+def seconds(kind):
+    return lambda values: (10**6 + values).astype(f"{kind[:2]}[s]").astype(kind)
+
+
+def records(kinds):
+    return lambda values: np.rec.fromarrays([values, values], dtype=kinds)
+
+
 TYPES = {  # of whole numbers, on two sides
     **{
-        types: tuple(types.split())
-        for types in ("i4 i8", "u1 f8", "f2 i8", "f8 i8", "g f8", "O i8")
+        f"{a} {b}": (a, b)
+        for a, b in (
+            ("i4", "i8"),
+            ("u1", "f8"),
+            ("f2", "i8"),
+            ("f8", "i8"),
+            ("g", "f8"),
+            ("O", "i8"),
+        )
     },
+    "dates": (seconds("M8[s]"), seconds("M8[ns]")),
+    "fine dates": (seconds("M8[s]"), seconds("M8[ps]")),
+    "durations": (seconds("m8[s]"), seconds("m8[100us]")),
     "complex": ("c16", "f8"),
     "narrow complex": ("c8", "i8"),
     "text": ("S4", "U4"),
+    "records": (records("i4,f4"), records("f8,u8")),
+    "texts in records": (records("f4,S3"), records("i8,U3")),
+    "dates in records": (records("i8,M8[s]"), lambda v: records("i8,M8[s]")(v).astype("i8,M8[ms]")),
     "rows": (lambda v: np.array([v, v], "c16").T, lambda v: np.array([v, v]).T),
 }
 
@@ -172,16 +193,22 @@ def test_the_type_of_an_array_is_no_outcome(name, tmp_path, monkeypatch):
     assert ea.audit_outputs(drawn(0, leak=3)[1], CLAIM).verdict == "violated"
 
 
-WIDTHS = {"real": ("f4", "f8"), "complex": ("c8", "c16")}
+WIDTHS = {"real": ("f4", "f8"), "complex": ("c8", "c16"), "records": ("f4,f8", "f8,f4")}
 
 
 @pytest.mark.parametrize("name", WIDTHS)
 def test_reals_of_two_widths_are_compared_at_the_lesser(name):
     def audited(seed):
         sides = []
-        noise = np.random.default_rng(seed).laplace(size=(2, 2, DRAWS))
-        for (real, imaginary), kind in zip(noise, WIDTHS[name], strict=True):
-            sides.append((real + 1j * imaginary if kind[0] == "c" else real).astype(kind))
+        for reals, kind in zip(
+            np.random.default_rng(seed).laplace(size=(2, 2, DRAWS)), WIDTHS[name], strict=True
+        ):
+            if name == "records":
+                sides.append(np.rec.fromarrays(reals, dtype=kind))
+            else:
+                sides.append(
+                    (reals[0] + 1j * reals[1] if kind[0] == "c" else reals[0]).astype(kind)
+                )
         return ea.audit_outputs(tuple(sides), CLAIM)
 
     assert alarms(audited) <= MOST
@@ -193,7 +220,10 @@ def test_reals_of_two_widths_are_compared_at_the_lesser(name):
 MANY = {
     "array": np.array,
     "list of an array": lambda values: np.array(values).tolist(),
+    "pandas": pd.Series,
+    "Int64": lambda values: pd.Series(values, dtype="Int64"),
     "Polars": pl.Series,
+    "table": lambda values: pd.DataFrame({"a": np.array(values), "b": 1}),
     "vectors": lambda values: np.stack([np.array(values)] * 2, axis=1),
     "rounded": lambda values: np.rint(np.array(values) * 1.0) * -1.0,
 }
@@ -223,7 +253,7 @@ def calls_of(source, values):
 
 @pytest.mark.parametrize("form", MANY)
 def test_an_odd_draw_of_a_call_changes_no_other(form):
-    values = with_odd(math.nan)
+    values = with_odd(math.nan if form != "Int64" else 7)
     assert_told_by_value(values, calls_of(callable_source(lambda x, size: MANY[form](x)), values))
 
 
@@ -280,6 +310,34 @@ def test_calls_are_joined_by_value():
     assert learn(whole, reals).columns == learn(both).columns
     assert joined([whole + 2**60, reals])[2] == 2**60 + 2**40  # not rounded
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
+
+
+EXACT = """
+from decimal import Decimal
+from fractions import Fraction
+import numpy as np
+
+def fraction(x, size, rng):
+    return [Fraction(int(k), 3) + x for k in rng.integers(9, size=size)]
+
+def decimal(x, rng):
+    return Decimal(int(rng.integers(9))) / 7 + x
+
+def long(x, size, rng):
+    return np.longdouble(rng.integers(9, size=size)) / 3 + x
+"""
+
+
+@pytest.mark.parametrize("name", ["fraction", "decimal", "long"])
+def test_exact_numbers_are_numbers_in_another_interpreter(name, tmp_path):
+    (tmp_path / "exact.py").write_text(EXACT)
+    there = python_worker(sys.executable, f"exact.py:{name}", folder=tmp_path)
+    here = load(f"exact.py:{name}", folder=tmp_path)
+    drawn = [source.draw(0, DRAWS, 1) for source in (there, here)]
+    there.close()
+    if name == "long":
+        drawn[0] = [np.longdouble(str(value)) for value in drawn[0]]
+    assert list(drawn[0]) == list(drawn[1])
 
 
 # --- types that single draws carry ----------------------------------------------------------------
@@ -371,6 +429,36 @@ def test_what_no_real_holds_is_said():
         assert verdict.reasons == ["numbers of output beyond the range of reals are not told apart"]
 
 
+def parity(rng, x, size):
+    return [str((int(k) * 2 + x) % 2**64) for k in rng.integers(2**63, size=size, dtype=np.uint64)]
+
+
+WRITTEN = {
+    "parity modulo 2^64": parity,
+    "leading zeros": lambda rng, x, size: [
+        "0" * int(zero) + str(n)
+        for zero, n in zip(rng.random(size) < 0.2 + 0.6 * x, rng.integers(5, 50, size), strict=True)
+    ],
+    "thirty digits": lambda rng, x, size: [
+        f"0.{int(rng.integers(1, 5))}{x or 5:029}" for _ in range(size)
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_last_digits_in_a_file_are_looked_at(name, kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    sides = {side: WRITTEN[name](rng, x, 4000) for x, side in enumerate(("a", "b"))}
+    if kind == "csv":
+        pd.DataFrame(sides).to_csv("o.csv", index=False)
+    else:
+        parquet.write_table(pa.table(sides), "o.parquet")
+    verdict = ea.audit_outputs(read([f"o.{kind}"]), CLAIM)
+    assert verdict.verdict == "violated", verdict
+
+
 def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = ["0.10", "12.50", "3.00"] * 40
@@ -395,3 +483,26 @@ def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch)
     parquet.write_table(pa.table(times), "t.parquet")
     x, x_prime = read(["t.parquet"])
     assert x == x_prime
+
+
+ANSWERS = """
+import json, random, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    rng, x = random.Random(request["seed"]), request["input"]
+    for _ in range(request["size"]):
+        print(sys.argv[1] % (rng.randrange(1, 5), x), flush=False)
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["%d.00000000000000000000000000000%d", "[%d, 3.00000000000000000000000000000000%d5, 1]"],
+)
+def test_last_digits_of_a_worker_are_looked_at(form, tmp_path):
+    (tmp_path / "worker.py").write_text(ANSWERS)
+    source = WorkerSource([sys.executable, str(tmp_path / "worker.py"), form])
+    verdict = ea.audit(source, [(0, 1)], CLAIM, samples=1000)
+    source.close()
+    assert verdict.verdict == "violated", verdict

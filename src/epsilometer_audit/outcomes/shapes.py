@@ -48,6 +48,7 @@ from epsilometer_audit.serving.outputs import (
     of_array,
     owned,
     plain,
+    rows,
     several_types,
 )
 
@@ -82,8 +83,8 @@ def raw(outputs: object) -> Values:
     if isinstance(outputs, list) and _ATOMS.issuperset(map(type, outputs)):
         return outputs
     try:
-        table = outputs
-        if hasattr(outputs, "__array__"):
+        table, outputs = outputs, rows(outputs, index=False)
+        if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
             outputs = np.asarray(outputs)
             if outputs.ndim and outputs.size and outputs.dtype.kind != "O":
                 return of_array(outputs)  # type: ignore[no-any-return]
@@ -121,6 +122,8 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Values, Values, str]:
 
 def _narrowed(kind: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
     """Return a type of an array, whose reals are no wider than those of another."""
+    if kind.names is not None and kind.names == other.names:
+        return np.dtype([(name, _narrowed(kind[name], other[name])) for name in kind.names])
     parts = {"f": 1, "c": 2}  # reals of a number
     if kind.kind not in parts or other.kind not in parts:
         return kind

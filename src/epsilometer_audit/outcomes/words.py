@@ -101,6 +101,8 @@ def name_of(path: tuple[Step, ...]) -> str:
     """Return the name of a part of an output."""
 
     def name(kind: str, key: Hashable) -> str:
+        if (kind, key) == ("key", "$"):
+            return "type"
         text = str(key) if kind in ("part", "text") else label(key)
         return f"{kind} {text}" if kind in ("entry", "key", "character") else text
 

@@ -6,9 +6,12 @@ import collections
 import contextlib
 import dataclasses
 import datetime
+import inspect
 import itertools
+import math
+import operator
 import uuid
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -22,6 +25,11 @@ from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
 _MOST_BITS = 14_284  # fewer than any number of 4301 digits has
+_SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
+FACTS = "$"  # the key in a mapping for the type of its record or table
+_UNITS = ("as", "fs", "ps", "ns", "us", "ms", "s")
+_NANOSECONDS = {unit: Fraction(1000) ** (i - 3) for i, unit in enumerate(_UNITS)}
+_NANOSECONDS.update({u: Fraction(n * 10**9) for u, n in _SECONDS.items()})
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -71,14 +79,21 @@ def owned(outputs: Any) -> Any:
 def of_array(array: Any) -> Any:
     """Return outputs that are an array of any type as an array of numbers, or a list.
 
-    The type that its entries share is no outcome: complex numbers without imaginary parts are real
-    ones, and bytes in UTF-8 texts.
+    The type that its entries share is no outcome: dates are whole nanoseconds, complex numbers
+    without imaginary parts real ones, bytes in UTF-8 texts, and records have no types.
     """
     if array.ndim > 1 and array.size == 0:
         raise Broken("returned outputs without entries")
-    if array.dtype.kind in "MmV":
-        kind = "records" if array.dtype.kind == "V" else "dates or durations"
-        raise Broken(f"returned an array of {kind}; return numbers or a list")
+    return _entries(array)
+
+
+def _entries(array: Any) -> Any:
+    if array.dtype.names:
+        return _records(array)
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.array(array.tolist(), object) if array.mask.any() else array.data
+    if array.dtype.kind in "Mm":
+        return _nanoseconds(array)
     if array.dtype.kind == "c":
         array = array.real if (array.imag == 0).all() else array
     if array.dtype.kind == "c" and array.imag.all():
@@ -89,6 +104,15 @@ def of_array(array: Any) -> Any:
     return compact(decoded(values) if array.dtype.kind == "S" else values)
 
 
+def _records(array: Any) -> Any:
+    if array.ndim > 1:
+        return Plain(tuple(_records(row)) for row in array)
+    names = array.dtype.names
+    columns = [_entries(array[name]) for name in names]
+    lists = [each if isinstance(each, list) else each.tolist() for each in columns]
+    return Plain(_mapping("", zip(names, row)) for row in zip(*lists))
+
+
 def decoded(value: Any) -> Any:
     """Return bytes as a text in UTF-8, if they are one."""
     if isinstance(value, list):
@@ -96,6 +120,27 @@ def decoded(value: Any) -> Any:
     with contextlib.suppress(UnicodeDecodeError):
         return value.decode()
     return value
+
+
+def _nanoseconds(array: Any) -> Any:
+    """Return dates and durations as numbers of nanoseconds, NaN where there is none."""
+    unit, times = np.datetime_data(array.dtype)
+    if array.dtype.kind == "M" and unit in ("Y", "M"):
+        array, unit, times = array.astype("M8[D]"), "D", 1
+    if unit not in _NANOSECONDS:  # a month has no fixed length
+        return Plain(array) if array.ndim == 1 else Plain(map(tuple, array))
+    factor: Any = times * _NANOSECONDS[unit]
+    whole, missing = array.astype(np.int64), np.isnat(array)
+    if factor.denominator == 1:
+        factor = int(factor)
+    largest = (
+        max(-int(whole.min()), int(whole.max())) if whole.size else 0
+    )  # of NaT it is too large
+    if type(factor) is int and largest < 2**63 // factor:
+        return whole * factor
+    exact = whole.astype(object) * factor
+    exact[missing] = math.nan
+    return compact(exact.tolist())
 
 
 def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = False) -> Any:
@@ -159,49 +204,123 @@ def printable(value: Any) -> Any:
     return value
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911
+def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     """Return one output as numbers, texts, None, tuples, sets and dictionaries of these.
 
-    A dataclass or a record becomes a dictionary of its fields.
+    A value with labels becomes a dictionary from these, with its type under the key ``$``.
     """
     if type(value) in ATOMS or isinstance(value, Failure):
         return value if type(value) is not int else printable(value)
     if type(value) is complex:
         return (value.real, value.imag) if value.imag else value.real
-    if has_labels(value):
-        raise Broken(f"returned {type_text(value)}; return its values, in a list or an array")
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
-        if value.dtype.kind in "MmVS":
-            entries = of_array(np.reshape(value, -1))
-            return tuple(map(plain, entries)) if value.ndim else entries[0]
+        array: Any = value
+        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMmSc":
+            entries = _entries(value)
+            return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
+        if value.dtype.names:
+            return _mapping("", ((name, array[name]) for name in value.dtype.names))
+        if value.dtype.kind in "MmS":
+            return _entries(np.reshape(array, 1))[0]
         item = value.tolist()
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
         return None
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (field.name for field in dataclasses.fields(value))
-        return {name: plain(getattr(value, name)) for name in fields if hasattr(value, name)}
+    if (labelled := _labelled(value)) is not None:
+        return labelled
     for kinds, convert in _CONTAINERS:
         if isinstance(value, kinds):
             return convert(value)
     if np is not None and hasattr(value, "__array__"):
-        return plain(np.asarray(value))
-    if isinstance(value, _VALUES):
+        if not any(hasattr(value, name) for name in _LABELS):
+            return plain(np.asarray(value))
+    elif isinstance(value, _VALUES):
         return printable(value) if isinstance(value, Rational) else value
+    if isinstance(value, Iterator):
+        raise Broken("returned a generator as one output; with a parameter 'size' it may yield all")
+    if inspect.iscoroutine(value):
+        value.close()
+        raise Broken("returned a coroutine; it must return its outputs")
     raise Broken(
         f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
-        "dataclasses or arrays"
+        "dataclasses, arrays or tables"
     )
 
 
 _LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "categories")
 
 
-def has_labels(value: Any) -> bool:
-    """Tell whether a value is a table, whose array does not hold all of it."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__array__"):  # also NumPy's texts
-        return False
-    return any(hasattr(value, name) for name in _LABELS)
+def _labelled(value: Any) -> Any:  # noqa: PLR0911
+    """Return a record or a table as a dictionary from its labels; None where it is neither."""
+    kind = type(value)
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return _mapping(kind.__name__, zip(kind._fields, value))
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__"):
+        fields = getattr(kind, "__attrs_attrs__", None) or dataclasses.fields(value)
+        names = [field.name for field in fields if hasattr(value, field.name)]
+        return _mapping(kind.__name__, ((name, getattr(value, name)) for name in names))
+    if hasattr(value, "coords") and hasattr(value, "to_dict"):  # xarray
+        types = getattr(value, "dtype", None) or dict(getattr(value, "dtypes", {}))
+        return _mapping(f"{kind.__name__} {types}", value.to_dict().items())
+    if hasattr(value, "as_py"):  # a scalar of PyArrow
+        return plain(value.as_py())
+    if (columns := _columns(value)) is None:
+        return None
+    facts, labels = [kind.__name__, "of", *_types(value)], None
+    if hasattr(getattr(value, "index", None), "tolist"):  # pandas
+        labels = value.index.tolist()
+        facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
+        facts += [] if columns else labels
+    facts += [value.attrs] if getattr(value, "attrs", None) else []
+    if hasattr(value, "columns"):
+        facts += filter(None, getattr(value.columns, "names", ()))
+        columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
+        return _mapping(" ".join(map(str, facts)), columns)
+    name, entries = columns[0]
+    text = " ".join(map(str, facts if name is None else [*facts, repr(name)]))
+    return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
+
+
+def _columns(value: Any) -> list[tuple[Any, Any]] | None:  # noqa: PLR0911
+    """Return names and lists of the columns of a table, or of one; None where it is none."""
+    if hasattr(value, "iloc"):  # pandas
+        if not hasattr(value, "columns"):
+            return [(value.name, value.tolist())]
+        names = value.columns.tolist()
+        return [(name, value.iloc[:, i].tolist()) for i, name in enumerate(names)]
+    if hasattr(value, "to_pylist"):  # PyArrow
+        if not hasattr(value, "schema"):
+            return [(None, value.to_pylist())]
+        columns = (column.to_pylist() for column in value.columns)
+        return list(zip(value.schema.names, columns))
+    if hasattr(value, "get_columns"):  # Polars
+        return [(column.name, column.to_list()) for column in value.get_columns()]
+    if hasattr(value, "to_list") and hasattr(value, "to_frame"):
+        return [(value.name, value.to_list())]
+    return None
+
+
+def _types(value: Any) -> list[Any]:
+    """Return the types of the columns of a table, or of one."""
+    if (schema := getattr(value, "schema", None)) is not None:
+        return [schema, getattr(schema, "metadata", None) or ""]
+    if hasattr(value, "dtypes") and hasattr(value, "columns"):
+        return list(map(_type, value.dtypes))
+    return [_type(getattr(value, "dtype", getattr(value, "type", "")))]
+
+
+def _type(dtype: Any) -> str:
+    categories = getattr(dtype, "categories", None)
+    return str(dtype) if categories is None else f"{dtype} of {list(categories)}"
+
+
+def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
+    """Return values by their labels, or pairs of both where a label occurs twice."""
+    entries = [(_frozen(plain(label)), plain(value)) for label, value in pairs]
+    labels = {label for label, _ in entries}
+    if len(labels) < len(entries) or FACTS in labels or not all(map(operator.eq, labels, labels)):
+        return str(facts), *entries
+    return {**dict(entries), **({FACTS: str(facts)} if facts else {})}
 
 
 def _frozen(value: Any) -> Any:
@@ -209,6 +328,26 @@ def _frozen(value: Any) -> Any:
     if isinstance(value, dict):
         return tuple((key, _frozen(entry)) for key, entry in value.items())
     return tuple(map(_frozen, value)) if isinstance(value, tuple) else value
+
+
+def rows(table: Any, *, index: bool = True) -> Any:
+    """Return the rows of a table as outputs: dictionaries of its columns, or values.
+
+    Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
+    ``index`` the labels of rows are part of the outputs, unless they only count the rows.
+    """
+    if (columns := _columns(table)) is None:
+        if hasattr(table, "coords") and hasattr(table, "to_dict"):
+            raise Broken(f"returned {type_text(table)} for many outputs; return a list or an array")
+        return table
+    labels = getattr(table, "index", None)
+    plainly = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
+    if index and labels is not None and hasattr(labels, "tolist") and not plainly:
+        columns = [("index", labels.tolist()), *columns]
+    elif not hasattr(table, "columns"):
+        return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
+    names = [name for name, _ in columns]
+    return [_mapping("", zip(names, row)) for row in zip(*(column for _, column in columns))]
 
 
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [

@@ -18,7 +18,7 @@ from .containing import contained
 from .errors import Broken, Misuse, counted, error_text, in_serving, type_text
 from .modules import ModuleFolder
 from .optional import np
-from .outputs import ATOMS, Failure, compact, has_labels, of_array, plain
+from .outputs import ATOMS, Failure, compact, of_array, plain, rows
 from .signatures import Signature, by_name, distinct_seeds, folded, parameters_of
 
 # what a mechanism prints goes there
@@ -86,12 +86,10 @@ class Sampler:
 
     def _together(self, x: Any, size: int, seed: int) -> Any:
         randomness = self.signature.randomness_of(seed)
-        result = self.signature.call(self.function, copier(x)(), size, randomness)
+        result = rows(self.signature.call(self.function, copier(x)(), size, randomness))
         values: Any
-        if has_labels(result):
-            raise Broken(f"returned {type_text(result)}; return its values, in a list or an array")
         if np is not None and hasattr(result, "__array__") and np.ndim(result):
-            values = np.array(result)
+            values = result.copy() if isinstance(result, np.ma.MaskedArray) else np.array(result)
         elif isinstance(result, Sequence) and not isinstance(result, (str, bytes, bytearray)):
             values = list(result)
         else:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,10 +29,10 @@ _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
 )
 _INDEX = re.compile(r"__index_level_\d+__")
+_PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
 _DIGITS = 15  # that a real holds
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False}
 _SHOWN = 12
-_SCORES = ("score", "included")
 
 Column = Any
 """A column of a table, or an array of outputs."""
@@ -42,19 +42,26 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     """Return the outputs on x and on x' that files hold.
 
     They are one file with two columns (npy: two rows or two columns), or two files with a column
-    each, or with several: vectors, in columns of equal names. The first row of a CSV file is a
-    header if it holds no number. ``columns`` names the two columns of one file, or those to take
-    from each of two. Raise `ArgumentError` if a file cannot be read or has other columns.
+    each, or with several: vectors, in columns of equal names. A CSV file has a header or none.
+    ``columns`` names the two columns of one file, or those to take from each of two. Raise
+    `ArgumentError` if a file cannot be read or has other columns.
 
-    A missing field is NaN if both sides of its column hold nothing but numbers, None otherwise.
-    Numbers are read to the last digit, by their values: 1, 1.0 and 01 are one number.
+    Both sides of a column are read alike: a missing field is NaN if both hold nothing but numbers,
+    None otherwise. Numbers are read to the last digit, by their values: 1 and 1.0 are one number.
+    A number with leading zeros is a text, unless all are filled up to one width.
     """
     if len(paths) not in (1, 2):
         raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     if len(paths) == 1:
-        pair = _two(paths[0], columns, "outputs on x and on x'", sides=True)
-        on_x, on_x_prime = _values(list(pair.values()), paths[0])
-        return on_x, on_x_prime
+        pair = _two(paths[0], columns, " of a single file", sides=True)
+        if len(pair) == 2:
+            on_x, on_x_prime = _values(list(pair.values()), paths[0])
+            return on_x, on_x_prime
+        hint = "name a second file" if len(pair) == 1 else "choose two of them"
+        if len(pair) == 1 and ";" in next(iter(pair)):
+            hint = "separate them by commas"
+        message = f"has {_column_list(list(pair))}; outputs on x and on x' are wanted: {hint}"
+        raise ArgumentError(paths[0], message)
     first, second = paths
     if _file(first).samefile(_file(second)):
         raise ArgumentError(first, "is given twice; give one file for x and another for x'")
@@ -94,25 +101,19 @@ def digest(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _two(
-    path: str, names: Sequence[str] | None, wanted: str, *, sides: bool = False
+    path: str, names: Sequence[str] | None, which: str, *, sides: bool = False
 ) -> dict[str, Column]:
-    """Return two columns by name: of a table the named ones, or all; of an array both."""
+    """Return columns by name: of a table the named ones, or all; an array has two."""
     if names is not None and len(names) != 2:
-        raise ArgumentError("columns", f"must be two of a single file, got {len(names)}")
+        raise ArgumentError("columns", f"must be two{which}, got {len(names)}")
     if _file(path).suffix != ".npy" or names is not None:
-        pair = _columns(path, names, sides=sides)
-        if len(pair) == 2:
-            return pair
-        if set(_SCORES) <= set(pair) and not sides:
-            return {name: pair[name] for name in _SCORES}
-        hint = "name a second file, or use commas" if len(pair) == 1 else "choose two of them"
-        raise ArgumentError(path, f"has {_column_list(list(pair))}; {wanted} are wanted: {hint}")
+        return _columns(path, names, sides=sides)
     array = _array(path)
     if array.ndim == 2 and array.shape[1] == 2 and len(array) != 2:
         array = array.T.copy()
     if array.ndim not in (2, 3) or len(array) != 2:
-        text = f"has shape {array.shape}; {wanted} are wanted: (2, n), (n, 2) or two files"
-        raise ArgumentError(path, text)
+        wanted = "outputs on x and on x' are wanted: (2, n), (n, 2) or two files"
+        raise ArgumentError(path, f"has shape {array.shape}; {wanted}")
     return {"x": of_array(array[0]), "x'": of_array(array[1])}
 
 
@@ -123,15 +124,21 @@ def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Output
     order; by default ``score`` and ``included``, or the only two. Raise `ArgumentError` if it
     cannot be read or has other columns.
     """
-    pair = _two(path, columns, "the score and the inclusion of each canary")
-    names = _SCORES if columns is None and set(_SCORES) <= set(pair) else list(pair)
-    scores, included = (_values([pair[name]], path)[0] for name in names)
+    default = ["score", "included"]
+    pair = _two(path, columns, ", SCORE and INCLUDED")
+    if columns is None and set(default) <= set(pair):
+        pair = {name: pair[name] for name in default}
+    if len(pair) != 2:
+        message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
+        raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
+    scores, included = (_values([column], path)[0] for column in pair.values())
     return scores, included
 
 
 def _column_list(names: list[str]) -> str:
-    shown = ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)
-    return f"{counted(len(names), 'column')} ({shown})"
+    shown = ", ".join(name or "''" for name in names[:_SHOWN])
+    more = ", ..." if len(names) > _SHOWN else ""
+    return f"{counted(len(names), 'column')} ({shown}{more})"
 
 
 def _file(path: str) -> Path:
@@ -225,26 +232,48 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise ArgumentError(path, f"is not text in UTF-8 (byte {error.start})") from None
+    if "\0" in text:
+        raise ArgumentError(path, "is not text: it holds a zero byte")
     first = next(csv.reader(io.StringIO(text, newline="")), [])
     if not first:
         raise ArgumentError(path, "is empty" if not text.strip() else "has an empty first line")
-    texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    header = names is not None or not any(not text.strip() or _is_number(text) for text in texts)
-    known = first if header else [f"f{i}" for i in range(len(first))]
+    unnamed = [f"f{i}" for i in range(len(first))]  # as PyArrow calls them
     convert = reader.ConvertOptions(
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         check_utf8=False,
-        column_types=dict.fromkeys(known, pa.string()),
+        timestamp_parsers=[],
+        column_types=dict.fromkeys(first, pa.string()) | dict.fromkeys(unnamed, pa.string()),
     )
     parse = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(first) > 1)
-    layout = reader.ReadOptions(column_names=known, skip_rows_after_names=int(header))
-    try:
+
+    def read(**options: Any) -> pa.Table:
+        layout = reader.ReadOptions(**options)
         return reader.read_csv(io.BytesIO(data + b"\n"), layout, parse, convert)
+
+    try:
+        table = read(autogenerate_column_names=True)
+        header = set(names or ()) & set(first) or _is_header(first, table)
+        if header:
+            table = read(column_names=first, skip_rows_after_names=1)
     except pa.ArrowInvalid as error:
         message = re.sub(r"^CSV parse error: ", "", one_line(error))
         raise ArgumentError(path, f"cannot be read: {shortened(message, 150)}") from None
+    if names is not None and not header:
+        raise ArgumentError(path, f"has no header, so no column {names[0]!r}")
+    return table
+
+
+def _is_header(first: list[str], table: pa.Table) -> bool:
+    """Tell whether the first row names the columns: texts, of which none comes again below."""
+    texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
+    if any(not text.strip() or _is_number(text) for text in texts):
+        return False
+    below = [column.slice(1) for column in table.columns]
+    return not any(
+        text in set(column.to_pylist()) for text, column in zip(first, below, strict=True)
+    )
 
 
 def _is_number(text: str) -> bool:
@@ -271,9 +300,14 @@ def _values(columns: Sequence[Any], path: str) -> list[Outputs]:
 
     read = [_simple(each) if isinstance(each, pa.ChunkedArray) else each for each in columns]
     tables = [each for each in read if isinstance(each, pa.ChunkedArray)]
+    texts = [each for each in tables if each.type == pa.string()]
     if any(each.null_count == len(each) and not pa.types.is_floating(each.type) for each in tables):
         raise ArgumentError(path, "has a column of nothing but missing fields")
-    convert = _numbers if all(map(_are_numbers, tables)) else _mixed
+    convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
+    if texts and len(texts) == len(tables) and all(map(_are_truths, texts)):
+        convert = _truths
+    elif all(map(_are_numbers, tables)) and not _are_padded(texts, path):
+        convert = _numbers
     return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
 
 
@@ -292,6 +326,10 @@ def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
+def _are_truths(texts: pa.ChunkedArray) -> bool:
+    return set(texts.unique().to_pylist()) <= {*_TRUTHS, None}
+
+
 def _are_numbers(column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
@@ -306,6 +344,29 @@ def _all(texts: pa.ChunkedArray, pattern: str) -> bool:
     import pyarrow.compute as pc
 
     return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _are_padded(columns: Sequence[pa.ChunkedArray], path: str) -> bool:
+    """Tell whether there are leading zeros that are not those of a format of all columns."""
+    if all(_all(column, _PLAIN) for column in columns):
+        return False
+    sides = [set(column.drop_null().unique().to_pylist()) for column in columns]
+    if _is_filled(set().union(*sides)):
+        return False
+    if all(map(_is_filled, sides)):
+        message = "has numbers with leading zeros of which a side has others; write both alike"
+        raise ArgumentError(path, message)
+    return True
+
+
+def _is_filled(texts: set[str]) -> bool:
+    """Tell whether numbers are filled up with zeros to one width, or not at all."""
+    widths = {len(text) for text in texts if not re.match(_PLAIN, text)}
+    return not widths or max(widths) == min(map(len, texts))
+
+
+def _truths(texts: pa.ChunkedArray) -> Outputs:
+    return compact([_TRUTHS.get(text) for text in texts.to_pylist()])  # type: ignore[no-any-return]
 
 
 def _numbers(column: pa.ChunkedArray) -> Outputs:
@@ -329,18 +390,18 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
 
 
 def _mixed(column: pa.ChunkedArray) -> Outputs:
-    """Return texts, numbers, truth values and None: an output may be any."""
-    values = [_value_of(each) for each in column.to_pylist()]
+    """Return texts, numbers and None: an output may be any."""
+    values = [_text_or_number(each) for each in column.to_pylist()]
     compacted = compact(values)
     return Plain(compacted) if isinstance(compacted, list) else compacted  # not types of their own
 
 
-def _value_of(value: Any) -> Any:
-    """Return a text as a number or truth value if it is one; bytes in UTF-8 are a text."""
+def _text_or_number(value: Any) -> Any:
+    """Return a text as a number if it is one, without leading zeros; bytes in UTF-8 are a text."""
     value = decoded(value) if isinstance(value, bytes) else value
-    if isinstance(value, str) and _is_number(value):
-        return number_of(value)
-    return _TRUTHS.get(value, value) if isinstance(value, str) else value
+    if not isinstance(value, str) or not _is_number(value) or not re.match(_PLAIN, value):
+        return value
+    return number_of(value)
 
 
 # --- arrays ---------------------------------------------------------------------------------------
@@ -352,8 +413,6 @@ def _array(path: str) -> Any:
     except (ValueError, OSError, EOFError) as error:
         reason = "it holds Python objects" if "pickle" in str(error) else one_line(error)
         raise ArgumentError(path, f"cannot be read: {shortened(reason, 150)}") from None
-    if array.dtype.kind in "VMm":
-        raise ArgumentError(path, "holds records, dates or durations; write numbers or texts")
     if array.ndim == 0 or array.size == 0:
         raise ArgumentError(path, "is empty" if array.ndim else "holds one number only")
     return array
