@@ -68,7 +68,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
     reasons = []
     holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
     if not result.violated:
-        if question.known is not None and bounds and holds:
+        if question.outcomes is not None and bounds and holds:
             name = "holds"
         elif level is None:
             name = "undecided"
@@ -189,8 +189,8 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
 
 
 def _with_upper(question: Question, result: Result) -> list[Bound]:
-    """Return the bounds with upper ends, where the declared facts about the outputs allow them."""
-    if question.known is None:
+    """Return the bounds with upper ends, where the declared number of outcomes allows them."""
+    if question.outcomes is None:
         return list(result.bounds)
     samples = []
     for sides in result.outputs:
@@ -201,7 +201,7 @@ def _with_upper(question: Question, result: Result) -> list[Bound]:
     alpha = share_of(question.alpha, len(claims))
     shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
     return [
-        replace(bound, upper=upper_bound(samples, claim, question.known, alpha, shares))
+        replace(bound, upper=upper_bound(samples, claim, question.outcomes, alpha, shares))
         for bound, claim in zip(result.bounds, claims, strict=True)
     ]
 

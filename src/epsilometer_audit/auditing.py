@@ -69,8 +69,6 @@ def audit(
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
     outcomes: int | None = None,
-    support: tuple[float, float] | None = None,
-    lipschitz: float | None = None,
     as_reals: bool = False,
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
@@ -120,9 +118,8 @@ def audit(
         ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
     failures
         Whether an exception is an output like others, where a call makes one draw.
-    outcomes, support, lipschitz
-        For the verdict "holds", taken on trust: the number of different outputs; or their interval,
-        with the Lipschitz constant of their densities.
+    outcomes
+        For the verdict "holds", taken on trust: the number of different outputs.
     as_reals
         Whether outputs stand for real numbers: if so, the audit ignores their low bits, by which
         ``x + rng.laplace()`` shows too much of x.
@@ -154,8 +151,6 @@ def audit(
         stop=stop,
         method=method,
         outcomes=outcomes,
-        support=support,
-        lipschitz=lipschitz,
         as_reals=as_reals,
         check_sampler=check_sampler,
         source=source.description,
@@ -299,8 +294,6 @@ def audit_outputs(
     detect: float | None = None,
     method: Literal["anytime", "exact"] | None = None,
     outcomes: int | None = None,
-    support: tuple[float, float] | None = None,
-    lipschitz: float | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
@@ -319,7 +312,7 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. The type of an array or a column
         is no outcome; nor are those of a list, unless equal numbers in it have several.
-    claim, alpha, detect, outcomes, support, lipschitz, as_reals
+    claim, alpha, detect, outcomes, as_reals
         As for `audit`.
     method
         As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
@@ -341,8 +334,6 @@ def audit_outputs(
         detect=detect,
         method=method,
         outcomes=outcomes,
-        support=support,
-        lipschitz=lipschitz,
         as_reals=as_reals,
         check_sampler=False,
         source=source,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
-from epsilometer_audit.statistics.upper import FiniteOutcomes, Smooth
+from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
@@ -40,11 +39,9 @@ _NEEDS = {  # an option, and the options of which it needs one
     "guesses": ("one_run", "canaries"),
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
-    "lipschitz": ("support",),
-    "support": ("lipschitz",),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "support", "lipschitz", "renyi", "zcdp")
+_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "renyi", "zcdp")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -52,7 +49,6 @@ _EXCLUDES = {
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
-    "outcomes": ("support",),
     "renyi": ("exact",),
     "zcdp": ("exact",),
 }
@@ -96,8 +92,6 @@ class Question:
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     outcomes: int | None = None
-    support: tuple[float, float] | None = None
-    lipschitz: float | None = None
     as_reals: bool = False
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
@@ -123,20 +117,21 @@ class Question:
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
+        if self.outcomes is not None:
+            checks.integer("outcomes", self.outcomes, minimum=2, maximum=MOST_OUTCOMES)
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
             "jobs": checks.integer("jobs", self.jobs, maximum=MOST_JOBS),
             "detect": self._checked_detect(),
             "method": method,
-            "as_reals": self.as_reals or isinstance(self.known, Smooth),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
-        names = ("samples", "budget", "outcomes", "support", "lipschitz")
+        names = ("samples", "budget", "outcomes")
         present = {name: name for name in names if getattr(self, name) is not None}
         present |= {"stop": "stop"} if self.stop else {}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
@@ -164,15 +159,6 @@ class Question:
         """The inputs of the pairs, if they are known."""
         known = tuple(pair for pair in self.pairs.values() if pair is not None)
         return known or None
-
-    @cached_property
-    def known(self) -> FiniteOutcomes | Smooth | None:
-        """The declared facts about the outputs."""
-        if self.outcomes is not None:
-            return FiniteOutcomes(self.outcomes)
-        if self.support is None or self.lipschitz is None:
-            return None
-        return Smooth((self.support[0], self.support[1]), self.lipschitz)
 
 
 # --- its parts, from plain data -------------------------------------------------------------------

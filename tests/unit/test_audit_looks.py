@@ -6,7 +6,6 @@ import json
 import math
 import sys
 from fractions import Fraction
-from inspect import getsource
 from random import Random
 from typing import Any
 
@@ -22,10 +21,10 @@ from epsilometer_audit.events.choosing import best
 from epsilometer_audit.events.events import MINUS_ZERO, ZERO, Event, View, lowest_bits
 from epsilometer_audit.events.formula import Formula
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.sources.worker import python_worker
 from epsilometer_audit.statistics.fine_cells import low_bits
 from epsilometer_audit.statistics.scores import learned_scores
 from tests.benchmarks.honest import HONEST
+from tests.unit.written_events import again, event_of
 
 QUICK: dict[str, Any] = {"samples": 4000}
 Rng = np.random.Generator
@@ -34,12 +33,6 @@ reals = st.floats(allow_nan=False, allow_infinity=False)
 
 def laplace(x: float, size: int, rng: Rng) -> Any:
     return x + rng.laplace(0, 1, size)
-
-
-def again(event: Event) -> Event:
-    restored = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert restored == event
-    return restored
 
 
 # --- the lowest bit -------------------------------------------------------------------------------
@@ -60,17 +53,12 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
     x[:50], y[:60] = math.nan, math.inf
-    looks = low_bits(Numbers(x, y, 16, View(), fine=True))
-    assert len(looks) == 2
-    fresh = np.append(laplace(0.3, 500, rng), [0.0, math.nan, -math.inf, 5e-324])
-    for look in looks:
-        for side, counts in zip((x, y), look.folds, strict=True):
-            codes = look.coded(side)
-            assert (np.bincount(codes, None, look.size) == counts.sum(axis=0)).all()
-        for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
-            event = again(look.event(cells))
-            assert (event.holds(x) == np.isin(look.coded(x), cells)).all()
-        assert (look.event(np.arange(3)).holds(fresh) == np.isin(look.coded(fresh), range(3))).all()
+    (look,) = low_bits(Numbers(x, y, 16, View(), fine=True))
+    for side, counts in zip((x, y), look.folds, strict=True):
+        assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
+    for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
+        event = again(look.event(cells))
+        assert (event.holds(x) == np.isin(look.coded(x), cells)).all()
 
 
 # --- audits of reals ------------------------------------------------------------------------------
@@ -98,7 +86,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     assert "lowest bit of output" in witness.event or "multiple of" in witness.event
     assert "Mironov 2012" in str(verdict)
     assert json.loads(verdict.to_json())["witness"]["note"] == witness.note
-    event = Event.from_plain(witness.ranges)
+    event = event_of(witness.ranges)
     rng = np.random.default_rng(99)
     p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
     assert math.log((max(p, q) + 1e-3) / (min(p, q) + 1e-3)) > 2  # the event replays
@@ -147,19 +135,12 @@ def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
     assert [layout.columns[i].name for i in layout.numbers] == ["entry 1", "entry 2"]
 
 
-def test_recorded_outputs_and_densities_may_stand_for_reals():
+def test_recorded_outputs_may_stand_for_reals():
     rng = np.random.default_rng(4)
     outputs = laplace(0, 4000, rng), laplace(1, 4000, rng)
     assert ea.audit_outputs(outputs, ea.pure(1.1)).verdict == "violated"
     verdict = ea.audit_outputs(outputs, ea.pure(1.1), as_reals=True)
     assert verdict.verdict == "not refuted"
-
-    def sloped(x: float, size: int, rng: Rng) -> Any:
-        return (1 + x) * rng.random(size) / 2 + x / 4
-
-    # densities are of reals
-    verdict = ea.audit(sloped, [(0, 0.01)], ea.pure(9.0), support=(0, 1), lipschitz=9.0, **QUICK)
-    assert verdict.verdict != "violated"
     with pytest.raises(ArgumentError, match="as_reals must be true or false, got 'yes'"):
         ea.audit(laplace, [(0, 1)], ea.pure(1.0), as_reals="yes")
 
@@ -207,7 +188,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert "score of" in verdict.witness.event + verdict.witness.rests_on
-    event = Event.from_plain(verdict.witness.ranges)
+    event = event_of(verdict.witness.ranges)
     rng = np.random.default_rng(77)
     p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
@@ -235,7 +216,7 @@ def test_a_formula_is_evaluated_and_restored():
     formula = Formula((0, 2), (1.0, 0.0), (2.0, 1.0), (((0,), 1.0), ((0, 1), 0.5), ((1, 1), -1.0)))
     rows = np.array([[3.0, 9.0, 2.0], [1.0, 9.0, math.nan], [1e300, 9.0, -math.inf]])
     assert formula.of(rows).tolist() == [1 + 1 - 4, 0.0, 8 - 32 - 64]
-    assert Formula.from_plain(json.loads(json.dumps(formula.to_plain()))) == formula
+    again(Event(((0.0, None),), view=View("learned", formula=formula)))
 
 
 @pytest.mark.parametrize(
@@ -330,22 +311,6 @@ def test_parts_of_outputs_are_named(mechanism, witnesses):
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert verdict.witness.event in witnesses.split("|")
-
-
-@pytest.mark.parametrize("mechanism", [members, whole_keys, fails])
-def test_parts_of_outputs_are_the_same_through_a_worker(mechanism, tmp_path):
-    sources = "\n\n".join(map(getsource, (coin, mechanism)))
-    (tmp_path / "structures.py").write_text(
-        f"from __future__ import annotations\n\n{sources}", encoding="utf-8"
-    )
-    place = f"structures.py:{mechanism.__name__}"
-    there = python_worker(sys.executable, place, folder=str(tmp_path), failures=True)
-    try:
-        verdict = ea.audit(there, [(0, 1)], ea.pure(0.5), samples=1000, check_sampler=False)
-    finally:
-        there.close()
-    assert verdict.witness is not None
-    assert verdict.witness.event in dict(STRUCTURES)[mechanism].split("|")
 
 
 # --- levels ---------------------------------------------------------------------------------------

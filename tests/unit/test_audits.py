@@ -43,7 +43,6 @@ MISTAKES = [  # old text, new text, the error
     (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp cannot be used with epsilon; choose"),
     (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),
     (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),
-    ("samples: 3000", "support: [0, 1]", "vector.support: needs lipschitz, which is missing"),
     (COMMAND, "{command: ./coin}", "program.parameters: 'p' is used nowhere; write {p} into"),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
     (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),

@@ -10,7 +10,6 @@ from scipy.stats import binom
 
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.statistics import berger_boos
 from epsilometer_audit.statistics.berger_boos import lower_bound, p_value
 
 
@@ -173,30 +172,3 @@ def test_it_is_as_near_as_a_test_can_be(hits, hits_prime, draws):
         clopper_pearson(hits, draws)[0] / clopper_pearson(hits_prime, draws)[1]
     )  # each at 97.5 %
     assert bound - twice > 0.3 * (math.log(p / q) - wald)
-
-
-def test_critical_counts_of_a_range_are_those_of_its_ends():
-    rng = np.random.default_rng(3)
-    extreme, score = (np.vectorize(f.py_func) for f in (berger_boos._extreme, berger_boos._score))
-    for _ in range(40):
-        n, m = rng.integers(5, 40, 2).tolist()
-        k, k_prime = rng.integers(n // 2, n + 1), rng.integers(0, m // 4 + 1)
-        counts, delta = np.ogrid[: n + 1, : m + 1], rng.choice([0.0, 0.05])
-        scales = np.exp(np.linspace(*sorted(rng.uniform(0, 1.5, 2)), 5))
-        z = score(k, n, k_prime, m, scales, delta)
-        if z.min() > 0:
-            i, j = (each[..., None] for each in counts)
-            sets = extreme(i, n, j, m, scales, delta, z)
-            assert sets[..., [0, -1]].any(axis=-1)[sets.any(axis=-1)].all()
-
-
-def test_few_counts_have_the_bound_of_every_claim_of_the_grid(monkeypatch):
-    counts = [(180, 250, 60, 250), (20, 20, 2, 30), (700, 1000, 400, 900), (9, 40, 1, 40)]
-    bounds = [lower_bound(*each) for each in counts]
-    tail = berger_boos._worst_tail
-
-    def of_single_claims(k, n, k_prime, m, scales, *rest):
-        return tail(k, n, k_prime, m, scales, *rest) if scales[0] == scales[1] else 1.0
-
-    monkeypatch.setattr(berger_boos, "_worst_tail", of_single_claims)
-    assert [lower_bound(*each) for each in counts] == bounds

@@ -51,7 +51,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=PAIRS, **chang
         **{"audits": "a", "entry": "e", "set": "s", "arguments": {}, "given": {}},
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0},
-        **{"as_reals": False, "outcomes": None, "support": None, "lipschitz": None},
+        **{"as_reals": False, "outcomes": None},
         **{"guesses": None, "audit_seed": 5, "alpha": 0.05, "explain": False},
         "claims": [{"claim": claim, "detect": None} for claim in claims],
         **changed,

@@ -1,6 +1,5 @@
 """Events hold the outputs of their ranges, and survive a file."""
 
-import json
 import math
 
 import numpy as np
@@ -10,13 +9,7 @@ from hypothesis import strategies as st
 
 from epsilometer_audit.events.candidates import FOLDS, fifths
 from epsilometer_audit.events.events import Event, View, row_codes
-
-
-def again(event):
-    """Return an event that was written down and read."""
-    restored = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert restored == event
-    return restored
+from tests.unit.written_events import again
 
 
 def test_ranges_are_closed_and_open_ends_have_none():

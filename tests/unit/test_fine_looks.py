@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,15 +10,16 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.events import NOT_FINITE, SPAN, ZERO, Event, View
+from epsilometer_audit.events.events import NOT_FINITE, ZERO, Event, View
 from epsilometer_audit.outcomes import kinds
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores
 from epsilometer_audit.statistics.claims import Claim, pure
-from epsilometer_audit.statistics.fine_cells import narrow_cells, remainder_cells
+from epsilometer_audit.statistics.fine_cells import remainder_cells
 from epsilometer_audit.statistics.learning import learn
 from epsilometer_audit.statistics.scores import differences
 from tests.seeds import FIVE
+from tests.unit.written_events import again
 
 Rng = np.random.Generator
 Mechanism = Callable[[int, int, Rng], Any]
@@ -61,12 +61,6 @@ def fifth_decimal(x: int, size: int, rng: Rng) -> Any:
     return np.round(rng.laplace(0, 1e3, size), 3) + x * 1e-5
 
 
-def with_outliers(x: int, size: int, rng: Rng) -> Any:
-    """A grid of no short number."""
-    y = 0.1 * x + np.round(rng.laplace(0, 1e4, size)) / math.pi
-    return np.where(rng.random(size) < 0.05, rng.laplace(0, 1e4, size), y)
-
-
 GRIDS: dict[str, tuple[Mechanism, bool]] = {
     **{
         f"{factor} in noise of {scale:g}": (grid(factor, scale), False)
@@ -78,7 +72,6 @@ GRIDS: dict[str, tuple[Mechanism, bool]] = {
     "decimals": (decimals, False),
     "decimals of reals": (decimals, True),
     "fifth decimal": (fifth_decimal, False),
-    "with outliers": (with_outliers, True),
 }
 
 
@@ -150,22 +143,12 @@ def late(x: int, size: int, rng: Rng) -> Any:
     return np.column_stack([z, two_of_fifty(x, size, rng)])
 
 
-def late_difference(x: int, size: int, rng: Rng) -> Any:
-    return np.column_stack([rng.normal(0, 1, (size, 80)), close(x, size, rng)])
-
-
-def shift_far_from_zero(x: int, size: int, rng: Rng) -> Any:
-    return 1.7e9 + 345678.9 + rng.laplace(2 * x, 1, (size, 2))
-
-
 def far_from_zero(x: int, size: int, rng: Rng) -> Any:
     z = two_of_fifty(x, size, rng)[:, [0, 1, 7, 31]]
     return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
 
 
-@pytest.mark.parametrize(
-    "mechanism", [series, twice, late, late_difference, far_from_zero, shift_far_from_zero]
-)
+@pytest.mark.parametrize("mechanism", [series, twice, late, far_from_zero])
 @with_five_seeds
 def test_dependence_between_entries_is_detected(mechanism, seed):
     assert audited(mechanism, seed, samples=2000, as_reals=True).verdict == "violated"
@@ -221,18 +204,11 @@ def test_few_differences_are_looked_at():
         (Event(((ZERO, ZERO),), view=View("low bit")), [0.0, -0.0, 0.3], [1, 1, 0], "output = 0"),
         (Event(((NOT_FINITE, NOT_FINITE),), view=View("low bit")), [math.inf, math.nan, 0.0],
          [1, 1, 0], "output is not finite"),
-        (Event(((-1074, -3), (SPAN - 1074, SPAN - 3), (2 * SPAN - 2, 2 * SPAN + ZERO)),
-               view=View("low bit", starts=(-1.0, 0.5))),
-         [-2.125, -1.5, -0.125, 0.0, 0.625, 0.75, 9.0], [1, 0, 1, 0, 0, 1, 1],
-         "lowest bit of output is 2^-3 or below where output < 0.5 or "
-         "output is a multiple of 2^-2 where output >= 0.5"),
     ],
 )  # fmt: skip
 def test_events_agree_with_their_text(event, outputs, inside, words):
-    again = Event.from_plain(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
-    assert again == event
     table = np.array(outputs)
-    assert again.holds(table).tolist() == [bool(held) for held in inside]
+    assert again(event).holds(table).tolist() == [bool(held) for held in inside]
     layout = layout_of(np.full(table.shape, 1 / 3 if event.view.kind == "low bit" else 0.0))
     at = "output[{}]" if "output[0]" in layout.columns[0].name else "entry {}"
     for i in (0, 1):
@@ -247,8 +223,7 @@ def test_extreme_numbers_raise_no_warning(numbers):
     x[::50] = numbers
     for sides in ((x, y), (x.astype(float), y.astype(float)), (x * 1e280, y / 3)):
         sides[0][::40] = 0 if sides[0].dtype == np.int64 else math.nan
-        looks = [*remainder_cells(0, *sides, 64, as_reals=False), *narrow_cells(View(), *sides)]
-        assert all(look.size > 0 for look in looks)
+        assert all(look.size > 0 for look in remainder_cells(0, *sides, 64, as_reals=False))
 
 
 def test_without_a_layout_neither_remainders_nor_low_bits_are_looked_at():

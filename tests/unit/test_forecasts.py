@@ -12,7 +12,7 @@ from epsilometer_audit import answer
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
-from epsilometer_audit.statistics.upper import FiniteOutcomes, share_of_rounds, upper_bound
+from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
 from tests.seeds import FIVE
 
 ORDERS = (1.01, 2.0, 20.0, 500.0)
@@ -63,7 +63,7 @@ def test_an_upper_bound_errs_about_as_often_as_it_may(alpha):
     rng, low = np.random.default_rng(6), 0
     for _ in range(400):
         sides = tuple(rng.choice(3, 2000, p=law) for law in (p, q))
-        bound = upper_bound([sides], pure(1.0), FiniteOutcomes(3), alpha)
+        bound = upper_bound([sides], pure(1.0), 3, alpha)
         low += bound is not None and bound < np.log(2)
     spread = np.sqrt(alpha * (1 - alpha) / 400)
     assert alpha / 30 < low / 400 < alpha + 2.6 * spread
@@ -72,9 +72,9 @@ def test_an_upper_bound_errs_about_as_often_as_it_may(alpha):
 def test_pairs_share_no_alpha_for_a_pure_level_and_rounds_do():
     rng = np.random.default_rng(7)
     sides = tuple((rng.random(5000) < p).astype(int) for p in (0.5, 0.4))
-    single, three = (upper_bound([sides] * k, pure(1.0), FiniteOutcomes(2), 0.05) for k in (1, 3))
+    single, three = (upper_bound([sides] * k, pure(1.0), 2, 0.05) for k in (1, 3))
     assert single == three
-    assert upper_bound([sides], pure(1.0), FiniteOutcomes(2), 0.05, [0.5]) > single
+    assert upper_bound([sides], pure(1.0), 2, 0.05, [0.5]) > single
     ends = [share_of_rounds(3, rounds, stopped=False) for rounds in (1, 2, 3)]
     early = sum(share_of_rounds(3, rounds, stopped=True) for rounds in range(1, 1000))
     assert sum(ends) + early <= 1

@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
 from epsilometer_audit.cli.arguments import (
@@ -110,9 +111,9 @@ def _audit(argv: Sequence[str]) -> int:
     finally:
         progress.end()
     if tables and failure is None:
-        from epsilometer_audit.sources.recorded import digest
+        from epsilometer_audit.serving.digests import sha256
 
-        made_of = {**verdict.provenance["made of"], **digest(tables)}
+        made_of = {**verdict.provenance["made of"], **{name: sha256(Path(name)) for name in tables}}
         verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:

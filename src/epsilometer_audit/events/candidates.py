@@ -9,9 +9,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.events import Event, View, row_codes
 
 FOLDS = 5  # successive parts of the draws of a side
-_SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
@@ -131,7 +130,7 @@ class Cells(ABC):
 
     def _ratios(self) -> tuple[Floats, Floats]:
         """Return the log ratios of cells, by shrinkage ``(s, k)``, and those of other folds."""
-        some = np.array(_SHRINKAGES)[:, None] / self._n
+        some = np.array(SHRINKAGES)[:, None] / self._n
         sides = (self._all, self.folds[0]), (self._all_prime, self.folds[1])
         whole = [
             np.log(counts / n + some)
@@ -256,7 +255,7 @@ class Numbers(Cells):
 
     ``repeats`` tells whether every value has a cell of its own, ``starts`` are the starts of all
     cells but the first, ``(k - 1,)``. ``fine`` cells hold few draws at both ends, and rarer values
-    have cells of their own. ``sides`` are the numbers themselves, reals sorted within each fifth.
+    have cells of their own. ``sides`` are the numbers themselves, ``codes`` their cells.
     """
 
     def __init__(
@@ -288,23 +287,11 @@ class Numbers(Cells):
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        if not real:
-            super().__init__(*self.codes, size)
-        else:
-            self.sides = _sorted_fifths(x), _sorted_fifths(x_prime)
-            self._set_folds(*map(self._folds, self.sides))
+        self.codes = self._codes(x), self._codes(x_prime)
+        super().__init__(*self.codes, size + self._missing)
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = _Values(x, x_prime, distinct, view)
-
-    @cached_property
-    def codes(self) -> tuple[Counts, Counts]:
-        """The cells of the ``sides``, each of shape ``(n,)``."""
-        x, x_prime = self.sides
-        if np.issubdtype(x.dtype, np.integer):
-            return self._codes(x), self._codes(x_prime)
-        cells = np.tile(np.arange(self.size), FOLDS)
-        return np.repeat(cells, self.folds[0].ravel()), np.repeat(cells, self.folds[1].ravel())
 
     def choices(self) -> Iterator[Cells]:
         """Yield these cells and, where values repeat, the cells of single values if they differ."""
@@ -317,18 +304,10 @@ class Numbers(Cells):
         return self._codes(self.view.of(sample))
 
     def _codes(self, side: Sample) -> Counts:
-        codes = _search(self.starts, side, "right")
+        codes = np.searchsorted(self.starts, side, "right")
         if np.issubdtype(side.dtype, np.floating):
             codes[np.isnan(side)] = self._size
         return np.asarray(codes, np.int64)
-
-    def _folds(self, side: Sample) -> Counts:
-        """Return the counts of reals in cells, by fold, in which they are sorted; NaN is last."""
-        ends = np.append(self.starts, np.nan)[: self._size - 1 + self._missing]
-        below = np.zeros((FOLDS, ends.size + 2), np.int64)
-        for row, part in zip(below, fifths(side.size), strict=True):
-            row[1:-1], row[-1] = side[part].searchsorted(ends), side[part].size
-        return np.diff(below)
 
     def log_ratios(self) -> tuple[Sample, Floats, float]:
         """Return the starts, the shrunken log ratio of each cell ``(k,)``, and that of NaN."""
@@ -352,10 +331,6 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
-def _sorted_fifths(side: Sample) -> Sample:
-    return np.concatenate([np.sort(side[part]) for part in fifths(side.size)])
-
-
 def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, fine: bool) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
@@ -375,16 +350,6 @@ def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, fine: b
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))
     return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
-
-
-def _search(rising: Sample, values: Sample, side: Literal["left", "right"]) -> Counts:
-    """Return ``np.searchsorted(rising, values, side)``; of a few whole numbers from a table."""
-    if values.size and np.issubdtype(values.dtype, np.integer):
-        low, high = int(values.min()), int(values.max())
-        if high - low < values.size:
-            table = np.searchsorted(rising, np.arange(low, high + 1), side=side)
-            return np.asarray(table[values.astype(np.int64) - low])
-    return np.searchsorted(rising, values, side=side)
 
 
 def _after(values: Sample) -> Sample:
@@ -410,12 +375,12 @@ class _Values(Cells):
         self._values, self.view = values, view
         real = np.issubdtype(x.dtype, np.floating)
         missing = real and bool(np.isnan(x).any() or np.isnan(x_prime).any())  # NaN sorts last
-        codes, codes_prime = (_search(values, side, "left") for side in (x, x_prime))
+        codes, codes_prime = (np.searchsorted(values, side) for side in (x, x_prime))
         super().__init__(codes, codes_prime, values.size + missing)
 
     def coded(self, sample: Sample) -> Counts:
         numbers = self.view.of(sample)
-        codes = _search(self._values, numbers, "left")
+        codes = np.searchsorted(self._values, numbers)
         known = codes < self._values.size
         known[known] = self._values[codes[known]] == numbers[known]
         codes[~known] = self.size

@@ -11,7 +11,7 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,14 +24,11 @@ from epsilometer_audit.events.formula import Formula
 
 Number = float | int
 
-_FEW = 8  # ranges that outputs are compared with one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
 MINUS_ZERO = -5e-324
 """Stands for -0.0 where it differs from 0.0."""
-SPAN = 4096
-"""Difference between the codes of a lowest bit in one range of outputs and in the next range."""
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference", "all"
@@ -70,9 +67,6 @@ class View:
         numbers below all starts), and the number that a missing entry adds.
     rows
         Whole numbers of shape ``(k, d)``.
-    starts
-        Of ranges of a real, without the first, where its lowest bit is looked at by range: 4096 is
-        added for each range.
     formula
         Of a learned score.
     """
@@ -81,7 +75,6 @@ class View:
     entry: int = 0
     scores: tuple[tuple[Sequence[Number], Sequence[float], float], ...] = ()
     rows: Sequence[Sequence[int]] = ()
-    starts: Sequence[float] = ()
     formula: Formula | None = None
     modulus: Number = 1
     other: int = 0
@@ -109,10 +102,7 @@ class View:
             codes = row_codes(np.concatenate([chosen, sample]))
             return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
         if self.kind == "low bit":
-            bits = lowest_bits(sample)
-            if not self.starts:
-                return bits
-            return bits + SPAN * np.searchsorted(self.starts, sample, side="right")
+            return lowest_bits(sample)
         if self.kind == "remainder":
             return remainders(sample, self.modulus)
         if self.kind == "difference":
@@ -146,37 +136,6 @@ class View:
             for a, b in ranges
         ]
 
-    def low_bit_texts(self, name: str, ranges: Ranges) -> list[str]:
-        """Return a text for each set of lowest bits of a real, and the ranges where it holds."""
-        held: dict[int, list[tuple[int, int]]] = {}
-        for ends in ranges:
-            first, last = (
-                int(end) if end is not None and math.isfinite(end) else open_end
-                for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
-            )
-            interval = min(max((first + SPAN // 2) // SPAN, 0), len(self.starts))
-            held.setdefault(interval, []).append((first - SPAN * interval, last - SPAN * interval))
-        texts = []
-        while held:
-            start = end = min(held)
-            bits = held.pop(start)
-            while held.get(end + 1) == bits:
-                end += 1
-                del held[end]
-            texts.append(_low_bit_text(name, bits) + self._where(name, start, end))
-        return texts
-
-    def _where(self, name: str, first: int, last: int) -> str:
-        """Name the ranges where lowest bits are looked at, in six digits if these differ."""
-        low = self.starts[first - 1] if first else None
-        high = self.starts[last] if last < len(self.starts) else None
-        left, right = ("" if end is None else f"{end:.6g}" for end in (low, high))
-        if left == right:
-            left, right = ("" if end is None else repr(end) for end in (low, high))
-        if left and not right:
-            return f" where {name} >= {left}"
-        return f" where {left and f'{left} <= '}{name} < {right}" if right else ""
-
 
 @dataclass(frozen=True)
 class Event:
@@ -193,12 +152,9 @@ class Event:
     def holds(self, sample: Sample) -> Bools:
         """Tell which of the outputs, of shape ``(n,)`` or ``(n, d)``, lie in the event."""
         numbers = self.view.of(sample)
-        firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-        if len(self.ranges) <= _FEW:
-            inside = np.zeros(len(numbers), bool)
-            for first, last in zip(firsts, lasts, strict=True):
-                inside |= (numbers >= first) & (numbers <= last)
-        else:
+        inside = np.zeros(len(numbers), bool)
+        if self.ranges:
+            firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
             at = np.searchsorted(firsts, numbers, side="right") - 1
             inside = (at >= 0) & (numbers <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
@@ -221,33 +177,17 @@ class Event:
             plain["missing"] = True
         if view.kind != "output":
             plain["view"] = view.kind
-        plain |= {name: _changed(list, getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
+        plain |= {name: _listed(getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
         if view.parts:
             plain["parts"] = [part.to_plain() for part in view.parts]
-        if view.starts:
-            plain["starts"] = list(view.starts)
         if view.formula is not None:
             plain["formula"] = view.formula.to_plain()
         return plain
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Event:
-        """Return the event of `to_plain`."""
-        kind = plain.get("view", "output")
-        names = [*_FIELDS.get(kind, ()), "starts"]
-        fields = {name: _changed(tuple, plain[name]) for name in names if name in plain}
-        if "formula" in plain:
-            fields["formula"] = Formula.from_plain(plain["formula"])
-        view = View(kind, parts=tuple(map(cls.from_plain, plain.get("parts", ()))), **fields)
-        ranges = [[float(e) if isinstance(e, str) else e for e in ends] for ends in plain["ranges"]]
-        return cls(_changed(tuple, ranges), plain.get("missing", False), view)
 
-
-def _changed(kind: Callable[[Any], Any], value: Any) -> Any:
-    """Return lists or tuples, and those within, as the other kind."""
-    if isinstance(value, list | tuple):
-        return kind([_changed(kind, inside) for inside in value])
-    return value
+def _listed(value: Any) -> Any:
+    """Return tuples, and those within, as lists."""
+    return list(map(_listed, value)) if isinstance(value, list | tuple) else value
 
 
 def range_texts(name: str, ranges: Ranges) -> list[str]:
@@ -270,13 +210,17 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
     return texts
 
 
-def _low_bit_text(name: str, ranges: Sequence[tuple[int, int]]) -> str:
-    """Return a text that says that the lowest bit of a number lies in one of some ranges."""
+def low_bit_texts(name: str, ranges: Ranges) -> list[str]:
+    """Return texts that say that the lowest bit of a number lies in one of some ranges."""
     texts = []
-    for first, last in ranges:
+    for ends in ranges:
+        first, last = (
+            int(end) if end is not None and math.isfinite(end) else open_end
+            for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
+        )
         if last == NOT_FINITE and first < last:
-            return " or ".join([_low_bit_text(name, [(first, ZERO)]), f"{name} is not finite"])
-        if first == NOT_FINITE:
+            texts += [*low_bit_texts(name, [(first, ZERO)]), f"{name} is not finite"]
+        elif first == NOT_FINITE:
             texts.append(f"{name} is not finite")
         elif first == ZERO:
             texts.append(f"{name} = 0")
@@ -288,7 +232,7 @@ def _low_bit_text(name: str, ranges: Sequence[tuple[int, int]]) -> str:
             texts.append(f"lowest bit of {name} is 2^{first}")
         else:
             texts.append(f"lowest bit of {name} is 2^{first} to 2^{last}")
-    return " or ".join(texts)
+    return texts
 
 
 def lowest_bits(numbers: Sample) -> Counts:
@@ -380,9 +324,4 @@ def codes_of(outputs: Sample) -> Counts:
     """
     rows = outputs.reshape(len(outputs), -1)
     codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
-    if codes.size and codes.dtype == np.int64:
-        low, high = int(codes.min()), int(codes.max())
-        if high - low < codes.size:  # nothing is sorted
-            from_0 = codes - low
-            return (np.cumsum(np.bincount(from_0) > 0) - 1)[from_0]
     return np.unique(codes, return_inverse=True)[1].reshape(-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,13 +48,6 @@ class Formula:
         """Return the formula as plain values for JSON."""
         plain: dict[str, Any] = {name: list(getattr(self, name)) for name in _ARRAYS}
         return plain | {"terms": [[list(factors), weight] for factors, weight in self.terms]}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Formula:
-        """Return the formula of `to_plain`."""
-        terms = tuple((tuple(factors), weight) for factors, weight in plain["terms"])
-        entries, centres, scales = (tuple(plain[name]) for name in _ARRAYS)
-        return cls(entries, centres, scales, terms)
 
 
 def standardised(

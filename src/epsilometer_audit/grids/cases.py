@@ -29,7 +29,6 @@ from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.rounds import least_samples
-from epsilometer_audit.statistics.upper import Smooth
 
 _SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
@@ -38,9 +37,9 @@ _TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
-    *("as_reals", "outcomes", "support", "lipschitz"),
+    *("as_reals", "outcomes"),
 )
-_OF_QUESTIONS = {"method", "outcomes", "support", "lipschitz", "as_reals"}
+_OF_QUESTIONS = {"method", "outcomes", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
 _MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
@@ -182,7 +181,6 @@ class Audits:
         """Return all that the verdicts on a case follow from, by the file's name and the seed."""
         options = self.file.audits[case.entry].model_dump(include=_OF_JOBS)
         own = generator(seed, "audits", name, case.entry, case.parameters, case.pairs)
-        support = options["support"]
         return {
             **options,
             "audits": name,
@@ -193,8 +191,6 @@ class Audits:
             "given": dict(case.given),
             "pairs": case.inputs,
             "samples": case.samples,
-            "as_reals": options["as_reals"] or support is not None,
-            "support": None if support is None else list(support),
             "audit_seed": int(own.integers(2**31)),
             "alpha": self.alpha,
             "claims": list(case.claims),
@@ -208,8 +204,6 @@ class Audits:
         if entry.method == "exact":
             options["exact"] = "method"
         check_together(options, lambda key: key.replace("_", " "))
-        if entry.support is not None and entry.lipschitz is not None:
-            Smooth(entry.support, entry.lipschitz)
         if entry.pairs is None and not {"outputs", "one_run", "canaries"} & set(options):
             raise ArgumentError("pairs", "is missing")
         for key, texts in _texts_of(mechanism).items():

@@ -230,8 +230,6 @@ class AuditEntry(Model):
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
     outcomes: Annotated[int, Field(ge=2, le=MOST_OUTCOMES)] | None = None
-    support: tuple[float, float] | None = Field(default=None, strict=False)
-    lipschitz: Annotated[float, Field(gt=0)] | None = None
     about: About = About()
     expected: Literal["violated", "not refuted"] | None = None
 

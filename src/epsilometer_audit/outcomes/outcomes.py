@@ -15,7 +15,7 @@ these numbers is a fixed set of outputs.
   lengths, also the last entries. Records and tables are dictionaries by label, with their types
   under the key ``$``.
 - Of many different words, the parts are looked at, too (`texts`): length, first and last
-  characters, numbers within, JSON, bytes as numbers, dates as times; of failures, the message.
+  characters, numbers within, JSON, dates as times; of failures, the message.
 - Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
   have further columns, of remainders.
 
@@ -37,7 +37,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer_audit.events.events import MINUS_ZERO, Event, range_texts
+from epsilometer_audit.events.events import MINUS_ZERO, Event, low_bit_texts, range_texts
 from epsilometer_audit.outcomes.kinds import Column, kind_and_columns, shape_of
 from epsilometer_audit.outcomes.reals import (
     Array,
@@ -184,7 +184,7 @@ class Layout:
             texts += [f"{name} is NaN"] * event.missing
             text = listed("", texts, " or ", " ranges", most=3)
         elif view.kind == "low bit":
-            texts = view.low_bit_texts(columns[view.entry].name, event.ranges)
+            texts = low_bit_texts(columns[view.entry].name, event.ranges)
             text = listed("", texts, " or ", " such", most=3)
         else:
             entry = view.entry if view.kind == "entry" else 0

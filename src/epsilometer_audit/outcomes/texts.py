@@ -18,11 +18,6 @@ MANY = 64
 """More different words than this are split into parts."""
 _ENDS = 8  # characters at the start, and at the end
 _NUMBER = re.compile(r"-?(0*)[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-_BINARY = {
-    f"{order} {np.dtype(kind)}": np.dtype(kind).newbyteorder(order)
-    for kind in ("f8", "i8", "f4", "i4")
-    for order in ("little", "big")
-}
 
 
 def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], bool]:
@@ -48,12 +43,6 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
         with suppress(ValueError, RecursionError):
             if isinstance(json.loads(min(texts)), (dict, list)):
                 steps.append(("text", "value"))
-    sizes = set(map(len, binary)) or {1}
-    steps += [
-        ("text", name)
-        for name, kind in _BINARY.items()
-        if all(size % kind.itemsize == 0 for size in sizes)
-    ]
     longest = max(map(len, [*texts, *binary]), default=0)
     ends = range(min(longest, _ENDS))
     steps += [("text", "length")] if longest else []
@@ -111,10 +100,6 @@ def _time(value: Any) -> int:
     return int(value.toordinal())
 
 
-def _of_bytes(kind: np.dtype[Any]) -> Callable[[bytes], tuple[Any, ...]]:
-    return lambda data: tuple(np.frombuffer(data[: 8 * kind.itemsize], kind).tolist())
-
-
 _PARTS: dict[Any, Callable[[Any], Any]] = {
     "length": len,
     "pattern": _pattern,
@@ -124,5 +109,4 @@ _PARTS: dict[Any, Callable[[Any], Any]] = {
     "value": _value,
     "message": lambda failure: failure.message,
     "time": _time,
-    **{name: _of_bytes(kind) for name, kind in _BINARY.items()},
 }

@@ -75,22 +75,10 @@ def lower_bound(
     gamma = _GAMMA * alpha
     limit = _upper_limit(k_prime, m, gamma)
 
-    def refuted(epsilon: float, last: float | None = None, *, everywhere: bool = True) -> bool:
-        """Tell whether a claim is refuted, or all up to the last."""
-        scales = math.exp(epsilon), math.exp(epsilon if last is None else last)
-        allowed = (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, allowed, everywhere, work)
+    def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
+        scale, allowed = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
+        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, work)
         return bool(worst <= allowed)
-
-    def kept(claims: list[float]) -> int | None:
-        """Return the number of the first claim that is not refuted."""
-        if refuted(claims[0], claims[-1]):
-            return None
-        if (half := len(claims) // 2) == 0:
-            return 0
-        if (first := kept(claims[:half])) is not None:
-            return first
-        return None if (later := kept(claims[half:])) is None else half + later
 
     # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(n, m) <= _FEW
@@ -103,11 +91,13 @@ def lower_bound(
         low += step
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _DIGITS)
     if everywhere:  # few counts: p-values rise in steps, sometimes one back
-        below: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
-        if (first := kept(below)) is None:
-            return low
-        last = below[first - 1] if first else 0.0
-        return bisected(refuted, last, below[first], _DIGITS)[0]
+        claims: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
+        last = 0.0
+        for claim in claims:
+            if not refuted(claim):
+                return bisected(refuted, last, claim, _DIGITS)[0]
+            last = claim
+        return low
     step = 4 * _DIGITS
     while low > 0 and not refuted(low):
         low, high, step = max(low - step, 0.0), low, 2 * step
@@ -135,8 +125,7 @@ def p_value(
     _check_delta(delta)
     work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
     limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
-    scales = math.exp(epsilon), math.exp(epsilon)
-    worst = _worst_tail(k, n, k_prime, m, scales, delta, limit, 1.0, True, work)
+    worst = _worst_tail(k, n, k_prime, m, math.exp(epsilon), delta, limit, 1.0, True, work)
     return float(min(worst + gamma, 1.0))
 
 
@@ -164,7 +153,7 @@ def _worst_tail(
     n: int,
     k_prime: int,
     m: int,
-    scales: tuple[float, float],
+    scale: float,
     delta: float,
     limit: float,
     allowed: float,
@@ -173,43 +162,34 @@ def _worst_tail(
 ) -> float:
     """Return the largest tail over q up to its limit, or the first above ``allowed``.
 
-    For claims with e^epsilon between two ``scales``, which are equal for a single claim, P(S) is
-    that of the larger, and counts are extreme if they are so at either. That this bounds the tails
-    of all of them is tested, not proven; a part ``_BETWEEN`` of alpha is kept aside.
-
     Values of q lie within four standard deviations of the likeliest one (only every fourth unless
     ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
-    changes fastest (to that of either scale).
+    changes fastest.
     """
-    smallest, scale = scales
-    largest = min((1.0 - delta) / smallest, 1.0)
+    largest = min((1.0 - delta) / scale, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
     values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
     if everywhere:
         even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
-        parts = [values, limit * np.arange(1, even + 1) / even, largest * (1.0 - _HALVES)]
-        parts += [limit / even * _HALVES, min((1.0 - delta) / scale, 1.0) * (1.0 - _HALVES)]
-        values = np.concatenate(parts[: 5 if smallest < scale else 4])
+        evenly = limit * np.arange(1, even + 1) / even
+        near = largest * (1.0 - _HALVES), limit / even * _HALVES
+        values = np.concatenate([values, evenly, *near])
     work[2].fill(-1)
-    ends, limit = np.array([scales, scales]), min(limit, largest)
-    return float(_tails(k, n, k_prime, m, ends, delta, values, limit, allowed, *work))
+    limit = min(limit, largest)
+    return float(_tails(k, n, k_prime, m, scale, delta, values, limit, allowed, *work))
 
 
 @compiled
-def _tails(k, n, k_prime, m, ends, delta, values, limit, allowed, upper, pmf, least):  # type: ignore[no-untyped-def]
-    """Return the largest tail over values of q up to a limit, or the first above ``allowed``.
-
-    The last part of ``ends`` is for the scores z at both scales, the first.
-    """
-    for i in range(2):
-        ends[1, i] = _score(k, n, k_prime, m, ends[0, i], delta)
-    if ends[1, 1] <= 0.0:
+def _tails(k, n, k_prime, m, scale, delta, values, limit, allowed, upper, pmf, least):  # type: ignore[no-untyped-def]
+    """Return the largest tail over values of q up to a limit, or the first above ``allowed``."""
+    z = _score(k, n, k_prime, m, scale, delta)
+    if z <= 0.0:
         return 1.0
     worst = 0.0
     for q in values:
         if 0.0 < q <= limit:
-            tail = _tail(ends[1], n, m, ends[0], delta, q, upper, pmf, least)
+            tail = _tail(z, n, m, scale, delta, q, upper, pmf, least)
             worst = max(worst, tail)
             if tail > allowed:
                 break
@@ -232,19 +212,13 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _extreme(k, n, k_prime, m, scale, delta, z):  # type: ignore[no-untyped-def]
-    """Tell whether counts have a score of z at least: the counts of z do, in any rounding."""
-    return _score(k, n, k_prime, m, scale, delta) >= (z * (1.0 - 1e-9) if z < math.inf else z)
-
-
-@compiled
-def _tail(zs, n, m, scales, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
+def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
 
     For each count of x' the score rises with that of x; the least count that reaches z rises, too:
     ``least`` has those that are known, -1 for others.
     """
-    z_first, z, smallest, scale = zs[0], zs[1], scales[0], scales[1]
+    z = z * (1.0 - 1e-9) if z < math.inf else z  # the counts of z are extreme in any rounding
     low, high, unit = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
@@ -254,10 +228,7 @@ def _tail(zs, n, m, scales, delta, q, upper, pmf, least):  # type: ignore[no-unt
         first = least[j]
         if first < 0:
             first = max(low, least[j - 1] if j > low_prime else 0)
-            while first <= high and not (
-                _extreme(first, n, j, m, scale, delta, z)
-                or (smallest < scale and _extreme(first, n, j, m, smallest, delta, z_first))
-            ):
+            while first <= high and _score(first, n, j, m, scale, delta) < z:
                 first += 1
             if low < first <= high:
                 least[j] = first

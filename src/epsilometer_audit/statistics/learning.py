@@ -13,22 +13,21 @@ from functools import partial
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers
+from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
 from epsilometer_audit.events.choosing import best, cells_of_views
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
-from epsilometer_audit.statistics.fine_cells import low_bits, narrow_cells, remainder_cells
+from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
 from epsilometer_audit.statistics.scores import differences, learned_scores
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
 _CELLS = 64  # between quantiles of both sides
-_SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 # an event that is easier to read is chosen above .97 of the largest expected level, and above these
 # shares if it exceeds the claim by a fifth
-_SAME, _READABLE, _AMPLE = 0.97, (1.0, 0.9, 0.75), 1.2
+_SAME, _READABLE, _AMPLE = 0.97, (1.0, 0.9), 1.2
 
 
 def learn(
@@ -65,12 +64,10 @@ def _cells(
 ) -> tuple[list[Cells], ...]:
     """Return the cells of all views, the hardest to read last.
 
-    First come single numbers and their remainders; then scores, rows and low bits; then low bits in
-    ranges, and narrow cells.
+    First come single numbers and their remainders, then scores, rows and low bits.
     """
     single: list[Cells] = []
     several: list[Cells] = []
-    narrow: list[Cells] = []
     for look in cells_of_views(x, x_prime, _CELLS, fine=True):
         kind = look.view.kind
         (several if kind in ("row", "score") else single).append(look)
@@ -79,15 +76,12 @@ def _cells(
         if look.view.entry in layout.numbers and not look.repeats:
             entry, sides = look.view.entry, (look.view.of(x), look.view.of(x_prime))
             single += remainder_cells(entry, *sides, _CELLS, as_reals=as_reals)
-            narrow += narrow_cells(look.view, *sides)
             if entry in layout.reals and not as_reals:
-                bits = low_bits(look)
-                several += bits[:1]
-                narrow += bits[1:]
+                several += low_bits(look)
     if layout is not None and x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
         several += learned_scores(x, x_prime, layout.numbers, _CELLS)
-    return single, several, narrow
+    return single, several
 
 
 def expected(bets: list[Bet]) -> float:
@@ -169,7 +163,7 @@ def _function_bets(
         ours, theirs = look.folds[::-1] if swapped else look.folds
         n, m = int(ours.sum()), int(theirs.sum())
         rest, rest_prime = (side.sum(axis=0) - side for side in (ours, theirs))
-        for shrinkage in _SHRINKAGES:
+        for shrinkage in SHRINKAGES:
             whole = _log_ratio(ours.sum(axis=0), theirs.sum(axis=0), shrinkage)
             tops = np.array(_CLIPS) * whole.max()
             g = np.maximum(_log_ratio(rest, rest_prime, shrinkage), 2 * whole.min())

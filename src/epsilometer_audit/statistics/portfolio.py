@@ -60,8 +60,6 @@ class Growth:
     """
 
     pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
-    together: bool = False
-    """Whether factors are those of all blocks together."""
 
     def at(self, claim: Claim, levels: Floats) -> Floats:
         """Return the factors at any levels of the claim, ``(blocks, k)``.
@@ -72,10 +70,9 @@ class Growth:
         factors = []
         for grids, logs in self.pieces:
             each = logs[claim.quantity]
-            each = each.sum(axis=0, keepdims=True) if self.together else each
             each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
-        return np.sum(factors, axis=0) if self.together else np.concatenate(factors)
+        return np.concatenate(factors)
 
 
 @dataclass(eq=False)

@@ -422,14 +422,6 @@ def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _sum(values):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for i in range(values.size):
-        total += values[i]
-    return total
-
-
-@compiled
 def _sort(values):  # type: ignore[no-untyped-def]
     """Sort a few values by insertion."""
     for i in range(1, values.size):
@@ -606,7 +598,7 @@ def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untype
 @compiled
 def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
     """Set edges and counts of draws, 0 before, in cells; return the number of cells."""
-    total = _sum(u) + _sum(v)
+    total = u.sum() + v.sum()
     target = max(total / _LEAVES, 2.0)
     k, i, j = 0, 0, 0
     while i < x.size or j < y.size:
@@ -691,19 +683,6 @@ def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _below(values, value):  # type: ignore[no-untyped-def]
-    """Return how many of the increasing values are below a value."""
-    low, high = 0, values.size
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@compiled
 def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
     """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope.
 
@@ -726,7 +705,7 @@ def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped
         cuts[2] = min(rest_prime / (e * most_prime), cuts[0])
         cuts[3] = max(e * most / rest, cuts[1])
         for c in range(4):
-            cuts[c] = _below(ratios, cuts[c])
+            cuts[c] = np.searchsorted(ratios, cuts[c])
         i, j, i_most, j_most = int(cuts[0]), int(cuts[1]), int(cuts[2]), int(cuts[3])
         gain, loss = p[k] - p[j_most], q[k] - q[j_most]
         gain_prime, loss_prime = q[i_most], p[i_most]

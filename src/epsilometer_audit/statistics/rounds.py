@@ -185,22 +185,8 @@ class Evidence:
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
     def bet(self, claim: Claim) -> PlacedBet | None:
-        """Return the bet on the last pair that won most against a part of the claim.
-
-        If none was chosen so far, it is chosen on the first half of the draws, and counts those of
-        the other half.
-        """
-        past = self.raw[self.best]
-        if len(self.steps) > 1 or not past[0]:
-            return self.wealths[claim].witness(self.best, claim.level)[0]
-        half = len(past[0][0]) // 2
-        if half < _FEWEST:
-            return None
-        step = Step(1, half, half)
-        learned = _learn(([past[0][0][:half]], [past[1][0][:half]]), self, step)
-        later = past[0][0][half:], past[1][0][half:]
-        bets = learned.on(later, claim, [len(later[0])], half, half)
-        return next((bet for bet in bets if bet.bet.event() is not None), None)
+        """Return the bet on the last pair that won most against a part of the claim."""
+        return self.wealths[claim].witness(self.best, claim.level)[0]
 
     def witness(self, claim: Claim, lower: float, bet: PlacedBet | None) -> Found | None:
         """Return the event of the bet that won most against the level ``lower``, with its counts.

@@ -1,11 +1,8 @@
-"""Upper confidence bounds, for outputs about which the provider declares facts.
+"""Upper confidence bounds, for outputs of which the provider declares the number of outcomes.
 
 No number of draws of a black box bounds its level from above (gorla2022, Section III): the level
-may come from outputs that are too rare to be drawn. Two declarations exclude that:
-
-- there are k outcomes, all of which occur: each probability has an exact interval;
-- outputs are reals in an interval, with densities that are C-Lipschitz: the density in a cell of
-  width w is its probability over w, give or take C w / 2, for a mean and any point of a cell.
+may come from outputs that are too rare to be drawn. If there are k outcomes, all of which occur,
+each of their probabilities has an exact interval.
 
 A pure level is the largest log ratio, over pairs, directions and cells. The place of the largest is
 fixed before any draw; the bound, the largest of all ratios' bounds, is too low only if the bound
@@ -23,13 +20,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Floats, Sample
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
@@ -37,30 +32,6 @@ from epsilometer_audit.events.events import codes_of
 from epsilometer_audit.statistics.claims import Claim, Concentrated, Delta, Pure, Renyi
 
 MOST_OUTCOMES = 1_000_000  # more would need far more draws than an audit can make
-_LARGE = 1e100  # squares, products and quotients are finite
-
-
-@dataclass(frozen=True)
-class FiniteOutcomes:
-    """Outputs are one of ``number`` values."""
-
-    number: int
-
-    def __post_init__(self) -> None:
-        checks.integer("outcomes", self.number, minimum=2, maximum=MOST_OUTCOMES)
-
-
-@dataclass(frozen=True)
-class Smooth:
-    """Outputs are reals in an interval, and their densities there ``lipschitz``-continuous."""
-
-    support: tuple[float, float]
-    lipschitz: float
-
-    def __post_init__(self) -> None:
-        low, high = checks.interval("support", *self.support)
-        checks.within("support", max(-low, high, 1 / (high - low)), 0.0, _LARGE)
-        checks.within("lipschitz", self.lipschitz, 1 / _LARGE, _LARGE)
 
 
 def share_of_rounds(ends: int, rounds: int, stopped: bool) -> float:
@@ -76,32 +47,28 @@ def share_of_rounds(ends: int, rounds: int, stopped: bool) -> float:
 def upper_bound(
     samples: Sequence[tuple[Sample, Sample]],
     claim: Claim,
-    known: FiniteOutcomes | Smooth,
+    outcomes: int,
     alpha: float,
     shares: Sequence[float] | None = None,
 ) -> float | None:
     """Return a number that the level of all pairs exceeds with probability ``alpha`` at most.
 
-    ``samples`` are independent draws of both sides of each pair, of shape ``(n,)`` or ``(n, d)``;
-    ``shares`` the part of alpha for each pair, where their number depends on the draws
-    (`share_of_rounds`). The bound is infinite for too few draws, and None for claims without such a
-    bound, as mu-GDP.
+    ``samples`` are independent draws of both sides of each pair, of shape ``(n,)`` or ``(n, d)``,
+    each one of so many ``outcomes``; ``shares`` are the parts of alpha for each pair, where their
+    number depends on the draws (`share_of_rounds`). The bound is infinite for too few draws, and
+    None for claims without such a bound, as mu-GDP.
     """
     parts = [1.0] * len(samples) if shares is None else shares
     bounds = [
-        _of_pair(x, y, claim, known, alpha * part)
+        _of_pair(x, y, claim, outcomes, alpha * part)
         for (x, y), part in zip(samples, parts, strict=True)
     ]
     return None if None in bounds else max(bound for bound in bounds if bound is not None)
 
 
-def _of_pair(
-    x: Sample, x_prime: Sample, claim: Claim, known: FiniteOutcomes | Smooth, alpha: float
-) -> float | None:
+def _of_pair(x: Sample, x_prime: Sample, claim: Claim, outcomes: int, alpha: float) -> float | None:
     summed = isinstance(claim, Delta) or (isinstance(claim, Pure) and claim.delta > 0)
-    if summed and isinstance(known, Smooth):
-        return None
-    low, high = _limits(x, x_prime, known, alpha, summed)
+    low, high = _limits(x, x_prime, outcomes, alpha, summed)
     if summed:
         return _with_delta(low, high, claim)
     with np.errstate(divide="ignore"):
@@ -130,41 +97,19 @@ def _with_delta(low: Floats, high: Floats, claim: Any) -> float:
 
 
 def _limits(
-    x: Sample, x_prime: Sample, known: FiniteOutcomes | Smooth, alpha: float, summed: bool
+    x: Sample, x_prime: Sample, outcomes: int, alpha: float, summed: bool
 ) -> tuple[Floats, Floats]:
-    """Return lower and upper limits of probabilities or densities, of shape ``(2, k)`` each.
+    """Return lower and upper limits of probabilities, of shape ``(2, outcomes)`` each.
 
     All of them hold together if they are to be ``summed``, else any two of them.
     """
-    if isinstance(known, FiniteOutcomes):
-        codes = codes_of(np.concatenate([x, x_prime]))
-        number = int(codes.max()) + 1
-        if number > known.number:
-            raise ArgumentError("outcomes", f"must be at least {number}: so many were seen")
-        sides = (codes[: len(x)], codes[len(x) :])
-        counts = np.stack([np.bincount(side, None, known.number) for side in sides])
-        return _intervals(counts, alpha, known.number if summed else 1)
-    low_end, high_end = known.support
-    for side in (x, x_prime):
-        if side.dtype.kind != "f":
-            raise ArgumentError("support", "is for outputs with densities; these are no reals")
-        if side.ndim != 1 or not ((side >= low_end) & (side <= high_end)).all():
-            raise ArgumentError("support", f"[{low_end:g}, {high_end:g}] must hold every output")
-    n = min(len(x), len(x_prime))
-    # the error of a frequency over w, sqrt(1 / (n w)), and C w / 2 are about equal
-    width = (4 / (known.lipschitz**2 * n * (high_end - low_end))) ** (1 / 3)
-    cells = max(2, min(math.ceil((high_end - low_end) / width), 10_000))
-    edges = np.linspace(low_end, high_end, cells + 1)
-    counts = np.stack([np.histogram(side, edges)[0] for side in (x, x_prime)])
-    low, high = _intervals(counts, alpha, 1)
-    w = (high_end - low_end) / cells
-    slack = known.lipschitz * w / 2
-    return np.maximum(low / w - slack, 0.0), high / w + slack
-
-
-def _intervals(counts: Counts, alpha: float, ends: int) -> tuple[Floats, Floats]:
-    """Return exact intervals; so many ``ends`` of either side hold together."""
-    n = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
-    each = min(-math.expm1(math.log1p(-alpha) / 2) / ends, 0.49)
-    low, high = clopper_pearson(counts, n, 1 - 2 * each)
+    codes = codes_of(np.concatenate([x, x_prime]))
+    number = int(codes.max()) + 1
+    if number > outcomes:
+        raise ArgumentError("outcomes", f"must be at least {number}: so many were seen")
+    sides = codes[: len(x)], codes[len(x) :]
+    counts = np.stack([np.bincount(side, None, outcomes) for side in sides])
+    n = counts.sum(axis=1, keepdims=True)
+    each = min(-math.expm1(math.log1p(-alpha) / 2) / (outcomes if summed else 1), 0.49)
+    low, high = clopper_pearson(counts, np.broadcast_to(n, counts.shape), 1 - 2 * each)
     return np.asarray(low, float), np.asarray(high, float)

@@ -115,12 +115,6 @@ class PlacedBet:
     layout: Layout | None = None
     past: int = 0
 
-    @property
-    def together(self) -> PlacedBet:
-        """The bet with its counts of all blocks together."""
-        counts, counts_prime = (side.sum(axis=0)[None] for side in (self.counts, self.counts_prime))
-        return replace(self, counts=counts, counts_prime=counts_prime)
-
     def growth(self, claim: Claim, levels: Floats, alpha: float) -> Floats:
         """Return the log of the factor of each block at each level, of shape ``(blocks, m)``."""
         bet = self.bet
@@ -168,12 +162,6 @@ class PairBets:
 
     placed: Sequence[PlacedBet] = ()
     growth: Growth | None = None
-
-    @property
-    def together(self) -> PairBets:
-        """The same with all blocks in one."""
-        growth = None if self.growth is None else replace(self.growth, together=True)
-        return PairBets([bet.together for bet in self.placed], growth)
 
     def logs(self, claim: Claim, levels: Floats, alpha: float) -> Floats:
         """Return the log factors of each block, by purse, of shape ``(blocks, t, m)``."""
@@ -298,18 +286,8 @@ class Wealth:
         """
         grid = np.union1d(claim.grid(), [claim.level])
         bound = 0.0
-        steps = [{pair: bets.together for pair, bets in step.items()} for step in self.steps]
-        many = _CHUNK if claim.orders else 4 * _CHUNK  # functions have many cells, events two
-        for levels in np.split(grid, range(many, grid.size, many)):
-            course = self._course(claim, levels)
-            for step in steps:
-                course.advance(step)
-            refuted = course.total >= self.needed
-            rest = np.flatnonzero(~refuted)  # the wealth may have been larger before the end
-            for some in np.split(rest, range(_CHUNK, rest.size, _CHUNK)):
-                refuted[some] = self.log_wealth(claim, levels[some]).max(axis=0) >= self.needed
-                if not refuted[some].all():
-                    break
+        for levels in np.split(grid, range(_CHUNK, grid.size, _CHUNK)):
+            refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed
             if not refuted.all():
                 first = int(np.argmin(refuted))
                 return float(levels[first - 1]) if first else bound
@@ -330,13 +308,14 @@ class Wealth:
         bets: dict[int, PlacedBet] = {}  # those on blocks of one round together
         course = self._course(self.claim.at(level), levels)
         for step in self.steps:
-            course.advance({each: of_pair.together for each, of_pair in step.items()})
+            course.advance(step)
         for step in reversed(self.steps):
-            for each in step[pair].together.placed if pair in step else ():
-                counts, counts_prime = each.counts, each.counts_prime
+            for each in step[pair].placed if pair in step else ():
+                sides = each.counts, each.counts_prime
                 if (later := bets.get(id(each.bet))) is not None:
-                    counts, counts_prime = counts + later.counts, counts_prime + later.counts_prime
-                bets[id(each.bet)] = replace(each, counts=counts, counts_prime=counts_prime)
+                    pieces = zip(sides, (later.counts, later.counts_prime), strict=True)
+                    sides = np.concatenate(next(pieces)), np.concatenate(next(pieces))
+                bets[id(each.bet)] = replace(each, counts=sides[0], counts_prime=sides[1])
 
         def gain(bet: PlacedBet) -> float:
             return float(bet.growth(self.claim, levels, self.alpha).sum())
