@@ -8,7 +8,7 @@ import pytest
 import epsilometer_audit as ea
 from epsilometer_audit.canaries.one_run import draw_canaries
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.serving.loading import find
+from epsilometer_audit.serving.loading import load
 from epsilometer_audit.sources.callables import callable_source
 
 FOLDER = Path(__file__).parents[2] / "docs/examples/training"
@@ -19,7 +19,7 @@ FAULTS = ("no clipping", "noise of one microbatch", "sampling not accounted for"
 
 @pytest.fixture(scope="module")
 def training():
-    return find("dp_sgd.py:scores", FOLDER)[0].__globals__
+    return load("dp_sgd.py:scores", FOLDER).function.__globals__
 
 
 # --- audits ---------------------------------------------------------------------------------------
