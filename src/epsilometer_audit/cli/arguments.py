@@ -98,7 +98,7 @@ power
 _AUDITS = """\
 usage: epsilometer audits FILE [FILE ...] [options]
 
-Audits all cases of files of audits, in YAML (docs/audits.md). All claims
+Audits all cases of files of audits, in YAML (docs/many-audits.md). All claims
 of a file share its alpha.
 """
 _OF_AUDITS = """
