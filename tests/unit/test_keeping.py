@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from epsilometer_workflow.runtime.keeping import kept
 snakemake = SimpleNamespace(
     log=["results/smoke/logs/made.log"], rule="audit", wildcards=["one"], output=["made.csv"],
+    resources={{"runtime": 0.001, "mem_mb": 1}},
 )
 def stopped(cause):
     {stopped}
@@ -66,3 +67,9 @@ def test_where_that_cannot_be_written_either_the_job_fails(tmp_path):
     assert done.returncode == 1
     assert "ended the interpreter" in done.stderr
     assert not (tmp_path / "results/smoke/logs/made.stopped").exists()
+
+
+def test_no_job_is_ended_for_the_time_or_memory_that_it_asked_for(tmp_path):
+    """These are for the scheduler of a cluster: a machine may be slow, and memory to spare."""
+    done = run(tmp_path, "held = b'1' * 100_000_000; time.sleep(0.5)")
+    assert (done.returncode, done.stderr) == (0, "")
