@@ -79,7 +79,9 @@ def test_a_mistake_is_a_line_with_file_and_key(old, new, message):
 
 
 def test_the_example_of_the_documentation_is_sound():
-    FILE.write_text((ROOT / "docs/many-audits.md").read_text().split("```yaml\n")[1].split("```")[0])
+    FILE.write_text(
+        (ROOT / "docs/many-audits.md").read_text().split("```yaml\n")[1].split("```")[0]
+    )
     _, cases = read()
     assert len(cases) == 2 + 2 * 2 + 2 + 1 + 1
     assert sum(len(case.claims) for case in cases) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
