@@ -1,7 +1,7 @@
 """The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
 
 A plain mapping, a *spec*, says what is audited: `Audits.spec` makes it of a file of audits, and the
-command `epsilometer audit` of its options. Foreign code runs here and nowhere else in the workflow.
+command `epsilometer audit` of its options.
 
 An audit requests draws by input, size and seed. The audit of another claim requests the same draws,
 as far as it tests the same pairs. `Remembered` makes them once, so all claims are audited on the

@@ -166,7 +166,7 @@ def _cells(study: Study, report: str, table: config.TableEntry) -> list[dict[str
             if titles is not None:
                 keys = (c.mechanism, f"{c.mechanism} {c.inputs}")
                 cell["panel"] = next((titles[key] for key in keys if key in titles), None)
-            if cell["panel"] is not None and cell not in cells:
+            if cell["panel"] is not None:  # others are not in the figure
                 cells.append(cell)
     return cells
 
