@@ -225,9 +225,8 @@ def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> 
     """Return a method's answers from x to x' and back; raise `ArgumentError` for another type."""
     ways = [(x, x_prime)] if method.symmetric else [(x, x_prime), (x_prime, x)]
     answers = [method.estimate(*way, *given) for way in ways]
-    for answer in answers:
-        if not isinstance(answer, LevelEstimate):
-            raise ArgumentError("estimate()", f"must return a LevelEstimate, not {answer!r:.60}")
+    if wrong := [answer for answer in answers if not isinstance(answer, LevelEstimate)]:
+        raise ArgumentError("estimate()", f"must return a LevelEstimate, not {wrong[0]!r:.60}")
     return [answers[0], answers[-1]]
 
 
