@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import cycle, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,15 @@ def against_n(table: pd.DataFrame) -> style.Figure:
     """
     keys = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair"]
     figure, panels = style.by_panel(table, keys, columns=3)
-    names = list(dict.fromkeys(table["estimator"]))
-    hues = dict(zip(names, cycle(style.colours(6))))
+    looks = product(("o-", "s--", "^:"), style.colours(6))
+    look_of = dict(zip(dict.fromkeys(table["estimator"]), cycle(looks)))
+    sizes = sorted(set(table["n"] + table["fresh"]))
     for ax, (mechanism, epsilon, inputs, order, claim, _), rows in panels:
         for name, line in rows.groupby("estimator", sort=False):
-            style_of = {"color": hues[name], "label": style.named(str(name))}
+            fmt, colour = look_of[name]
+            look = {"fmt": fmt, "color": colour, "label": style.named(str(name))}
             n = line["n"] + line["fresh"]
-            ax.errorbar(n, line["mean"], line["sd"], marker="o", capsize=2, **style_of)
+            ax.errorbar(n, line["mean"], line["sd"], capsize=2, **look)
         truth = rows["truth"].iloc[0]
         if np.isfinite(truth):
             ax.axhline(truth, color=style.TRUTH, linestyle="--", label="exact")
@@ -35,6 +38,9 @@ def against_n(table: pd.DataFrame) -> style.Figure:
             of, unit = f"at {claim:g}", r"$\delta$"
         title = f"{mechanism}, {inputs}\nepsilon {epsilon:g}, {of}"
         ax.set(xscale="log", xlabel="draws a side $n$", ylabel=unit, title=title)
+        if len(sizes) < 5:
+            ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
+            ax.minorticks_off()
     style.legend(figure)
     return figure
 
@@ -57,14 +63,27 @@ def compared(table: pd.DataFrame) -> style.Figure:
     figure, panels = style.by_panel(table, [*_QUANTITY, "epsilon"], columns=columns, sharey=True)
     for ax, (mechanism, inputs, _, _, _, n, order, claim, epsilon), rows in panels:
         bounds = rows["guarantee"] != "none"
-        looks = [(~bounds, "o", "estimate"), (bounds, ">", "lower bound")]
-        for chosen, marker, label in looks:
-            mean, y, sd = (rows.loc[chosen, name] for name in ("mean", "y", "sd"))
-            ax.errorbar(mean, y, xerr=sd, fmt=marker, capsize=2, label=label)
-        ends = rows.dropna(subset=["low", "high"])
-        ax.hlines(ends["y"], ends["low"], ends["high"], color=style.GUIDE, label="interval")
-        wrong = rows[rows["contradicted"] > _CHANCE]
-        ax.plot(wrong["mean"], wrong["y"], "kx", label="below another's bound")
+        for chosen, label, marker, inside in (
+            (~bounds, "estimate", "o", None),
+            (bounds & (rows["trusted"] == 1), "lower bound", ">", None),
+            (
+                bounds & (rows["trusted"] < 1),
+                "lower bound, too few draws in some runs",
+                ">",
+                "none",
+            ),
+        ):
+            if (part := rows[chosen]).size:
+                colour = style.colours(2)[int(marker == ">")]
+                look: dict[str, Any] = {"fmt": marker, "color": colour, "label": label}
+                look |= {"capsize": 2, "markerfacecolor": inside, "markeredgewidth": 1}
+                ax.errorbar(part["mean"], part["y"], xerr=part["sd"], **look)
+        if (ends := rows.dropna(subset=["low", "high"])).size:
+            ax.hlines(ends["y"], ends["low"], ends["high"], color=style.GUIDE, label="interval")
+        if (wrong := rows[rows["contradicted"] > _CHANCE]).size:
+            ax.plot(
+                wrong["mean"], wrong["y"], "kx", markeredgewidth=2, zorder=3, label="below a bound"
+            )
         if np.isfinite(truth := rows["truth"].iloc[0]):
             ax.axvline(truth, color=style.TRUTH, linestyle="--", label="exact")
         if np.isfinite(bound := rows["largest_bound"].iloc[0]):

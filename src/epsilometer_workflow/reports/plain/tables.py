@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 _PAIR = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair", "side_x", "side_x_prime"]
+_MEANS = ("trusted", "low", "high", "largest_bound", "contradicted")
 _METHOD = [*_PAIR, "n", "estimator", "guarantee"]
 
 
@@ -22,9 +23,10 @@ def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
     """Compare methods with each other on the same pairs, also where no exact value is known.
 
     A row for each method and its ``n`` draws a side, those that confirm included, in the larger
-    direction. ``low`` is a bound, or the lower end of an interval. ``largest_bound`` is that of all
-    methods in a run. ``contradicted`` is the share of runs in which it lies above an estimate, or
-    above the upper end of its interval; ``by`` is a method that has it.
+    direction. ``low`` is a bound, or the lower end of an interval; bounds of too few draws are not
+    ``trusted``. ``largest_bound`` is that of all methods in a run. ``contradicted`` is the share of
+    runs in which it lies above an estimate, or above the upper end of its interval; ``by`` is a
+    method that has it.
     """
     rows = pd.concat(runs, ignore_index=True)
     rows = rows.assign(n=rows["n"] + rows["fresh"])
@@ -38,7 +40,7 @@ def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
     rows["contradicted"] = rows["largest_bound"] > most * (1 + 1e-9)
     rows["by"] = rows["estimator"].where(rows["bound"] == rows["largest_bound"])
     rows["by"] = same_draws["by"].transform("first").where(rows["contradicted"])
-    columns = {name: (name, "mean") for name in ("low", "high", "largest_bound", "contradicted")}
+    columns = {name: (name, "mean") for name in _MEANS}
     return (
         rows.assign(low=rows["low"].fillna(rows["bound"]))
         .groupby(_METHOD, sort=False, dropna=False)
