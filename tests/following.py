@@ -12,6 +12,7 @@ from epsilometer_audit.cli.new import new
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
 COPIED = ROOT / "tests/data/plugin/epsilometer_survey/knn.py"
+KINDS = ("answers", "estimates", "tables", "figures")
 EDIT = re.compile(r"(Add to )?`([\w./=-]+)`:\n((?:\n```\w+\n.*?```\n)+)", re.DOTALL)
 
 
@@ -27,6 +28,23 @@ def steps(folder: Path) -> Iterator[tuple[str, str]]:
             for language, block in re.findall(r"```(\w+)\n(.*?)```", blocks, re.DOTALL):
                 _edit(folder / name, language, block, added=bool(added))
                 yield section, name
+
+
+def small_study(folder: Path) -> Path:
+    """Return the study at the end of the page, with few draws."""
+    for _ in steps(folder):
+        pass
+    report = folder / "config/reports/comparison.yaml"
+    text = report.read_text(encoding="utf-8")
+    report.write_text(text.replace("runs: 10, n: 2000", "runs: 2, n: 400"), encoding="utf-8")
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return every file of estimates, every table and figure; measured seconds are left out."""
+    base = folder / "results/quick"
+    files = [f for kind in KINDS for f in sorted((base / kind).rglob("*.*")) if f.is_file()]
+    return {str(f.relative_to(base)): f.read_bytes() for f in files if f.stem != "cost"}
 
 
 def _edit(file: Path, language: str, block: str, *, added: bool) -> None:

@@ -222,7 +222,7 @@ class SampleMethod(Estimator):
 
 
 def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> list[LevelEstimate]:
-    """Return a method's answers from x to x' and back; raise `ArgumentError` for another type."""
+    """Return answers on sides ``(n,)`` or ``(n, d)``, both ways; `ArgumentError` for a wrong type."""
     ways = [(x, x_prime)] if method.symmetric else [(x, x_prime), (x_prime, x)]
     answers = [method.estimate(*way, *given) for way in ways]
     if wrong := [answer for answer in answers if not isinstance(answer, LevelEstimate)]:
