@@ -222,7 +222,7 @@ class SampleMethod(Estimator):
 
 
 def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> list[LevelEstimate]:
-    """Return answers on sides ``(n,)`` or ``(n, d)``, both ways; `ArgumentError` for a wrong type."""
+    """Return answers on sides ``(n,)`` or ``(n, d)``, both ways, or raise `ArgumentError`."""
     ways = [(x, x_prime)] if method.symmetric else [(x, x_prime), (x_prime, x)]
     answers = [method.estimate(*way, *given) for way in ways]
     if wrong := [answer for answer in answers if not isinstance(answer, LevelEstimate)]:
