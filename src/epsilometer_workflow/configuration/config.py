@@ -163,9 +163,34 @@ class RowsRemoved(Model):
 
     def names(self) -> list[str]:
         """Return which row of which database is removed."""
+        return _rows(self.databases)
+
+
+class Distributions(Model):
+    """Distributions of databases of bits: for each row, independently, the probability of a one.
+
+    In turn each row is known, and is 0 or 1. The largest level of these pairs, in both directions,
+    is that of distributional privacy (lu2022, Definition 15).
+    """
+
+    distributions: Annotated[list[Annotated[list[float], _SOME]], _SOME]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair: the known row's bit in place of its probability."""
         return [
-            f"{d}-{i}" for d, rows in enumerate(self.databases, 1) for i in range(1, len(rows) + 1)
+            [*rows[:i], bit, *rows[i + 1 :]]
+            for rows in self.distributions
+            for i in range(len(rows))
+            for bit in (0.0, 1.0)
         ]
+
+    def names(self) -> list[str]:
+        """Return which row of which distribution is known."""
+        return _rows(self.distributions)
+
+
+def _rows(databases: list[list[Any]]) -> list[str]:
+    return [f"{d}-{i}" for d, rows in enumerate(databases, 1) for i in range(1, len(rows) + 1)]
 
 
 class ClaimsEntry(Model):
@@ -184,6 +209,8 @@ def _kind_of_inputs(value: object) -> str:
             return "named pairs"
         if "databases" in value:
             return "databases"
+        if "distributions" in value:
+            return "distributions"
         return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
     return "a list"
 
@@ -193,7 +220,8 @@ Inputs = Annotated[
     | Annotated[Grid, Tag("a grid")]
     | Annotated[Pairs, Tag("named pairs")]
     | Annotated[Neighbourhood, Tag("a neighbourhood")]
-    | Annotated[RowsRemoved, Tag("databases")],
+    | Annotated[RowsRemoved, Tag("databases")]
+    | Annotated[Distributions, Tag("distributions")],
     Discriminator(_kind_of_inputs),
 ]
 
@@ -287,6 +315,38 @@ class PaperNumbers(Model):
     rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
 
 
+class Layout(Model):
+    """How a paper arranges a table: columns of ours with their heads in TeX.
+
+    The values of ``across`` head groups of columns, those of ``rows`` rows; ``cells`` fill them.
+    ``formats`` are Python's, or ``count`` (9588, 8.7e6); ``missing`` is for cells without a value,
+    ``names`` for texts, and rows are in their order. Rows with a value of ``leave_out`` are not
+    shown; the others stand in so many ``blocks`` side by side.
+    """
+
+    rows: dict[str, str] = {}
+    across: dict[str, str] = {}
+    cells: Annotated[dict[str, str], _SOME]
+    formats: dict[str, str] = {}
+    names: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    leave_out: dict[str, list[Scalar]] = {}
+    blocks: PositiveInt = 1
+
+    @model_validator(mode="after")
+    def _formats_numbers(self) -> Layout:
+        for column in {**self.formats, **self.missing}:
+            if column not in {*self.rows, *self.across, *self.cells}:
+                raise ValueError(f"has no column {column!r} to write the values of")
+        for column, form in self.formats.items():
+            if form != "count":
+                try:
+                    format(1.0, form)
+                except ValueError:
+                    raise ValueError(f"formats.{column} {form!r} is no format") from None
+        return self
+
+
 class Artifact(Model):
     """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
 
@@ -294,6 +354,7 @@ class Artifact(Model):
     table: TableEntry
     figure: str | None = None
     paper: PaperNumbers | None = None
+    layout: Layout | None = None
     rows_shown: PositiveInt = 40
 
 
@@ -325,7 +386,7 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
 
 
-_WORDS = {"title", "caption", "paper"}  # texts of a report, which no result depends on
+_WORDS = {"title", "caption", "paper", "layout"}  # texts of a report, which no result depends on
 
 
 def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
