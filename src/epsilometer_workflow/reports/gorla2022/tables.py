@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -30,10 +31,24 @@ Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 _RUNG = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
 _SHARES = ["share_within", "share_low", "share_high"]
+_CALLS = [
+    *("mechanism", "epsilon", "inputs", "lambda", "estimator", "cells", "claimed_lipschitz"),
+    *("level", "n"),
+]
 
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:
     return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
+
+
+def _gaussian(epsilon: float) -> ExactTruncatedGaussian:
+    return ExactTruncatedGaussian(TruncatedGaussian(epsilon))
+
+
+_LAWS: dict[str, Callable[[float], IntervalDistribution]] = {
+    "truncated-laplace": _laplace,
+    "truncated-gaussian": _gaussian,
+}
 
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
@@ -99,6 +114,95 @@ def all_pairs(
             planned_n=planner.sample_size(**goal, delta=delta, union=False),  # as the paper plans
         )
     )
+
+
+def over_inputs(
+    runs: list[pd.DataFrame],
+    *,
+    delta: Fractional,
+    gammas: Annotated[dict[str, PositiveFloat], Field(min_length=1)],
+) -> pd.DataFrame:
+    """Algorithms 2 and 4: how often the largest answer of all pairs is within gamma of the truth.
+
+    ``gammas`` has the precision that the algorithm promises, by the estimator that it calls. The
+    answer counts both directions, and leaves failed pairs out; a run in which all fail is a miss.
+    Of the theorem are k_th and, for each side, n_th; n_direct is its n without gamma/3 and
+    sqrt(delta), n_union with a union over all pairs.
+    """
+    frame = pd.concat(runs, ignore_index=True)
+    frame["answer"] = frame[["estimate", "estimate_reverse"]].max(axis=1)
+    if unknown := sorted(set(frame["estimator"]) - set(gammas)):
+        raise ArgumentError("gammas", f"has no {unknown[0]!r}, which is in the data")
+    rows = []
+    for names, calls in frame.groupby(_CALLS, sort=False):
+        call = dict(zip(_CALLS, names, strict=True))
+        gamma, order = gammas[call["estimator"]], float(call["lambda"])
+        law = _LAWS[call["mechanism"]](call["epsilon"])
+        level = max(divergence(law, order, 0.0, 1.0), divergence(law, order, 1.0, 0.0))
+        answers = calls.groupby("run")["answer"].max()
+        within = int(((answers - level).abs() <= gamma).sum())
+        low, high = clopper_pearson(within, len(answers))
+        called = json.loads(calls["settings"].iloc[0])["gamma"]
+        rows.append(
+            {
+                "algorithm": 2 if math.isinf(order) else 4,
+                "setting": _setting(calls, call, direct=np.isclose(called, gamma)),
+                **call,
+                **_inputs(calls),
+                "gamma": gamma,
+                "called_gamma": called,
+                **_plans(law, gamma, delta, order, len(calls) // len(answers)),
+                "runs": len(answers),
+                "failed": int(answers.isna().sum()),
+                "failed_pairs": int(calls["failed"].sum()),
+                "level": level,
+                "level_of_inputs": call["level"],
+                "mean": answers.mean(),
+                "sd": answers.std(),
+                "share_within": within / len(answers),
+                "share_low": float(low),
+                "share_high": float(high),
+                "delta": delta,
+            }
+        )
+    table = pd.DataFrame(rows).drop(columns="claimed_lipschitz")
+    table["reaches_delta"] = np.select(  # with an interval of 95 %
+        [table["share_low"] >= delta, table["share_high"] < delta], ["yes", "no"], "open"
+    )
+    return table.sort_values("n", ascending=False, kind="stable", ignore_index=True)
+
+
+def _inputs(calls: pd.DataFrame) -> dict[str, int]:
+    """Return how many inputs there are, and how many sides have samples of their own."""
+    sides = [*calls["side_x"], *calls["side_x_prime"]]
+    inputs = [*calls["x"], *calls["x_prime"]]
+    return {"k": len(set(inputs)), "sides": len(set(sides))}
+
+
+def _setting(calls: pd.DataFrame, call: dict[str, Any], *, direct: bool) -> str:
+    """Return what a legend calls the inputs of a mechanism."""
+    counts = _inputs(calls)
+    kind = "points" if {"0.0", "1.0"} <= {*calls["x"], *calls["x_prime"]} else "mid-points"
+    name = call["mechanism"].removeprefix("truncated-").capitalize()
+    said = f"{name}, ε = {call['epsilon']:.3g}, {counts['k']} {kind}"
+    fresh = ", fresh" if counts["sides"] > counts["k"] else ""
+    return said + fresh + (", called with γ" if direct else "")
+
+
+def _plans(
+    law: IntervalDistribution, gamma: float, delta: float, order: float, pairs: int
+) -> dict[str, int]:
+    """Return what the theorem asks for: inputs, cells of a call, and samples of each side."""
+    goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
+    third = goal | {"gamma": gamma / 3}
+    every = 1 - (1 - delta) / pairs
+    return {
+        "k_th": planner.input_buckets(**goal, gamma=gamma, lipschitz_input=law.lipschitz_input),
+        "m_th": planner.histogram_cells(**third),
+        "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
+        "n_direct": planner.sample_size(**goal, gamma=gamma, delta=delta, union=False),
+        "n_union": planner.sample_size(**third, delta=every),
+    }
 
 
 def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.DataFrame:
