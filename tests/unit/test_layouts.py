@@ -1,6 +1,7 @@
 """Tables in the layout of a paper, as LaTeX and on a page."""
 
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -20,7 +21,7 @@ SIZES = pd.DataFrame(
         "by": ["a_b", "c&d", "a_b", "<i>"],
     }
 )
-CELLS = {"cells": {"n": r"$n_{\mathrm{TH}}$"}}
+CELLS = {"cells": {"n": [r"$n_{\mathrm{TH}}$", "count", "Und."]}}
 
 
 def laid(**entries) -> dict:
@@ -36,12 +37,10 @@ def lines(table, layout) -> list[str]:
 
 
 def test_values_head_groups_of_columns_and_rows():
-    across = {"epsilon": r"$\varepsilon$"}
-    layout = laid(rows={"gamma": r"$\gamma$"}, across=across, formats={"n": "count"})
-    layout |= {"missing": {"n": "Und."}}
+    layout = laid(rows={"gamma": [r"$\gamma$"]}, across={"epsilon": [r"$\varepsilon$"]})
     assert lines(SIZES, layout) == [
-        r"&$\varepsilon$=0.5&$\varepsilon$=2",
-        r"$\gamma$&$n_{\mathrm{TH}}$&$n_{\mathrm{TH}}$",
+        r"$\gamma$&$\varepsilon$=0.5&$\varepsilon$=2",
+        r"&$n_{\mathrm{TH}}$&$n_{\mathrm{TH}}$",
         "1&9588&Und.",
         "0.1&8.7e6&Und.",
     ]
@@ -52,13 +51,13 @@ def test_values_head_groups_of_columns_and_rows():
 
 
 def test_blocks_stand_side_by_side_and_texts_have_names():
-    layout = laid(cells={"by": "by", "gamma": "g"}, blocks=2, formats={"gamma": ".2f"})
+    layout = laid(cells={"by": ["by"], "gamma": ["g", ".2f"]}, blocks=2)
     head, *rows = lines(SIZES, layout)
     assert head == "by&g&by&g"
     assert rows == [r"a\_b&1.00&a\_b&1.00", r"c\&d&0.10&<i>&0.10"]
     assert "&lt;i&gt;" in layouts.hypertext(SIZES, layout)
     assert "c&amp;d" in layouts.hypertext(SIZES, layout)
-    groups = laid(rows={"gamma": "a < b"}, across={"by": ""}, leave_out={"epsilon": [0.5]})
+    groups = laid(rows={"gamma": ["a < b"]}, across={"by": [""]}, leave_out={"epsilon": [0.5]})
     assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
     assert "a &lt; b" in layouts.hypertext(SIZES, groups)
     layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
@@ -68,16 +67,16 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
 
 
 def test_rows_are_left_out():
-    layout = laid(cells={"gamma": "g"}, leave_out={"epsilon": [0.5], "by": ["<i>"]})
+    layout = laid(cells={"gamma": ["g"]}, leave_out={"epsilon": [0.5], "by": ["<i>"]})
     assert lines(SIZES, layout) == ["g", "1"]
 
 
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"cells": {"gama": "g"}}, "layout has no column 'gama'; did you mean 'gamma'"),
+        ({"cells": {"gama": ["g"]}}, "layout has no column 'gama'; did you mean 'gamma'"),
         ({"leave_out": {"b": [1]}}, "layout has no column 'b'"),
-        ({"across": {"by": ""}, "rows": {"gamma": "g"}}, "two cells for one row of a_b"),
+        ({"across": {"by": [""]}, "rows": {"gamma": ["g"]}}, "two cells for one row of a_b"),
     ],
 )
 def test_a_layout_that_the_table_does_not_fit_is_refused(entries, message):
@@ -88,8 +87,8 @@ def test_a_layout_that_the_table_does_not_fit_is_refused(entries, message):
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({"formats": {"n": "2g2"}}, "formats.n '2g2' is no format"),
-        ({"formats": {"m": "g"}}, "has no column 'm' to write the values of"),
+        ({"cells": {"n": ["n", "2g2"]}}, "here: cells.n: "),
+        ({"rows": {"n": []}}, "here: rows.n: "),
         ({"cells": {}}, "here: cells: "),
         ({"blocks": 0}, "here: blocks: "),
     ],
@@ -99,18 +98,24 @@ def test_a_wrong_layout_is_refused_before_there_is_a_table(entries, message):
         laid(**entries)
 
 
+def job(table, output, identity, layout) -> SimpleNamespace:
+    params = SimpleNamespace(spec={"identity": identity, "layout": layout})
+    files = {"input": SimpleNamespace(table=table), "output": [str(output)]}
+    return SimpleNamespace(params=params, **files)
+
+
 def test_the_job_writes_the_same_bytes_and_names_the_key_of_a_fault(tmp_path):
     identity = {"report": "p", "artifact": "t", "scale": "smoke", "seed": 1, "version": "0"}
     table = str(tmp_path / "t.parquet")
     write_table(SIZES, table, "table", identity)
     files = [tmp_path / name for name in ("a.tex", "b.tex")]
     for file in files:
-        typeset.run(table, str(file), {"identity": identity, "layout": laid()})
+        typeset.main(job(table, file, identity, laid()), print)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert (
         files[0].read_text().startswith("% p/t, scale smoke, seed 1; needs booktabs\n\\begin{tab")
     )
-    wrong = {"identity": identity, "layout": laid(cells={"m": "m"})}
+    wrong = job(table, tmp_path / "c.tex", identity, laid(cells={"m": ["m"]}))
     with pytest.raises(ConfigError, match=r"config/reports/p.yaml: artifacts.t: layout has no"):
-        typeset.run(table, str(tmp_path / "c.tex"), wrong)
+        typeset.main(wrong, print)
     assert not (tmp_path / "c.tex").exists()

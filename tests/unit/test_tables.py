@@ -104,14 +104,17 @@ def calls(**columns):
     return pd.DataFrame(base | columns)
 
 
+def over_inputs(*runs, gammas=None, settings=None):
+    options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
+    return tables.over_inputs(list(runs), delta=0.8, **options)
+
+
 def test_over_inputs_counts_runs_whose_largest_answer_is_near():
-    (row,) = tables.over_inputs([calls()], delta=0.8, gammas={"third": 0.5}).to_dict("records")
-    assert row["setting"] == "Laplace, ε = 1, 3 points"
-    assert (row["algorithm"], row["k"], row["sides"], row["runs"]) == (2, 3, 3, 2)
+    (row,) = over_inputs(calls()).to_dict("records")
+    assert (row["setting"], row["k"], row["sides"]) == ("ε = 1, 3 points", 3, 3)
     assert row["mean"] == pytest.approx((1.4 + 0.4) / 2)
-    assert (row["share_within"], row["failed"], row["failed_pairs"]) == (0.5, 0, 1)
-    assert row["reaches_delta"] == "open"
-    # Algorithm 2 at B = 1, gamma = 0.5: the paper's k and n, and (gamma/3, sqrt(delta))
+    assert (row["runs"], row["share_within"], row["failed"], row["failed_pairs"]) == (2, 0.5, 0, 1)
+    # Algorithm 2 at B = 1, gamma = 0.5: the paper's k and n, and those of (gamma/3, sqrt(delta))
     assert (row["k_th"], row["m_th"], row["n_direct"]) == (91, 273, 1871942)
     assert 30 < row["n_th"] / row["n_direct"] < 32
     assert row["n_union"] > row["n_th"]
@@ -119,13 +122,14 @@ def test_over_inputs_counts_runs_whose_largest_answer_is_near():
 
 def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
     silent = {"estimate": math.nan, "estimate_reverse": math.nan, "failed": True}
-    made = tables.over_inputs([calls(**silent, n=1)], delta=0.8, gammas={"third": 0.5})
-    assert made.loc[0, ["share_within", "failed"]].tolist() == [0, 2]
+    assert over_inputs(calls(**silent)).loc[0, ["share_within", "failed"]].tolist() == [0, 2]
     fresh = calls(side_x=[0, 2, 4] * 2, side_x_prime=[1, 3, 5] * 2, settings='{"gamma": 0.5}')
-    (setting,) = tables.over_inputs([fresh], delta=0.8, gammas={"third": 0.5})["setting"]
-    assert setting == "Laplace, ε = 1, 3 points, fresh, called with γ"
-    with pytest.raises(ArgumentError, match="gammas has no 'third', which is in the data"):
-        tables.over_inputs([fresh], delta=0.8, gammas={"other": 0.5})
+    assert over_inputs(fresh).loc[0, ["setting", "sides"]].tolist() == [
+        *("ε = 1, 3 points, called with γ", 6)
+    ]
+    for lost in ({"gammas": {"other": 0.5}}, {"settings": {"other": "3 points"}}):
+        with pytest.raises(ArgumentError, match="gammas or settings lack .*, which is in the data"):
+            over_inputs(fresh, **lost)
 
 
 def test_sample_sizes_by_hand():

@@ -163,34 +163,30 @@ class RowsRemoved(Model):
 
     def names(self) -> list[str]:
         """Return which row of which database is removed."""
-        return _rows(self.databases)
+        return [
+            f"{d}-{i}" for d, rows in enumerate(self.databases, 1) for i in range(1, len(rows) + 1)
+        ]
 
 
-class Distributions(Model):
+class Distributions(RowsRemoved):
     """Distributions of databases of bits: for each row, independently, the probability of a one.
 
     In turn each row is known, and is 0 or 1. The largest level of these pairs, in both directions,
     is that of distributional privacy (lu2022, Definition 15).
     """
 
-    distributions: Annotated[list[Annotated[list[float], _SOME]], _SOME]
+    databases: Annotated[
+        list[Annotated[list[float], _SOME]], Field(alias="distributions", min_length=1)
+    ]
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair: the known row's bit in place of its probability."""
         return [
             [*rows[:i], bit, *rows[i + 1 :]]
-            for rows in self.distributions
+            for rows in self.databases
             for i in range(len(rows))
             for bit in (0.0, 1.0)
         ]
-
-    def names(self) -> list[str]:
-        """Return which row of which distribution is known."""
-        return _rows(self.distributions)
-
-
-def _rows(databases: list[list[Any]]) -> list[str]:
-    return [f"{d}-{i}" for d, rows in enumerate(databases, 1) for i in range(1, len(rows) + 1)]
 
 
 class ClaimsEntry(Model):
@@ -315,36 +311,30 @@ class PaperNumbers(Model):
     rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
 
 
-class Layout(Model):
-    """How a paper arranges a table: columns of ours with their heads in TeX.
+def _head(column: list[str]) -> list[str]:
+    if column[1:] and column[1] != "count":
+        format(1.0, column[1])
+    return column
 
-    The values of ``across`` head groups of columns, those of ``rows`` rows; ``cells`` fill them.
-    ``formats`` are Python's, or ``count`` (9588, 8.7e6); ``missing`` is for cells without a value,
-    ``names`` for texts, and rows are in their order. Rows with a value of ``leave_out`` are not
-    shown; the others stand in so many ``blocks`` side by side.
+
+Column = Annotated[list[str], Field(min_length=1, max_length=3), AfterValidator(_head)]
+
+
+class Layout(Model):
+    """How a paper arranges a table, by our columns.
+
+    Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
+    without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
+    ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
+    many ``blocks`` side by side, in the order of ``names``, which texts in cells have.
     """
 
-    rows: dict[str, str] = {}
-    across: dict[str, str] = {}
-    cells: Annotated[dict[str, str], _SOME]
-    formats: dict[str, str] = {}
+    rows: dict[str, Column] = {}
+    across: dict[str, Column] = {}
+    cells: Annotated[dict[str, Column], _SOME]
     names: dict[str, str] = {}
-    missing: dict[str, str] = {}
     leave_out: dict[str, list[Scalar]] = {}
     blocks: PositiveInt = 1
-
-    @model_validator(mode="after")
-    def _formats_numbers(self) -> Layout:
-        for column in {**self.formats, **self.missing}:
-            if column not in {*self.rows, *self.across, *self.cells}:
-                raise ValueError(f"has no column {column!r} to write the values of")
-        for column, form in self.formats.items():
-            if form != "count":
-                try:
-                    format(1.0, form)
-                except ValueError:
-                    raise ValueError(f"formats.{column} {form!r} is no format") from None
-        return self
 
 
 class Artifact(Model):

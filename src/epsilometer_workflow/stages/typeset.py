@@ -4,7 +4,6 @@ from epsilometer_workflow.runtime.job import Progress, start
 
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
-from collections.abc import Mapping
 from typing import Any
 
 from epsilometer.errors import ArgumentError, ConfigError
@@ -14,18 +13,12 @@ from epsilometer_workflow.reports import layouts
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `typeset`."""
-    run(snakemake.input.table, snakemake.output[0], snakemake.params.spec)
-
-
-def run(table: str, output: str, spec: Mapping[str, Any]) -> None:
-    """Write one table as a tabular."""
-    identity = spec["identity"]
-    name = f"{identity['report']}/{identity['artifact']}"
+    about, layout = snakemake.params.spec["identity"], snakemake.params.spec["layout"]
+    origin = "% {report}/{artifact}, scale {scale}, seed {seed}; needs booktabs\n".format(**about)
     try:
-        text = layouts.latex(read_table(table, "table", identity), spec["layout"])
+        text = layouts.latex(read_table(snakemake.input.table, "table", about), layout)
     except ArgumentError as error:
-        file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
-        raise ConfigError(file, key, str(error)) from None
-    origin = f"% {name}, scale {identity['scale']}, seed {identity['seed']}; needs booktabs\n"
-    with atomic(output) as part:
+        file = f"config/reports/{about['report']}.yaml"
+        raise ConfigError(file, f"artifacts.{about['artifact']}", str(error)) from None
+    with atomic(snakemake.output[0]) as part:
         part.write_text(origin + text, encoding="utf-8")

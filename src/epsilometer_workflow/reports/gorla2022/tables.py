@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,24 +30,11 @@ Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 _RUNG = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
 _SHARES = ["share_within", "share_low", "share_high"]
-_CALLS = [
-    *("mechanism", "epsilon", "inputs", "lambda", "estimator", "cells", "claimed_lipschitz"),
-    *("level", "n"),
-]
+_CALL = ["mechanism", "epsilon", "inputs", "lambda", "estimator", "cells", "n"]
 
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:
     return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
-
-
-def _gaussian(epsilon: float) -> ExactTruncatedGaussian:
-    return ExactTruncatedGaussian(TruncatedGaussian(epsilon))
-
-
-_LAWS: dict[str, Callable[[float], IntervalDistribution]] = {
-    "truncated-laplace": _laplace,
-    "truncated-gaussian": _gaussian,
-}
 
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
@@ -120,89 +106,58 @@ def over_inputs(
     runs: list[pd.DataFrame],
     *,
     delta: Fractional,
-    gammas: Annotated[dict[str, PositiveFloat], Field(min_length=1)],
+    gammas: dict[str, PositiveFloat],
+    settings: dict[str, str],
 ) -> pd.DataFrame:
     """Algorithms 2 and 4: how often the largest answer of all pairs is within gamma of the truth.
 
-    ``gammas`` has the precision that the algorithm promises, by the estimator that it calls. The
-    answer counts both directions, and leaves failed pairs out; a run in which all fail is a miss.
-    Of the theorem are k_th and, for each side, n_th; n_direct is its n without gamma/3 and
-    sqrt(delta), n_union with a union over all pairs.
+    ``gammas`` has the precision that the algorithm promises, by the estimator that it calls, and
+    ``settings`` the title of inputs. An answer counts both directions, and no failed pair; a run in
+    which all fail is a miss. The theorem's are k_th, m_th and n_th; n_direct is n without gamma/3
+    and sqrt(delta), and n_union with a union over all pairs.
     """
     frame = pd.concat(runs, ignore_index=True)
+    lost = {*frame["estimator"]} - {*gammas} | {*frame["inputs"]} - {*settings}
+    if lost:
+        raise ArgumentError("gammas", f"or settings lack {min(lost)!r}, which is in the data")
     frame["answer"] = frame[["estimate", "estimate_reverse"]].max(axis=1)
-    if unknown := sorted(set(frame["estimator"]) - set(gammas)):
-        raise ArgumentError("gammas", f"has no {unknown[0]!r}, which is in the data")
     rows = []
-    for names, calls in frame.groupby(_CALLS, sort=False):
-        call = dict(zip(_CALLS, names, strict=True))
-        gamma, order = gammas[call["estimator"]], float(call["lambda"])
-        law = _LAWS[call["mechanism"]](call["epsilon"])
+    for names, calls in frame.groupby(_CALL, sort=False):
+        call = dict(zip(_CALL, names, strict=True))
+        gamma, order, law = gammas[call["estimator"]], float(call["lambda"]), _laplace(names[1])
         level = max(divergence(law, order, 0.0, 1.0), divergence(law, order, 1.0, 0.0))
         answers = calls.groupby("run")["answer"].max()
-        within = int(((answers - level).abs() <= gamma).sum())
+        within = ((answers - level).abs() <= gamma).sum()
         low, high = clopper_pearson(within, len(answers))
-        called = json.loads(calls["settings"].iloc[0])["gamma"]
+        direct = np.isclose(json.loads(calls["settings"].iloc[0])["gamma"], gamma)
+        setting = settings[call["inputs"]] + (", called with γ" if direct else "")
+        goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
+        whole, third = goal | {"gamma": gamma}, goal | {"gamma": gamma / 3}
+        pairs = len(calls) // len(answers)
         rows.append(
             {
-                "algorithm": 2 if math.isinf(order) else 4,
-                "setting": _setting(calls, call, direct=np.isclose(called, gamma)),
+                "setting": f"ε = {call['epsilon']:.3g}, {setting}",
                 **call,
-                **_inputs(calls),
+                "k": len({*calls["x"], *calls["x_prime"]}),
+                "sides": len({*calls["side_x"], *calls["side_x_prime"]}),
                 "gamma": gamma,
-                "called_gamma": called,
-                **_plans(law, gamma, delta, order, len(calls) // len(answers)),
+                "k_th": planner.input_buckets(**whole, lipschitz_input=law.lipschitz_input),
+                "m_th": planner.histogram_cells(**third),
+                "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
+                "n_direct": planner.sample_size(**whole, delta=delta, union=False),
+                "n_union": planner.sample_size(**third, delta=1 - (1 - delta) / pairs),
                 "runs": len(answers),
-                "failed": int(answers.isna().sum()),
-                "failed_pairs": int(calls["failed"].sum()),
+                "failed": answers.isna().sum(),
+                "failed_pairs": calls["failed"].sum(),
                 "level": level,
-                "level_of_inputs": call["level"],
+                "level_of_inputs": calls["level"].iloc[0],
                 "mean": answers.mean(),
                 "sd": answers.std(),
-                "share_within": within / len(answers),
-                "share_low": float(low),
-                "share_high": float(high),
+                **dict(zip(_SHARES, (within / len(answers), float(low), float(high)), strict=True)),
                 "delta": delta,
             }
         )
-    table = pd.DataFrame(rows).drop(columns="claimed_lipschitz")
-    table["reaches_delta"] = np.select(  # with an interval of 95 %
-        [table["share_low"] >= delta, table["share_high"] < delta], ["yes", "no"], "open"
-    )
-    return table.sort_values("n", ascending=False, kind="stable", ignore_index=True)
-
-
-def _inputs(calls: pd.DataFrame) -> dict[str, int]:
-    """Return how many inputs there are, and how many sides have samples of their own."""
-    sides = [*calls["side_x"], *calls["side_x_prime"]]
-    inputs = [*calls["x"], *calls["x_prime"]]
-    return {"k": len(set(inputs)), "sides": len(set(sides))}
-
-
-def _setting(calls: pd.DataFrame, call: dict[str, Any], *, direct: bool) -> str:
-    """Return what a legend calls the inputs of a mechanism."""
-    counts = _inputs(calls)
-    kind = "points" if {"0.0", "1.0"} <= {*calls["x"], *calls["x_prime"]} else "mid-points"
-    name = call["mechanism"].removeprefix("truncated-").capitalize()
-    said = f"{name}, ε = {call['epsilon']:.3g}, {counts['k']} {kind}"
-    fresh = ", fresh" if counts["sides"] > counts["k"] else ""
-    return said + fresh + (", called with γ" if direct else "")
-
-
-def _plans(
-    law: IntervalDistribution, gamma: float, delta: float, order: float, pairs: int
-) -> dict[str, int]:
-    """Return what the theorem asks for: inputs, cells of a call, and samples of each side."""
-    goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
-    third = goal | {"gamma": gamma / 3}
-    every = 1 - (1 - delta) / pairs
-    return {
-        "k_th": planner.input_buckets(**goal, gamma=gamma, lipschitz_input=law.lipschitz_input),
-        "m_th": planner.histogram_cells(**third),
-        "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
-        "n_direct": planner.sample_size(**goal, gamma=gamma, delta=delta, union=False),
-        "n_union": planner.sample_size(**third, delta=every),
-    }
+    return pd.DataFrame(rows).sort_values("n", ascending=False, kind="stable", ignore_index=True)
 
 
 def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.DataFrame:
