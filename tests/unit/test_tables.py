@@ -128,7 +128,7 @@ def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
         *("ε = 1, 3 points, called with γ", 6)
     ]
     for lost in ({"gammas": {"other": 0.5}}, {"settings": {"other": "3 points"}}):
-        with pytest.raises(ArgumentError, match="gammas or settings lack .*, which is in the data"):
+        with pytest.raises(ArgumentError, match=r"gammas or settings lack .*, which is in"):
             over_inputs(fresh, **lost)
 
 
