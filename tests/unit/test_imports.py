@@ -28,6 +28,7 @@ IMPORTED = {
     "summarise": ALL | {"pandas"},
     "tabulate": ALL | {"pandas", "pydantic"},
     "time": ALL,
+    "typeset": ALL | {"pandas"},
     "weigh": ALL,
 }
 DOORS = {
