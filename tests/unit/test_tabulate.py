@@ -56,7 +56,6 @@ def test_builders_are_called_by_their_signature():
         (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),
-        (none, [], {"k": -1}, "key.table.options: k must not be negative"),
     ],
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):

@@ -29,7 +29,7 @@ from epsilometer_workflow.runtime.job import Progress, start
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_type_hints
 
@@ -81,10 +81,7 @@ def check(
     files: Mapping[str, Any] | None = None,
     tables: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these inputs.
-
-    A builder of options alone is called with them: only there can their values be wrong.
-    """
+    """Raise `ConfigError` unless the builder takes these inputs."""
     _parse(builder, {**options, **(files or {})}, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:
@@ -97,8 +94,6 @@ def check(
         if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
             number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun}s")
             raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
-    if name is None and options and not files:
-        build(builder, [], options, file, key)
 
 
 def reads(builder: Builder) -> str | None:
@@ -135,7 +130,11 @@ def read(
 
 
 def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row a draw."""
+    return drawn(expected, read_samples(path, expected))
+
+
+def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
+    """Return a row a draw; ``sides`` are run, side and outputs."""
     inputs = expected["inputs"]["values"]
     frames = [
         pd.DataFrame(
@@ -151,7 +150,7 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
                 "output": outputs,
             }
         )
-        for run, side, outputs in read_samples(path, expected)
+        for run, side, outputs in sides
     ]
     return pd.concat(frames, ignore_index=True)
 
