@@ -1,6 +1,7 @@
 """A report on one page: its figures and tables, with the paper's numbers beside ours.
 
-The page is one file, with its figures inside; it requests no other file.
+The page is one file, with its figures inside; it requests no other file. After a run that failed, a
+page of what there is has another name, and says first what is missing.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
@@ -9,8 +10,9 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import base64
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -27,24 +29,51 @@ _LONG = 28  # characters; a longer cell may break into lines
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `page`."""
     run(snakemake.input, snakemake.output[0], _TEMPLATE, snakemake.params.spec)
+    _incomplete(snakemake.output[0]).unlink(missing_ok=True)
 
 
-def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
+def of_what_there_is(
+    inputs: Mapping[str, Sequence[str | None]],
+    output: str,
+    spec: Mapping[str, Any],
+    causes: Sequence[str],
+) -> str:
+    """Write a page without the files that could not be made (None); return its path.
+
+    The page of an earlier run is deleted: it shows other numbers, and the next run makes it again.
+    """
+    path = _incomplete(output)
+    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, spec, causes)
+    Path(output).unlink(missing_ok=True)
+    return str(path)
+
+
+def _incomplete(output: str) -> Path:
+    return Path(output).with_suffix(".incomplete.html")
+
+
+def run(
+    inputs: Any, output: str, template: str, spec: Mapping[str, Any], causes: Sequence[str] = ()
+) -> None:
     """Write the page of a report.
 
-    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
+    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``;
+    None stands for one that is missing, and the page then shows the ``causes``.
     """
     figures, folder = iter(inputs.figures), Path(output).parent
-    artifacts = [
-        {
-            **_rows(about, Path(table), folder),
-            "image": _image(next(figures)) if about["figure"] else None,
-        }
-        for about, table in zip(spec["artifacts"], inputs.tables, strict=True)
-    ]
+    artifacts, missing = [], []
+    for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
+        figure = next(figures) if about["figure"] else None
+        shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
+        artifacts.append(shown | {"image": _image(figure) if figure else None})
+        if not table:
+            missing.append(about["id"])
+        elif about["figure"] and not figure:
+            missing.append(f"{about['id']} (its figure)")
     page = _environment(Path(template)).get_template(Path(template).name)
+    filled = {**spec, "artifacts": artifacts, "missing": missing, "causes": causes}
     with atomic(output) as part:
-        part.write_text(page.render({**spec, "artifacts": artifacts}), encoding="utf-8")
+        part.write_text(page.render(filled), encoding="utf-8")
 
 
 def _environment(template: Path) -> jinja2.Environment:
