@@ -94,7 +94,7 @@ def spec_of(builder, data, **more):
 
 @pytest.fixture
 def outputs(tmp_path):
-    return str(tmp_path / "fig1.csv"), str(tmp_path / "fig1.parquet")
+    return tuple(str(tmp_path / name) for name in ("fig1.csv", "fig1.parquet", "curve.parquet"))
 
 
 def test_a_table_is_the_same_as_csv_and_parquet_with_the_papers_numbers(outputs):

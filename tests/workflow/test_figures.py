@@ -27,7 +27,10 @@ def drawn(figure_product: Figure, finished: Project):
     import matplotlib.pyplot as plt
 
     table = pd.read_parquet(finished.folder / figure_product.table.file)
-    figure = load(figure_product.spec()["renderer"])(table)
+    path = figure_product.table.templates["curve"].format(**figure_product.table.wildcards)
+    curve = pd.read_parquet(finished.folder / path)
+    renderer = load(figure_product.spec()["renderer"])
+    figure = renderer(table) if curve.empty else renderer(table, curve)
     figure.canvas.draw()
     yield figure
     plt.close(figure)

@@ -56,17 +56,25 @@ _READS = {
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `tabulate`."""
     output = snakemake.output
-    run(snakemake.input.get("data", []), output.csv, output.parquet, snakemake.params.spec)
+    files = (output.csv, output.parquet, output.curve)
+    run(snakemake.input.get("data", []), *files, snakemake.params.spec)
 
 
-def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) -> None:
-    """Build one table, as CSV and Parquet."""
+def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[str, Any]) -> None:
+    """Build one table, as CSV and Parquet.
+
+    ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
+    unless the builder says by its attribute ``curve`` with which options (`reports.panels`).
+    """
     identity = spec["identity"]
     file = f"config/reports/{identity['report']}.yaml"
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
     rows = read(data, spec["data"], builder, spec.get("provided", ()))
     table = build(builder, rows, spec["options"], file, key)
+    options = getattr(builder, "curve", None)
+    dense = build(builder, rows, options(rows, spec["options"]), file, key) if options else None
+    write_table(table.head(0) if dense is None else dense, curve, "curve", identity)
     table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
