@@ -23,7 +23,8 @@ from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
 
 _TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
-_LONG = 28  # characters; a longer cell may break into lines
+_LONG = 14  # characters; a longer cell may break into lines
+_FEW = 3  # rows, from which on what is alike in all of them is said once
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -92,7 +93,7 @@ def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     return {
         **about,
         "rows": len(frame),
-        "table": _table(frame.head(about["rows_shown"])),
+        **_table(frame, about["rows_shown"]),
         "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
     }
 
@@ -107,14 +108,24 @@ def _image(path: str) -> dict[str, Any]:
     return {"uri": f"data:image/png;base64,{data}", "width": width // 2, "height": height // 2}
 
 
-def _table(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return column names, which of them are a paper's, and rows of (text, class)."""
+def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
+    """Return a table of the first rows, and apart from it what is alike in all rows.
+
+    The table has column names, whether these are of numbers, and rows of (text, class).
+    """
+    single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
+    alike = [name for name in single if not str(name).startswith("paper_")]
+    alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
+    first = frame.drop(columns=alike).head(shown)
     rows = [
         [_cell(value, number=name in numbers) for name, value in row.items()]
-        for row in frame.to_dict("records")
+        for row in first.to_dict("records")
     ]
-    return {"columns": [(str(name), name in numbers) for name in frame], "rows": rows}
+    return {
+        "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
+        "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
+    }
 
 
 def cell(value: object) -> str:
