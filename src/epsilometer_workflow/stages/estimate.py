@@ -47,6 +47,11 @@ def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
         answer(estimator, file, expected, identity)
         for file, expected in zip(files, spec["data"], strict=True)
     )
+    return labelled(joined, identity)
+
+
+def labelled(joined: Columns, identity: Spec) -> Columns:
+    """Return the columns of a file of estimates, of answers and the keys of their rows."""
     rows = joined["run"].size
     missing = np.full(rows, np.nan)
     claimed = identity["claims"]["lipschitz"]
