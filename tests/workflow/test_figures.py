@@ -31,7 +31,7 @@ def drawn(figure_product: Figure, finished: Project):
     path = figure_product.table.templates["curve"].format(**figure_product.table.wildcards)
     curve = pd.read_parquet(finished.folder / path)
     renderer = load(figure_product.spec()["renderer"])
-    figure = renderer(table) if curve.empty else renderer(table, curve)
+    figure = renderer(table, curve) if len(curve) else renderer(table)
     figure.canvas.draw()
     yield figure
     plt.close(figure)

@@ -42,7 +42,7 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
     if kind in ("draws", "table") or entry.files:
         return
     try:
-        data = [_rows(study, table.report, name, kind) for name in entry.data]
+        data = [_rows(study, table.report, name, kind).copy() for name in entry.data]
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             built = tabulate.build(builder, data, entry.options, file, key)
     except ConfigError:

@@ -23,7 +23,7 @@ def main(snakemake: Any, _progress: Progress) -> None:
 def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
     """Draw one figure from its table, as PDF and, beside it, as PNG.
 
-    If its curve has rows, the renderer gets it as a second argument.
+    A renderer that takes a second argument gets the curve, if that has rows.
     """
     dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
     rows: pd.DataFrame = read_table(table, "table", spec["identity"])
@@ -32,7 +32,8 @@ def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
         identity = spec["identity"]
         file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
         raise ConfigError(file, f"{key}.figure", wrong)
-    figure = renderer(rows) if dense.empty else renderer(rows, dense)
+    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
+    figure = renderer(rows, dense) if takes_curve else renderer(rows)
     style.save(figure, pdf, spec["caption"])
 
 

@@ -42,9 +42,10 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
 
 
 @style.points("varied", "value")
-def planned_samples(table: pd.DataFrame) -> style.Figure:
+def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
-    figure, panels = style.by_panel(table, "varied", sharey=True)
+    lines = table if curve is None else curve
+    figure, panels = style.by_panel(lines, "varied", sharey=True)
     for ax, name, rows in panels:
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])
