@@ -54,7 +54,9 @@ def heat_maps(table: pd.DataFrame) -> style.Figure:
     for label, column in zip(last.get_xticklabels(), columns, strict=True):
         label.set_fontweight("bold" if column in bounds else "normal")
     last.plot([], [], color=style.GUIDE, **_CROSS, label="does not apply")
-    last.fill_between([], [], color=_NO_NUMBER, label="exact infinite or unknown, or no answer")
+    last.fill_between(
+        [], [], color=_NO_NUMBER, label="no finite exact value, no answer, or no bound above 0"
+    )
     last.plot([], [], linestyle="", label="in bold: promises .95")
     style.legend(figure)
     return figure
@@ -98,7 +100,8 @@ def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
     mechanisms = list(dict.fromkeys(table["mechanism"]))
     orders = list(dict.fromkeys(table["order"]))
     names = list(dict.fromkeys(table["estimator"]))
-    alike: Literal["row", False] = "row" if np.isfinite(table["error"]).all() else False
+    errors = table.groupby(["order", "mechanism"])["error"].count()
+    alike: Literal["row", False] = "row" if errors.all() else False
     figure, axes = style.panels(len(orders), len(mechanisms), sharey=alike, sharex=True)
     hues = dict(zip(names, cycle(style.colours(6))))
     look: dict[str, Any] = {"hue": "estimator", "palette": hues, "hue_order": names, "sort": False}
@@ -113,7 +116,7 @@ def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
                 box.remove()
             ax.set(xscale="log", yscale="log" if known else "linear", xlabel="")
             ax.set(ylabel="error / exact" if known else "answer, nats")
-            ax.set_title(f"{mechanism}, {_named(order)}", fontsize="small")
+            ax.set_title(f"{mechanism}\n{_named(order)}", fontsize="small")
             if across == "n":
                 ax.set_xticks(sorted(set(table["n"])), [f"{n:,}" for n in sorted(set(table["n"]))])
                 ax.xaxis.minorticks_off()
