@@ -33,6 +33,7 @@ OUTSIDE: dict[str, tuple[Any, ...]] = {
     "noisy_max_index": ([1] * 6, 3),
     "noisy_max_value": ([1] * 5, 3),
     "noisy_sum": ([0] * 9, [-0.1] + [0] * 9, None),
+    "random_rows": ([0.5, 1.1], 0.5, None),
     "randomized_bits": ([0] * 9, [0.5] + [0] * 9, "0000000000"),
     "randomized_response": (5, -1, "0"),
     "rare_match": (2, -1, 0.5),

@@ -39,6 +39,12 @@ def test_every_row_of_a_database_is_removed_in_turn():
         parse(config.RowsRemoved, {"databases": [[]]}, "here")
 
 
+def test_each_row_of_a_distribution_is_known_in_turn():
+    rows = parse(config.Distributions, {"distributions": [[0.5, 0.1], [0.9]]}, "here")
+    assert rows.sides() == [[0, 0.1], [1, 0.1], [0.5, 0], [0.5, 1], [0], [1]]
+    assert rows.names() == ["1-1", "1-2", "2-1"]
+
+
 def block(**values):
     keys = {"mechanism": ["m"], "epsilon": [1], "inputs": ["i"], "estimator": ["e"]}
     return parse(config.Block, keys | {"lambda": ["inf"]} | values, "here")

@@ -141,6 +141,20 @@ def test_noiseless_count():
             assert close(spectrum(exact, [claim], x, y)[0], delta)
 
 
+@pytest.mark.parametrize("others", [(0.5, 0.5), (0.1, 0.1, 0.9), ()])
+def test_random_rows(others):
+    def chances(known):
+        rows = [Decimal(known), *map(Decimal, others)]
+        vectors = product((0, 1), repeat=len(rows))
+        odds = [(sum(v), math.prod(r if b else 1 - r for r, b in zip(rows, v))) for v in vectors]  # noqa: B905
+        return [sum(chance for ones, chance in odds if ones == k) for k in range(len(rows) + 1)]
+
+    exact = law("random_rows", 1.0)
+    x, y = [0.3, *others], [0.8, *others]
+    check_finite(exact, x, y, chances(0.3), chances(0.8))
+    check_finite(exact, [0.0, *others], [1.0, *others], chances(0), chances(1))
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("name", ["laplace", "noisy_sum", "laplace_vector"])
 def test_laplace_noise(name, epsilon):

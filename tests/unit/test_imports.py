@@ -15,6 +15,7 @@ WATCHED = (
 )
 ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 IMPORTED = {
+    "answer": ALL,
     "classify": ALL,
     "confirm": ALL,
     "density": ALL,
@@ -27,6 +28,7 @@ IMPORTED = {
     "summarise": ALL | {"pandas"},
     "tabulate": ALL | {"pandas", "pydantic"},
     "time": ALL,
+    "typeset": ALL | {"pandas"},
     "weigh": ALL,
 }
 DOORS = {

@@ -76,6 +76,7 @@ def spec_of():
             "identity": COMMON | {"made_of": name},
             "caption": f"About {name} & more.",
             "figure": name == "fig1",
+            "layout": None,
             "rows_shown": 40,
             "made": BUILD,
             "command": f"snakemake --cores 2 --forceall results/smoke/p1/{name}",

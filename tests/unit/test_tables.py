@@ -89,6 +89,49 @@ def test_all_pairs_ignores_failures_and_may_find_none():
         tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
 
 
+def calls(**columns):
+    """Return two runs of an algorithm on a grid of three inputs, whose exact level is 1."""
+    base = {
+        **{"mechanism": "truncated-laplace", "epsilon": 1.0, "inputs": "grid", "lambda": "inf"},
+        **{"estimator": "third", "cells": 273, "claimed_lipschitz": 1.58, "level": 1.0, "n": 100},
+        **{"run": [0, 0, 0, 1, 1, 1], "failed": [False] * 5 + [True]},
+        **{"side_x": [0, 0, 1] * 2, "side_x_prime": [1, 2, 2] * 2},
+        **{"x": ["0.0", "0.0", "0.5"] * 2, "x_prime": ["0.5", "1.0", "1.0"] * 2},
+        "settings": '{"gamma": 0.16666666666666666}',
+        "estimate": [0.4, 0.9, 1.4, 0.3, 0.2, math.nan],
+        "estimate_reverse": [0.6, 0.1, 0.2, 0.4, 0.1, math.nan],
+    }
+    return pd.DataFrame(base | columns)
+
+
+def over_inputs(*runs, gammas=None, settings=None):
+    options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
+    return tables.over_inputs(list(runs), delta=0.8, **options)
+
+
+def test_over_inputs_counts_runs_whose_largest_answer_is_near():
+    (row,) = over_inputs(calls()).to_dict("records")
+    assert (row["setting"], row["k"], row["sides"]) == ("ε = 1, 3 points", 3, 3)
+    assert row["mean"] == pytest.approx((1.4 + 0.4) / 2)
+    assert (row["runs"], row["share_within"], row["failed"], row["failed_pairs"]) == (2, 0.5, 0, 1)
+    # Algorithm 2 at B = 1, gamma = 0.5: the paper's k and n, and those of (gamma/3, sqrt(delta))
+    assert (row["k_th"], row["m_th"], row["n_direct"]) == (91, 273, 1871942)
+    assert 30 < row["n_th"] / row["n_direct"] < 32
+    assert row["n_union"] > row["n_th"]
+
+
+def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
+    silent = {"estimate": math.nan, "estimate_reverse": math.nan, "failed": True}
+    assert over_inputs(calls(**silent)).loc[0, ["share_within", "failed"]].tolist() == [0, 2]
+    fresh = calls(side_x=[0, 2, 4] * 2, side_x_prime=[1, 3, 5] * 2, settings='{"gamma": 0.5}')
+    assert over_inputs(fresh).loc[0, ["setting", "sides"]].tolist() == [
+        *("ε = 1, 3 points, called with γ", 6)
+    ]
+    for lost in ({"gammas": {"other": 0.5}}, {"settings": {"other": "3 points"}}):
+        with pytest.raises(ArgumentError, match=r"gammas or settings lack .*, which is in"):
+            over_inputs(fresh, **lost)
+
+
 def test_sample_sizes_by_hand():
     searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9], runs=[20] * 3)
     rough = searched.assign(epsilon=2.0, claimed_lipschitz=4.6, share_within=0.5)

@@ -1,4 +1,4 @@
-# Draw each figure from its table; make a page of each report.
+# Draw each figure from its table, and set tables as their paper does; make a page of each report.
 
 
 rule render:
@@ -22,6 +22,22 @@ rule render:
         code=jobs.code("render"),
     script:
         "../../src/epsilometer_workflow/stages/render.py"
+
+
+rule typeset:
+    input:
+        table="results/{scale}/tables/{report}/{artifact}.parquet",
+    output:
+        "results/{scale}/latex/{report}/{artifact}.tex",
+    log:
+        "results/{scale}/logs/latex/{report}/{artifact}.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        spec=jobs.spec("typeset"),
+        code=jobs.code("typeset"),
+    script:
+        "../../src/epsilometer_workflow/stages/typeset.py"
 
 
 rule page:

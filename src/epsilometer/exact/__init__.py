@@ -23,6 +23,7 @@ EXACT = Registry(
         "noisy_max_index": "epsilometer.exact.noisy_max:ExactNoisyMaxIndex",
         "noisy_max_value": "epsilometer.exact.noisy_max:ExactNoisyMaxValue",
         "noisy_sum": "epsilometer.exact.noisy_sum:ExactNoisySum",
+        "random_rows": "epsilometer.exact.finite:ExactRandomRows",
         "randomized_bits": "epsilometer.exact.finite:ExactRandomizedBits",
         "randomized_response": "epsilometer.exact.finite:ExactRandomizedResponse",
         "rare_match": "epsilometer.exact.finite:ExactRareMatch",

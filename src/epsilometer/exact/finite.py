@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from epsilometer.exact.levels import Comparison
 from epsilometer.mechanisms.finite import (
     BernoulliPair,
     CountingExponential,
-    NoiselessCount,
     RandomizedBits,
     RandomizedResponse,
     RareMatch,
@@ -25,6 +25,9 @@ _MOST_PEOPLE = 20  # 2^20 vectors are enumerated
 
 class Enumerated(ABC):
     """Levels by enumeration of the outputs."""
+
+    def __init__(self, mechanism: Any) -> None:  # noqa: B027 (some have no parameters)
+        """Take the mechanism."""
 
     @abstractmethod
     def compare(self, x: Any, x_prime: Any) -> Comparison:
@@ -188,9 +191,6 @@ class ExactCountingExponential(Enumerated):
 class ExactNoiselessCount(Enumerated):
     """The known bit plus a binomial number of ones."""
 
-    def __init__(self, mechanism: NoiselessCount) -> None:
-        """Take a mechanism; the count has no parameters."""
-
     def probabilities(self, x: Sequence[int]) -> Floats:
         rows, bit = x
         from scipy.stats import binom  # slow to import, and needed here only
@@ -209,4 +209,17 @@ class ExactNoiselessCount(Enumerated):
             with np.errstate(divide="ignore"):
                 loss = np.log(x[0] - k) - np.log(k)
             return Comparison(log_p, log_q, loss if x[1] == 0 else -loss)
+        return levels.compared(log_p, log_q)
+
+
+class ExactRandomRows(Enumerated):
+    """A sum of independent bits."""
+
+    def probabilities(self, x: Sequence[float]) -> Floats:
+        bits = [np.array([1 - chance, chance]) for chance in x]
+        return np.asarray(reduce(np.convolve, bits, np.ones(1)))
+
+    def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
+        with np.errstate(divide="ignore"):
+            log_p, log_q = (np.log(self.probabilities(y)) for y in (x, x_prime))
         return levels.compared(log_p, log_q)

@@ -23,6 +23,7 @@ MECHANISMS = Registry(
         "noisy_max_index": "epsilometer.mechanisms.noisy_max:NoisyMaxIndex",
         "noisy_max_value": "epsilometer.mechanisms.noisy_max:NoisyMaxValue",
         "noisy_sum": "epsilometer.mechanisms.noisy_sum:NoisySum",
+        "random_rows": "epsilometer.mechanisms.finite:RandomRows",
         "randomized_bits": "epsilometer.mechanisms.finite:RandomizedBits",
         "randomized_response": "epsilometer.mechanisms.finite:RandomizedResponse",
         "rare_match": "epsilometer.mechanisms.finite:RareMatch",

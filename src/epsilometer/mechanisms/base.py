@@ -87,8 +87,8 @@ def check_list(x: object, entries: str, count: int | None = None) -> Sequence[An
     return x
 
 
-def check_people(x: object, count: int) -> Sequence[Any]:
-    """Return ``x``; raise `ArgumentError` unless it is a list of ``count`` numbers in [0, 1]."""
+def check_people(x: object, count: int | None = None) -> Sequence[Any]:
+    """Return ``x``; raise `ArgumentError` unless it is a list of numbers in [0, 1], so many."""
     people = check_list(x, "people's numbers", count)
     for person in people:
         if not 0 <= checks.real("input", person) <= 1:

@@ -173,6 +173,27 @@ class NoiselessCount(Checked):
 
 
 @dataclass(frozen=True)
+class RandomRows(Checked):
+    """How many rows hold a one, where row i does with probability ``x[i]``, independently.
+
+    The count under distributional privacy (lu2022, Definition 4): a known row has probability 0 or
+    1. ``epsilon`` is only the level to compare it with.
+    """
+
+    outputs: ClassVar[Outputs] = "index"
+    epsilon: Positive
+
+    def check_input(self, x: object) -> None:
+        check_people(x)
+
+    def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Indices:
+        ones = np.zeros(size, np.int32)
+        for chance in x:
+            ones += rng.random(size) < chance
+        return ones
+
+
+@dataclass(frozen=True)
 class RandomizedBits(Checked):
     """Each person's bit, kept with probability e^epsilon / (1 + e^epsilon): bit i for person i.
 

@@ -168,6 +168,27 @@ class RowsRemoved(Model):
         ]
 
 
+class Distributions(RowsRemoved):
+    """Distributions of databases of bits: for each row, independently, the probability of a one.
+
+    In turn each row is known, and is 0 or 1. The largest level of these pairs, in both directions,
+    is that of distributional privacy (lu2022, Definition 15).
+    """
+
+    databases: Annotated[
+        list[Annotated[list[float], _SOME]], Field(alias="distributions", min_length=1)
+    ]
+
+    def sides(self) -> list[Any]:
+        """Return the inputs, two a pair: the known row's bit in place of its probability."""
+        return [
+            [*rows[:i], bit, *rows[i + 1 :]]
+            for rows in self.databases
+            for i in range(len(rows))
+            for bit in (0.0, 1.0)
+        ]
+
+
 class ClaimsEntry(Model):
     """The claims of the provider of a mechanism; ``exact`` takes the true value."""
 
@@ -184,6 +205,8 @@ def _kind_of_inputs(value: object) -> str:
             return "named pairs"
         if "databases" in value:
             return "databases"
+        if "distributions" in value:
+            return "distributions"
         return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
     return "a list"
 
@@ -193,7 +216,8 @@ Inputs = Annotated[
     | Annotated[Grid, Tag("a grid")]
     | Annotated[Pairs, Tag("named pairs")]
     | Annotated[Neighbourhood, Tag("a neighbourhood")]
-    | Annotated[RowsRemoved, Tag("databases")],
+    | Annotated[RowsRemoved, Tag("databases")]
+    | Annotated[Distributions, Tag("distributions")],
     Discriminator(_kind_of_inputs),
 ]
 
@@ -287,6 +311,32 @@ class PaperNumbers(Model):
     rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
 
 
+def _head(column: list[str]) -> list[str]:
+    if column[1:] and column[1] != "count":
+        format(1.0, column[1])
+    return column
+
+
+Column = Annotated[list[str], Field(min_length=1, max_length=3), AfterValidator(_head)]
+
+
+class Layout(Model):
+    """How a paper arranges a table, by our columns.
+
+    Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
+    without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
+    ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
+    many ``blocks`` side by side, in the order of ``names``, which texts in cells have.
+    """
+
+    rows: dict[str, Column] = {}
+    across: dict[str, Column] = {}
+    cells: Annotated[dict[str, Column], _SOME]
+    names: dict[str, str] = {}
+    leave_out: dict[str, list[Scalar]] = {}
+    blocks: PositiveInt = 1
+
+
 class Artifact(Model):
     """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
 
@@ -294,6 +344,7 @@ class Artifact(Model):
     table: TableEntry
     figure: str | None = None
     paper: PaperNumbers | None = None
+    layout: Layout | None = None
     rows_shown: PositiveInt = 40
 
 
@@ -325,7 +376,7 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
     return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
 
 
-_WORDS = {"title", "caption", "paper"}  # texts of a report, which no result depends on
+_WORDS = {"title", "caption", "paper", "layout"}  # texts of a report, which no result depends on
 
 
 def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,14 @@ from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config, functions
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
+_READS = {  # by what estimators read: the methods that jobs call
+    "histograms": ("cells", "estimate"),
+    "densities": ("reduction", "check_pairs", "bounds", "trusted"),
+    "losses": ("screen", "weigh"),
+    "evidence": ("bound",),
+    "verdicts": ("test", "tested"),
+    "samples": ("estimate",),
+}
 _OURS = Path(__file__).parents[3] / "config"
 
 
@@ -163,10 +171,8 @@ class Study:
         entry = self.mechanisms[name]
         file = str(self.file("mechanisms.yaml"))
         kind = load_entry(MECHANISMS, entry.mechanism, file, f"{name}.mechanism")
-        for part in ("__dataclass_fields__", "outputs", "check_input", "sample"):
-            if not hasattr(kind, part):
-                lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
-                raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
+        parts = "outputs", "check_input", "sample"
+        _check_protocol(file, f"{name}.mechanism", entry.mechanism, kind, parts)
         if kind.outputs not in OUTPUT_KINDS:
             wrong = f"has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
             raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} {wrong}")
@@ -192,6 +198,10 @@ class Study:
         entry = self.estimators[name]
         file = str(self.file("estimators.yaml"))
         kind = load_entry(ESTIMATORS, entry.estimator, file, f"{name}.estimator")
+        reads, key = str(getattr(kind, "reads", None)), f"{name}.estimator"
+        check_known(file, key, f"`reads` of {entry.estimator}", reads, _READS)
+        parts = ("check", "symmetric", "guarantee", "precision", *_READS[reads])
+        _check_protocol(file, key, entry.estimator, kind, parts)
         self._check_parameters(file, name, kind, entry.parameters)
         with placed(file, f"{name}.parameters"):
             estimator: Estimator = kind(**entry.parameters)
@@ -392,6 +402,14 @@ def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str])
     """Raise `ConfigError` unless a name is known."""
     if name not in known:
         raise ConfigError(file, key, f"unknown {kind} {name!r}{suggest(name, known)}")
+
+
+def _check_protocol(file: str, key: str, name: str, kind: Any, parts: Iterable[str]) -> None:
+    """Raise `ConfigError` unless a class is a dataclass with these attributes and methods."""
+    for part in ("__dataclass_fields__", *parts):
+        if not hasattr(kind, part):
+            lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
+            raise ConfigError(file, key, f"{name} has no {lacks}")
 
 
 def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:

@@ -2,7 +2,7 @@
 
 Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
 read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
-evidence of fresh samples.
+evidence of fresh samples. An estimator that reads the samples themselves answers from each batch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
-from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
+from epsilometer_workflow.files.parsing import Batch, Draws, Reduction, spell
 from epsilometer_workflow.products.products import Product, Spec, entry
 
 Screened = TypeVar("Screened", bound="_Screened")
@@ -77,13 +77,16 @@ class _Drawn(Product):
     def samples_held(self) -> int:
         return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
 
-    def _check_outputs(self, estimator: str) -> None:
-        """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
+    def _check_estimator(self, name: str, reads: str, order: float = math.inf) -> None:
+        """Raise `EpsilometerError` unless an estimator reads this, of the mechanism's outputs."""
+        entry(self.study.estimators, "estimator", name)
+        if (other := self.study.estimator(name).reads) != reads:
+            raise EpsilometerError(f"{name} reads {other}, not {reads}")
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
         try:
-            self.study.estimator(estimator).check(outputs, math.inf)
+            self.study.estimator(name).check(outputs, order)
         except ArgumentError as error:
-            raise EpsilometerError(f"{estimator} on {self.mechanism}: {error}") from None
+            raise EpsilometerError(f"{name} on {self.mechanism}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -165,10 +168,7 @@ class Verdicts(_Drawn, rule="classify"):
 
     def check(self) -> None:
         super().check()
-        entry(self.study.estimators, "estimator", self.classifier)
-        if self.study.estimator(self.classifier).reads != "verdicts":
-            raise EpsilometerError(f"{self.classifier} is not a classifier")
-        self._check_outputs(self.classifier)
+        self._check_estimator(self.classifier, "verdicts")
 
     def spec(self) -> Spec:
         method = self.study.estimators[self.classifier]
@@ -190,6 +190,36 @@ class Verdicts(_Drawn, rule="classify"):
 
 
 @dataclass(frozen=True)
+class Answers(_Drawn, rule="answer"):
+    """The answers of an estimator that reads samples themselves, of every pair."""
+
+    order: float
+    estimator: str
+
+    @staticmethod
+    def further(_study: Study, c: Combination, /) -> tuple[float, str]:
+        return c.order, c.estimator
+
+    def check(self) -> None:
+        super().check()
+        self._check_estimator(self.estimator, "samples", self.order)
+
+    def spec(self) -> Spec:
+        method = self.study.estimators[self.estimator]
+        return self.common | {
+            "samples": self.samples.spec(),
+            "pairing": self.pairing,
+            "registered": ESTIMATORS[method.estimator],
+            "parameters": dict(method.parameters),
+            "lambda": spell(self.order),
+            "claims": self.provided()["claims"],
+        }
+
+    def modules(self) -> list[str]:
+        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]
+
+
+@dataclass(frozen=True)
 class _Screened(_Drawn):
     """A product of an entry that screens pairs, to be confirmed by ``fresh`` draws, if any."""
 
@@ -202,10 +232,7 @@ class _Screened(_Drawn):
 
     def check(self) -> None:
         super().check()
-        entry(self.study.estimators, "estimator", self.screen)
-        if self.study.screen(self.screen) != self.screen:
-            raise EpsilometerError(f"{self.screen} chooses no pair, so it cannot screen pairs")
-        self._check_outputs(self.screen)
+        self._check_estimator(self.screen, "losses")
 
     @property
     def losses(self) -> Losses:
@@ -278,6 +305,7 @@ REDUCTIONS: dict[str, type[_Drawn]] = {
     "histograms": Histograms,
     "densities": PairDensities,
     "verdicts": Verdicts,
+    "samples": Answers,
     "losses": Losses,
     "evidence": Evidence,
 }

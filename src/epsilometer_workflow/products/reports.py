@@ -23,6 +23,7 @@ from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
 from epsilometer_workflow.products.reductions import (
+    Answers,
     Confirmation,
     Evidence,
     Histograms,
@@ -190,6 +191,24 @@ class Figure(_Shown, rule="render"):
 
 
 @dataclass(frozen=True)
+class Typeset(_Shown, rule="typeset"):
+    """One table in its paper's layout, as LaTeX."""
+
+    def check(self) -> None:
+        super().check()
+        if self.definition.layout is None:
+            raise EpsilometerError(f"{self.report}: {self.artifact} has no layout")
+
+    def spec(self) -> Spec:
+        table = Table(self.study, self.report, self.artifact)
+        return {"identity": table.spec()["identity"], "layout": _layout(self.definition)}
+
+
+def _layout(artifact: config.Artifact) -> Spec | None:
+    return artifact.layout.model_dump() if artifact.layout else None
+
+
+@dataclass(frozen=True)
 class Page(Product, rule="page"):
     """A report on one page that needs no other file."""
 
@@ -228,6 +247,7 @@ class Page(Product, rule="page"):
             "identity": table.spec()["identity"],
             "caption": table.definition.caption.strip(),
             "figure": figure,
+            "layout": _layout(table.definition),
             "rows_shown": table.definition.rows_shown,
             "made": table.origin(),
             "command": f"snakemake --cores 2 --forceall {path} {settings}",
@@ -237,13 +257,19 @@ class Page(Product, rule="page"):
         """Return every file of the report."""
         needs = self.needs()
         products = [product for group in needs.values() for product in group]
-        return [self.path, *(path for product in products for path in (product.path, product.file))]
+        printed = [
+            Typeset(self.study, table.report, table.artifact).path
+            for table in self._tables
+            if table.definition.layout
+        ]
+        files = [path for product in products for path in (product.path, product.file)]
+        return [self.path, *files, *printed]
 
 
 PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
-    *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
-    *(Estimates, Summary, Table, Figure, Page),
+    *(Histograms, PairDensities, Verdicts, Answers, Losses, Evidence, Timings),
+    *(Estimates, Summary, Table, Typeset, Figure, Page),
 )
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
+from epsilometer_workflow.reports import layouts
 
 _TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
 _LONG = 14  # characters; a longer cell may break into lines
@@ -94,6 +95,7 @@ def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
         **about,
         "rows": len(frame),
         **_table(frame, about["rows_shown"]),
+        "printed": layouts.hypertext(frame, about["layout"]) if about["layout"] else None,
         "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,26 @@ def _reach(table: pd.DataFrame) -> float:
     """Return the right end of the axis: what was run, and n_TH where that is within reach."""
     largest, n_th = table["n"].max(), table["n_th"].iloc[0]
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
+
+
+@style.points("setting", "n", tells=["mechanism", "epsilon", "inputs", "lambda", "estimator"])
+def over_inputs(table: pd.DataFrame) -> style.Figure:
+    """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n."""
+    figure, ax = style.panel()
+    looks = zip(cycle(style.colours(4)), cycle("os^"), strict=False)
+    settings = table.sort_values("n").groupby("setting", sort=False)
+    for (setting, rows), (colour, marker) in zip(settings, looks, strict=False):
+        look: dict[str, Any] = {"color": colour, "label": setting, "marker": marker}
+        ax.plot(rows["n"], rows["share_within"], **look, markersize=3)
+        planned = rows[rows["n"] == rows["n_th"]]
+        ax.plot(planned["n"], planned["share_within"], "*", color=colour, markersize=10)
+    ax.plot([], [], "*", color="black", markersize=10, label=r"at $n_{\mathrm{TH}}$")
+    delta = table["delta"].iloc[0]
+    ax.axhline(delta, color=style.TRUTH, linestyle="--", label=r"confidence $\delta$")
+    ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"share of runs within $\gamma$")
+    ax.set_ylim(-0.02, 1.04)
+    style.legend(figure)
+    return figure
 
 
 @style.points("estimator", "actual_C", tells=["epsilon"])

@@ -32,6 +32,7 @@ Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 _RUNG = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
 _SHARES = ["share_within", "share_low", "share_high"]
+_CALL = ["mechanism", "epsilon", "inputs", "lambda", "estimator", "cells", "n"]
 
 
 def _laplace(epsilon: float) -> ExactTruncatedLaplace:
@@ -101,6 +102,64 @@ def all_pairs(
             planned_n=planner.sample_size(**goal, delta=delta, union=False),  # as the paper plans
         )
     )
+
+
+def over_inputs(
+    runs: list[pd.DataFrame],
+    *,
+    delta: Fractional,
+    gammas: dict[str, PositiveFloat],
+    settings: dict[str, str],
+) -> pd.DataFrame:
+    """Algorithms 2 and 4: how often the largest answer of all pairs is within gamma of the truth.
+
+    ``gammas`` has the precision that the algorithm promises, by the estimator that it calls, and
+    ``settings`` the title of inputs. An answer counts both directions, and no failed pair; a run in
+    which all fail is a miss. The theorem's are k_th, m_th and n_th; n_direct is n without gamma/3
+    and sqrt(delta), and n_union with a union over all pairs.
+    """
+    frame = pd.concat(runs, ignore_index=True)
+    lost = {*frame["estimator"]} - {*gammas} | {*frame["inputs"]} - {*settings}
+    if lost:
+        raise ArgumentError("gammas", f"or settings lack {min(lost)!r}, which is in the data")
+    frame["answer"] = frame[["estimate", "estimate_reverse"]].max(axis=1)
+    rows = []
+    for names, calls in frame.groupby(_CALL, sort=False):
+        call = dict(zip(_CALL, names, strict=True))
+        gamma, order, law = gammas[call["estimator"]], float(call["lambda"]), _laplace(names[1])
+        level = max(divergence(law, order, 0.0, 1.0), divergence(law, order, 1.0, 0.0))
+        answers = calls.groupby("run")["answer"].max()
+        within = ((answers - level).abs() <= gamma).sum()
+        low, high = clopper_pearson(within, len(answers))
+        direct = np.isclose(json.loads(calls["settings"].iloc[0])["gamma"], gamma)
+        setting = settings[call["inputs"]] + (", called with γ" if direct else "")
+        goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
+        whole, third = goal | {"gamma": gamma}, goal | {"gamma": gamma / 3}
+        pairs = len(calls) // len(answers)
+        rows.append(
+            {
+                "setting": f"ε = {call['epsilon']:.3g}, {setting}",
+                **call,
+                "k": len({*calls["x"], *calls["x_prime"]}),
+                "sides": len({*calls["side_x"], *calls["side_x_prime"]}),
+                "gamma": gamma,
+                "k_th": planner.input_buckets(**whole, lipschitz_input=law.lipschitz_input),
+                "m_th": planner.histogram_cells(**third),
+                "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
+                "n_direct": planner.sample_size(**whole, delta=delta, union=False),
+                "n_union": planner.sample_size(**third, delta=1 - (1 - delta) / pairs),
+                "runs": len(answers),
+                "failed": answers.isna().sum(),
+                "failed_pairs": calls["failed"].sum(),
+                "level": level,
+                "level_of_inputs": calls["level"].iloc[0],
+                "mean": answers.mean(),
+                "sd": answers.std(),
+                **dict(zip(_SHARES, (within / len(answers), float(low), float(high)), strict=True)),
+                "delta": delta,
+            }
+        )
+    return pd.DataFrame(rows).sort_values("n", ascending=False, kind="stable", ignore_index=True)
 
 
 def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.DataFrame:

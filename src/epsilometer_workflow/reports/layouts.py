@@ -1,0 +1,89 @@
+"""Tables as a paper prints them: its rows, its columns and its formats, as LaTeX and on a page.
+
+A layout is a `epsilometer_workflow.configuration.config.Layout` as plain data.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from epsilometer.errors import ArgumentError, suggest
+
+_LETTERS = {"alpha": "α", "delta": "δ", "gamma": "γ", "sigma": "σ", "tilde": "", "varepsilon": "ε"}
+_SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
+
+
+def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
+    """Return a tabular in the style of booktabs."""
+    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str)
+    centred = "c" * laid.shape[1]
+    return str(laid.to_latex(index=False, column_format=centred, multicolumn_format="c"))
+
+
+def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
+    """Return an HTML table, with TeX in the heads as letters."""
+    laid = arranged(table, layout, html.escape, _plain)
+    return str(laid.to_html(index=False, escape=False, border=0, classes="printed"))
+
+
+def arranged(
+    table: pd.DataFrame,
+    layout: Mapping[str, Any],
+    write: Callable[[str], str],
+    write_head: Callable[[str], str],
+) -> pd.DataFrame:
+    """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
+    rows, across, names = list(layout["rows"]), list(layout["across"]), list(layout["names"])
+    columns = layout["rows"] | layout["across"] | layout["cells"]
+    shown = table
+    for name in [*columns, *layout["leave_out"]]:
+        if name not in table:
+            raise ArgumentError("layout", f"has no column {name!r}{suggest(name, list(table))}")
+        shown = shown[~shown[name].isin(layout["leave_out"].get(name, []))]
+    first = shown[next(iter(columns))]
+    if set(first) <= set(names):
+        shown = shown.loc[first.map(names.index).sort_values(kind="stable").index]
+    heads = {name: write_head(column[0]) for name, column in columns.items()}
+    texts = pd.DataFrame(
+        {
+            name: [write(_text(value, layout["names"], *column[1:])) for value in shown[name]]
+            for name, column in columns.items()
+        }
+    )
+    if not across:
+        size = -(-len(texts) // layout["blocks"])
+        starts = range(0, len(texts), size)
+        blocks = [texts.iloc[i : i + size].reset_index(drop=True) for i in starts]
+        return pd.concat(blocks, axis=1).fillna("").rename(columns=heads)
+    groups = {}
+    for values, group in texts.groupby(across, sort=False):
+        said = [f"{heads[n]} = {v}" if heads[n] else v for n, v in zip(across, values, strict=True)]
+        part = group.set_index(rows) if rows else group.reset_index(drop=True)
+        if not part.index.is_unique:
+            raise ArgumentError("layout", f"has two cells for one row of {', '.join(said)}")
+        groups[", ".join(said)] = part[list(layout["cells"])]
+    laid = pd.concat(groups, axis=1).fillna("").rename(columns=heads, level=1)
+    return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
+
+
+def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:
+    """Return a cell as text: by its format, or named by the layout."""
+    if pd.isna(value):
+        return missing
+    if isinstance(value, str) or pd.api.types.is_bool(value):
+        return names.get(str(value), str(value))
+    if form == "count":  # 9588, and 8.7e6
+        return f"{value:.0f}" if value < 1e5 else re.sub(r"e\+0*", "e", f"{value:.1e}")
+    return format(float(value), form or "g")
+
+
+def _plain(head: str) -> str:
+    """Return a head in TeX as HTML."""
+    text = re.sub(r"\\mathrm\{(\w+)\}", r"\1", html.escape(head).replace("$", ""))
+    text = re.sub(r"\\([a-z]+)", lambda match: _LETTERS.get(match[1], match[1]), text)
+    return re.sub(r"_\{?(\w+)\}?", r"<sub>\1</sub>", text)
