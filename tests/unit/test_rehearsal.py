@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.estimators.local_loss import LocalLoss
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import rehearsal
-from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.stages import summarise, tabulate
 from tests.unit.test_points import refused
@@ -95,32 +93,13 @@ def test_an_edit_is_refused_before_the_first_job(file, old, new, said, tmp_path)
     assert said in refused(tmp_path, report, name, old, new)
 
 
-@pytest.mark.parametrize(
-    ("part", "value", "said"),
-    [
-        ("reads", "loses", "local_loss has reads = 'loses', not one of histograms, densities"),
-        ("weigh", None, "local_loss reads losses but has no 'weigh'"),
-    ],
-)
-def test_an_estimator_that_no_job_could_run_is_refused(part, value, said, monkeypatch):
-    if value is None:
-        monkeypatch.delattr(LocalLoss, part)
-        monkeypatch.delattr(LocalLoss.__mro__[2], part)
-    else:
-        monkeypatch.setattr(LocalLoss, part, value)
-    monkeypatch.setattr(LocalLoss, "__abstractmethods__", frozenset())
-    with pytest.raises(
-        ConfigError, match=r"estimators.yaml: local-loss-floor=0.001.estimator: " + said
-    ):
-        checked("config", {"scale": "smoke"})
-
-
 def test_made_up_rows_have_the_columns_of_real_ones():
     study = Study("config", {"scale": "smoke"})
     (first, *_) = study.combinations("kutta2022", "bounds")
     (member, *_) = rehearsal.Summary(study, "kutta2022", "bounds").members()
     made = pd.DataFrame(rehearsal._estimates(study, first, member))
     added = ["pair", "x", "x_prime", "truth", "truth_reverse", "level", "parameters", "settings"]
+    added.append("guarantee")
     real = summarise.with_truth(made.drop(columns=added), member)
     assert set(made) == set(real)
     assert made.drop(columns=["truth", "truth_reverse", "level"]).equals(

@@ -38,6 +38,9 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
     """Raise `ConfigError` where a table cannot be built, joined with a paper's rows or drawn."""
     study, entry, paper = table.study, table.definition.table, table.definition.paper
     builder = load(table.builder)
+    if renderer is not None and not hasattr(renderer, "points"):
+        message = f"{table.definition.figure} must say what tells its points apart: @points"
+        raise ConfigError(file, f"{key}.figure", message)
     kind = tabulate.reads(builder)
     if kind in ("draws", "table") or entry.files:
         return
@@ -53,8 +56,7 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
         return
     if paper is not None:
         built = tabulate.join_paper(built, paper.model_dump(), file, key)
-    wrong = renderer and two_rows_of_a_point(built, renderer.points)
-    if wrong:
+    if renderer is not None and (wrong := two_rows_of_a_point(built, renderer.points)):
         raise ConfigError(file, f"{key}.figure", wrong)
 
 
@@ -109,6 +111,7 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
         "x": inputs[sides[:, 0]],
         "x_prime": inputs[sides[:, 1]],
         **dict.fromkeys(("truth", "truth_reverse", "level"), truth),
+        "guarantee": [member["guarantee"]] * run.size,
         **{name: [json.dumps(text, sort_keys=True)] * run.size for name, text in texts.items()},
     }
 
