@@ -34,6 +34,10 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(GORLA, "[0.06, 0.49], [0.11", "[0.065, 0.49], [0.11"),
         "artifacts.table2.table.options: pairs has [0.065, 0.49], which is not a pair of the grid",
     ),
+    "a layout of a column that the table has not": (
+        *(KUTTA, "minutes: [runtime in minutes, .2g]", "minuts: [runtime in minutes, .2g]"),
+        "artifacts.table1: layout has no column 'minuts'; did you mean 'minutes'?",
+    ),
     "several runs of one table": (
         *(GORLA, "all-pairs: {runs: 1", "all-pairs: {runs: 3"),
         "artifacts.table2.table.options: data must hold one run",

@@ -22,11 +22,12 @@ from epsilometer.errors import ConfigError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS
 from epsilometer.registry import load
-from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.configuration.study import Combination, Study, placed
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.experiments import Summary
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.products.reports import Table
+from epsilometer_workflow.reports import layouts
 from epsilometer_workflow.stages import estimate, summarise, tabulate
 from epsilometer_workflow.stages.render import two_rows_of_a_point
 
@@ -56,6 +57,9 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
         return
     if paper is not None:
         built = tabulate.join_paper(built, paper.model_dump(), file, key)
+    if layout := table.definition.layout:
+        with placed(file, key):
+            layouts.latex(built, layout.model_dump())
     if renderer is not None and (wrong := two_rows_of_a_point(built, renderer.points)):
         raise ConfigError(file, f"{key}.figure", wrong)
 
