@@ -17,7 +17,7 @@ _NO_NUMBER = "#d9d9d9"
 _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 3, "markeredgewidth": 0.6}
 
 
-@style.points("mechanism", "order", "estimator", tells=["lambda", "n"])
+@style.points("mechanism", "order", "estimator")
 def heat_maps(table: pd.DataFrame) -> style.Figure:
     """Draw coverage, tightness, and answers beside bounds: a row a mechanism, a column a method."""
     import seaborn as sns
@@ -82,13 +82,13 @@ def _named(order: float) -> str:
     return "order inf (pure)" if math.isinf(order) else f"order {order:g}"
 
 
-@style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
+@style.points("mechanism", "order", "estimator", "n")
 def against_draws(table: pd.DataFrame) -> style.Figure:
     """Draw the error, or answers where no exact value is known, against n: a line a method."""
     return _lines(table, "n", "draws a side $n$")
 
 
-@style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
+@style.points("mechanism", "order", "estimator", "n")
 def against_seconds(table: pd.DataFrame) -> style.Figure:
     """Draw the error, or answers where no exact value is known, against seconds."""
     return _lines(table, "seconds", "seconds of CPU")

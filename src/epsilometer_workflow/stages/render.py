@@ -43,10 +43,12 @@ def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None
     twice = rows[rows.duplicated(known, keep=False)]
     if twice.empty:
         return None
-    same = twice[(twice[known] == twice[known].iloc[0]).all(axis=1)]
-    other = [str(name) for name in rows if len(same[name].drop_duplicates()) > 1]
+    _, same = next(iter(twice.groupby(known, sort=False, dropna=False)))
+    values = {str(name): [*same[name].unique()[:3]] for name in rows}
+    other = [f"{name} ({', '.join(map(str, v))})" for name, v in values.items() if len(v) > 1]
     at = ", ".join(f"{name}={value}" for name, value in same[known].iloc[0].items())
     return (
         f"the table has {len(same)} rows for one point ({at}), which differ in "
-        f"{', '.join(other[:3]) or 'nothing'}; keep one, or make a table and a figure of each"
+        f"{', '.join(other[:3]) or 'nothing'}; keep one, or tell them apart by a colour, a panel "
+        "or a figure of their own"
     )
