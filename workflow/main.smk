@@ -23,7 +23,7 @@ from epsilometer_workflow.runtime.cluster import (
     refuse_unquotable,
     refuse_without_slurm,
 )
-from epsilometer_workflow.runtime.provenance import failure_lines
+from epsilometer_workflow.runtime.provenance import causes_of, failure_lines
 
 began = time.time()
 try:
@@ -97,4 +97,8 @@ onsuccess:
 
 
 onerror:
-    print(failure_lines(workflow.dag.needrun_jobs(), began))
+    unfinished = list(workflow.dag.needrun_jobs())
+    print(failure_lines(unfinished, began))
+    if not workflow.remote_exec:
+        for line in jobs.incomplete_pages(unfinished, causes_of(unfinished, began)):
+            print(line)

@@ -315,15 +315,15 @@ def _loss_lower_bound(
     floor: float | None,
 ) -> LowerBound:
     checks.between_0_and_1("choosing", choosing)
-    method, screened = MaximumPrivacyLoss(alpha=alpha), []
-    for pair in pairs:
-        ends = _searched(region, pair)
-        first = pair.shuffled().part(0, choosing)
-        screen = LocalLoss(_floor(first, floor))
-        _, (loss,) = screen.screen([(first.x, first.x_prime)], ends)
-        screened.append((screen, loss))
-    k = int(np.argmax([loss.loss for _, loss in screened]))
-    (screen, loss), fresh = screened[k], pairs[k].shuffled().part(choosing, 1)
+    method, k, best = MaximumPrivacyLoss(alpha=alpha), 0, -math.inf
+    for number, pair in enumerate(pairs):
+        ends, mixed = _searched(region, pair), pair.shuffled()
+        first = mixed.part(0, choosing)
+        candidate = LocalLoss(_floor(first, floor))
+        _, (found,) = candidate.screen([(first.x, first.x_prime)], ends)
+        if number == 0 or found.loss > best:
+            k, best, screen, loss = number, found.loss, candidate, found
+            fresh = mixed.part(choosing, 1)
     assert loss.target is not None  # the selected pair has one
     bound = float(method.bound(screen.weigh(fresh.x, fresh.x_prime, loss.target)))
     return LowerBound(
@@ -387,7 +387,7 @@ def renyi_lower_bound(
     """
     order = checks.order("order", order, finite=True)
     method = RenyiBound(draws_at_floor=_AT_FLOOR, alpha=alpha)
-    pair = pair_of(x, x_prime, least=_AT_FLOOR + 1, rows=False).shuffled()
+    pair = pair_of(x, x_prime, least=_AT_FLOOR + 1, rows=False).of_one_size()
     (answer,) = answers(method, (pair.x, pair.x_prime), order=order)
     quantity, forward = f"Rényi divergence of order {order:g}", float(answer.forward)
     return _renyi(quantity, [pair], [forward if answer.trusted() else None], alpha)
@@ -417,7 +417,7 @@ def renyi_lower_bound_of_pairs(
     correction: Literal["independent", "bonferroni"]
     correction = "independent" if own_samples else "bonferroni"
     method = RenyiBound(_AT_FLOOR, alpha, largest=True, correction=correction)
-    given = [p.shuffled() for p in pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)]
+    given = [p.of_one_size() for p in pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)]
     sides = [side for pair in given for side in (pair.x, pair.x_prime)]
     bounds = [a.both if a.trusted() else None for a in answers(method, sides, order=order)]
     quantity = f"largest Rényi divergence of order {order:g} of {len(given)} pairs"

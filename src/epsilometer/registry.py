@@ -4,7 +4,7 @@ So a job imports, and depends on, only the methods that it uses. Installed packa
 entry points (docs/extending.md); these are read when a name is not among ours.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -21,12 +21,16 @@ class Registry(Mapping[str, str]):
 
     def __init__(self, kind: str, entries: Mapping[str, str], group: str = "") -> None:
         self.kind, self.group, self._own = kind, group, dict(entries)
+        self.modules: Container[str] = ()  # of a study: "module.Class" of one is a name, too
 
     def __getitem__(self, name: str) -> str:
         if name in self._own:
             return self._own[name]
         if name in (everything := self._everything()):
             return everything[name]
+        module, _, attribute = name.rpartition(".")
+        if module.partition(".")[0] in self.modules:
+            return f"{module}:{attribute}"
         raise UnknownNameError(self.kind, name, self)
 
     def __iter__(self) -> Iterator[str]:

@@ -46,6 +46,10 @@ class Pair:
         x, x_prime = (side[rng.permutation(len(side))] for side in (self.x, self.x_prime))
         return Pair(x, x_prime, self.outputs, self.labels)
 
+    def of_one_size(self) -> Pair:
+        """Return n draws of either side: all of the smaller, and a random part of the larger."""
+        return self if len(self.x) == len(self.x_prime) else self.shuffled()
+
     def part(self, start: float, stop: float) -> Pair:
         """Return the draws between two shares of either side, in order."""
         x, x_prime = (s[int(start * len(s)) : int(stop * len(s))] for s in (self.x, self.x_prime))

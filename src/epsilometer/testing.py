@@ -25,7 +25,6 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 
 _REGISTRIES = {r.group: r for r in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS)}
-_REPORTS = "epsilometer.reports"
 _ORDERS = (1.01, 2.0, 10.0, math.inf)
 _RARE = 1e-5  # probability of a false alarm
 _BEYOND = 0.02  # how much more often than alpha a bound for large n may be above, at the n of cases
@@ -47,7 +46,7 @@ def check_registered(package: str) -> None:
     points = [p for p in distribution(package).entry_points if p.group.startswith("epsilometer.")]
     assert points, f"{package} has no entry points epsilometer.*"
     for point in points:
-        assert point.group in (*_REGISTRIES, _REPORTS), f"unknown group {point.group}"
+        assert point.group in (*_REGISTRIES, "epsilometer.reports"), f"unknown group {point.group}"
         loaded, registry = point.load(), _REGISTRIES.get(point.group)
         assert registry is None or registry.load(point.name) is loaded, point.name
         assert registry is not EXACT or point.name in MECHANISMS, f"{point.name} is no mechanism"
@@ -123,7 +122,7 @@ def check_estimator(
     ``screen`` is the method that selects a pair, for an estimator that reads evidence. Cases that
     it refuses are left out; without ``cases`` they are Laplace noise and randomised response.
     """
-    kinds = ("histograms", "densities", "losses", "evidence")
+    kinds = ("histograms", "densities", "losses", "evidence", "samples")
     assert estimator.reads in kinds, f"reads must be one of {kinds}; else test its classifier"
     assert isinstance(estimator.symmetric, bool), "symmetric must be true or false"
     assert estimator.guarantee in ("finite-sample", "asymptotic", "none"), estimator.guarantee
@@ -138,6 +137,8 @@ def check_estimator(
             except ArgumentError:
                 continue
             tried += 1
+            again = _answer(estimator, case, order, n, screen, 0)
+            assert np.array_equal(again, produced[0], equal_nan=True), "answers differ for one seed"
             ways = ((case.x, case.x_prime), (case.x_prime, case.x))
             truths = [divergence(case.exact, order, *way) for way in ways]
             truths = [max(truths)] * 2 if estimator.symmetric else truths
@@ -157,9 +158,8 @@ def _answer(
     def sides(_: object = None) -> list[Any]:
         return [case.mechanism.sample(x, n, rng) for x in (case.x, case.x_prime)]
 
-    options: dict[str, Any] = {"order": order, "claims": case.claims, "screen": screen}
-    options["outputs"] = case.mechanism.outputs
-    (answer,) = answers(estimator, sides(), fresh=sides, rng=rng, **options)
+    given: dict[str, Any] = {"order": order, "claims": case.claims, "screen": screen, "rng": rng}
+    (answer,) = answers(estimator, sides(), fresh=sides, outputs=case.mechanism.outputs, **given)
     return float(answer.forward), float(answer.reverse)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -19,18 +19,19 @@ _CROSS: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 3, "mark
 
 @style.points("mechanism", "order", "estimator", tells=["lambda", "n"])
 def heat_maps(table: pd.DataFrame) -> style.Figure:
-    """Draw coverage above, tightness below: a row a mechanism, a column a method."""
+    """Draw coverage, tightness, and answers beside bounds: a row a mechanism, a column a method."""
     table = table[table.groupby(["order", "estimator"])["applies"].transform("any")]
     rows = list(dict.fromkeys(table["mechanism"]))
     columns = list(dict.fromkeys(zip(table["order"], table["estimator"], strict=True)))
     promising = table[table["promises"].str.startswith("a bound")]
     bounds = set(zip(promising["order"], promising["estimator"], strict=True))
-    figure, axes = style.panels(2, 1, sharex=True)
+    figure, axes = style.panels(3, 1, sharex=True)
     width, height = len(columns) * _CELL[0], len(rows) * _CELL[1]
-    figure.set_size_inches(width + 1.8, 2 * height + 2.6)
+    figure.set_size_inches(width + 1.8, 3 * height + 3.4)
     looks = [
         ("coverage", "share of answers at most exact", "RdYlBu", (0.0, 1.0), "{:.2f}"),
         ("tightness", "median of answer / exact", "PuOr_r", (0.0, 2.0), "{:.1f}"),
+        ("beside", "median of answer / largest bound of a run", "PuOr_r", (0.0, 2.0), "{:.1f}"),
     ]
     for ax, (value, title, colours, ends, text) in zip(axes[:, 0], looks, strict=True):
         shape = (len(rows), len(columns))
@@ -101,13 +102,13 @@ def _named(order: float) -> str:
 
 @style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
 def against_draws(table: pd.DataFrame) -> style.Figure:
-    """Draw the error against n, a panel a mechanism and order, a line a method."""
+    """Draw the error, or answers where no exact value is known, against n: a line a method."""
     return _lines(table, "n", "draws a side $n$")
 
 
 @style.points("mechanism", "order", "estimator", "n", tells=["lambda"])
 def against_seconds(table: pd.DataFrame) -> style.Figure:
-    """Draw the error against seconds, a panel a mechanism and order, a line a method."""
+    """Draw the error, or answers where no exact value is known, against seconds."""
     return _lines(table, "seconds", "seconds of CPU")
 
 
@@ -115,16 +116,19 @@ def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
     mechanisms = list(dict.fromkeys(table["mechanism"]))
     orders = list(dict.fromkeys(table["order"]))
     names = list(dict.fromkeys(table["estimator"]))
-    figure, axes = style.panels(len(orders), len(mechanisms), sharey="row", sharex=True)
+    alike: Literal["row", False] = "row" if np.isfinite(table["error"]).all() else False
+    figure, axes = style.panels(len(orders), len(mechanisms), sharey=alike, sharex=True)
     hues = style.colours(6)
     for row, order in zip(axes, orders, strict=True):
         for ax, mechanism in zip(row, mechanisms, strict=True):
             part = table[(table["order"] == order) & (table["mechanism"] == mechanism)]
+            known = bool(np.isfinite(part["error"]).any())
+            part = part.assign(value=np.maximum(part["error"], _LEAST) if known else part["mean"])
             for i, name in enumerate(names):
-                line = part[(part["estimator"] == name) & np.isfinite(part["error"])]
+                line = part[(part["estimator"] == name) & np.isfinite(part["value"])]
                 ax.plot(
                     line[across],
-                    np.maximum(line["error"], _LEAST),
+                    line["value"],
                     marker=_MARKS[i % len(_MARKS)],
                     markersize=4,
                     color=hues[i % len(hues)],
@@ -132,12 +136,16 @@ def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
                     linewidth=1,
                     label=name,
                 )
-            ax.set(xscale="log", yscale="log", title=f"{mechanism}, {_named(order)}")
+            ax.set(xscale="log", yscale="log" if known else "linear")
+            ax.set(title=f"{mechanism}, {_named(order)}")
+            if not alike:
+                ax.set(ylabel="error / exact" if known else "answer, nats")
             if across == "n":
                 ax.set_xticks(sorted(set(table["n"])), [f"{n:,}" for n in sorted(set(table["n"]))])
                 ax.xaxis.minorticks_off()
             ax.title.set_fontsize("small")
-        row[0].set(ylabel="error / exact")
+        if alike:
+            row[0].set(ylabel="error / exact")
     for ax in axes[-1]:
         ax.set(xlabel=label)
     style.legend(figure)

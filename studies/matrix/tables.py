@@ -46,7 +46,8 @@ NO_RUN = -1
 
 _CELL = ["mechanism", "epsilon", "inputs", "order", "estimator"]
 _COVERAGE = ["coverage", "coverage_low", "coverage_high"]
-_POOLED = ["answers", *_COVERAGE, "tightness"]
+_POOLED = ["answers", *_COVERAGE, "tightness", "beside", "contradicted"]
+_SAME_DRAWS = ["mechanism", "epsilon", "inputs", "order", "quantity", "run"]
 _ROUNDING = 1e-9  # relative tolerance for an estimate that equals the level
 
 
@@ -80,19 +81,22 @@ def matrix(tables: Tables) -> pd.DataFrame:
 
     ``mean``, ``bias`` and ``rmse`` are over the runs with an answer, the last two where the exact
     value is known and finite; ``coverage`` is the share of these answers that are at most exact.
+    ``contradicted`` is the share of an estimate's answers below the largest bound of a run.
     """
     table = _over_runs(_together(tables), _CELL)
     unknown = table["applies"] & table["exact"].isna() & (table["reason"] == "")
     table.loc[unknown, "reason"] = "no exact value is known"
     columns = ["quantity", "promises", "n", "runs", "exact", "mean", "bias", "rmse"]
-    return table[[*_CELL, *columns, *_COVERAGE, "failures", "applies", "reason"]]
+    beside = ["beside", "contradicted", "failures", "applies", "reason"]
+    return table[[*_CELL, *columns, *_COVERAGE, *beside]]
 
 
 def cells(tables: Tables) -> pd.DataFrame:
     """Summarise over runs and epsilons: a row for every mechanism, order and method.
 
     ``answers`` are those with a finite exact value to hold them to; ``tightness`` is the median of
-    answer / exact, where that is above 0.
+    answer / exact, where that is above 0; ``beside`` that of answer / the largest bound of all
+    methods in the same run, which needs no exact value.
     """
     keys = ["mechanism", "order", "estimator"]
     table = _over_runs(_together(tables), keys)
@@ -133,12 +137,13 @@ def by_draws(
 ) -> pd.DataFrame:
     """Tabulate the error of some mechanisms against draws, from prefixes of the same runs.
 
-    ``error`` is the root mean square error as a share of the exact value.
+    ``error`` is the root mean square error as a share of the exact value, NaN where that is not
+    known or infinite.
     """
     rows, methods = [], with_auditors(methods, auditors.listed(leave_out))
     for file, pairs, order, name, method in _applying(draws, methods, orders, mechanisms):
         exact = file.exact(order, method)
-        if not math.isfinite(exact) or exact <= 0:
+        if exact <= 0:
             continue
         for share in shares:
             results = [
@@ -146,7 +151,8 @@ def by_draws(
                 for run, pair in pairs
             ]
             values = np.array([result["answer"] for result in results if not result["failed"]])
-            error = np.sqrt(np.mean((values - exact) ** 2)) if values.size else math.nan
+            known = values.size > 0 and math.isfinite(exact)
+            error = np.sqrt(np.mean((values - exact) ** 2)) if known else math.nan
             rows.append(
                 file.row(order, name, method)
                 | {
@@ -154,9 +160,11 @@ def by_draws(
                     "runs": len(results),
                     "failures": len(results) - values.size,
                     "mean": values.mean() if values.size else math.nan,
-                    "error": error / exact,
+                    "error": error / exact if known else math.nan,
                 }
             )
+    if not rows:
+        raise ArgumentError("mechanisms", "have no level above 0")
     return pd.DataFrame(rows).drop(columns=["run", "answer", "failed", "applies", "reason"])
 
 
@@ -283,7 +291,10 @@ def _part(of: Any, share: float) -> int:
 def _together(tables: Tables) -> pd.DataFrame:
     if not tables:
         raise ArgumentError("tables", "must be some, of answers")
-    return pd.concat(tables.values(), ignore_index=True)
+    rows = pd.concat(tables.values(), ignore_index=True)
+    bounds = rows["answer"].where(rows["promises"].str.startswith("a bound"))
+    rows["largest"] = rows.assign(bound=bounds).groupby(_SAME_DRAWS)["bound"].transform("max")
+    return rows
 
 
 def _over_runs(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -302,6 +313,10 @@ def _over_runs(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         error=error,
         squared=error**2,
         ratio=(rows["answer"] / rows["exact"].where(rows["exact"] > 0)).where(known),
+        beside=(rows["answer"] / rows["largest"].where(rows["largest"] > 0)).where(ran),
+        below=(rows["answer"] < rows["largest"] * (1 - _ROUNDING)).where(
+            ran & ~rows["failed"] & (rows["promises"] == PROMISES["none"])
+        ),
         reason=rows["reason"].where(rows["reason"] != ""),
         named=rows["mechanism"],
     )
@@ -321,6 +336,8 @@ def _over_runs(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
             held=("held", "sum"),
             failures=("failed", "sum"),
             tightness=("ratio", "median"),
+            beside=("beside", "median"),
+            contradicted=("below", "mean"),
             applies=("applies", "any"),
             reason=("reason", "first"),
         )

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from tests.cluster.node import Cluster, cluster, missing
+from tests.following import files_of, small_study
 from tests.workflow.conftest import SMALL, Project, copy_project
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"SLURM: {missing()}")
@@ -175,6 +176,24 @@ def test_everything_ran_under_slurm(everything: Project):
 def test_tables_are_those_of_a_local_run(everything: Project, tables: dict[str, bytes]):
     assert len(tables) > 20
     assert tables_of(everything) == tables
+
+
+def test_another_repository_has_the_same_bytes_there_and_here(here: Cluster, tmp_path: Path):
+    """That of docs/experiments.md: a mechanism and an estimator of its own, six methods."""
+    there, local = (Project(small_study(tmp_path / name)) for name in ("there", "local"))
+    process = submit(there, here, "comparison", *PROFILE, *MERGED)
+    run = local.snakemake("comparison", cores=os.cpu_count() or 1)
+    assert run.returncode == 0, run.stderr[-3000:]
+    wait(process, there)
+    log = next((there.folder / "results/quick/logs/answers").rglob("*.log"))
+    assert "SLURM job" in log.read_text()
+    files = files_of(there.folder)
+    assert "figures/comparison/methods.pdf" in files
+    assert files == files_of(local.folder)
+    table = pd.read_csv(there.folder / "results/quick/tables/comparison/methods.csv")
+    assert len(table) == 3 * 2 * 6
+    assert table["truth"].isna().all()
+    assert (table["mean"] > 0).mean() > 0.8
 
 
 def test_a_node_that_dies_loses_nothing(tables: dict[str, bytes], tmp_path: Path):

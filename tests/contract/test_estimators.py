@@ -12,6 +12,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, over_pairs
 from epsilometer.exact.base import divergence
+from epsilometer_workflow.configuration import study
 from tests.contract.examples import law
 
 ARGUMENTS = {
@@ -58,7 +59,7 @@ def answers(name, claims, pair, n, order, runs=40):
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
 def test_attributes_and_refusals_are_as_documented(name):
     method = estimator(name)
-    assert method.reads in ("histograms", "densities", "losses", "evidence", "verdicts")
+    assert method.reads in study._READS
     assert method.symmetric == (name in SYMMETRIC)
     order = 2.0 if method.reads == "densities" else math.inf
     method.check("scalar", order)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.densities.frequencies import cell_frequencies, frequencies
+from epsilometer.densities.frequencies import _of_ranks, cell_frequencies, frequencies
 from epsilometer.errors import ArgumentError
 
 
@@ -39,6 +39,17 @@ def test_it_is_of_ranks_only_and_takes_infinities():
     plain = cell_frequencies(x, y, 40)
     for changed in (np.arctan, lambda z: z * 1e-300, lambda z: np.minimum(z, 1e300)):
         np.testing.assert_array_equal(cell_frequencies(changed(x), changed(y), 40), plain)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_values_of_ranks_are_those_of_both_sides_merged(ties):
+    rng = np.random.default_rng(4)
+    for _ in range(500):
+        sides = [np.sort(rng.normal(k, 2, rng.integers(1, 30))) for k in (0, 3)]
+        if ties:
+            sides = [np.rint(side) for side in sides]
+        merged = np.sort(np.concatenate(sides))
+        assert (_of_ranks(*sides, np.arange(merged.size)) == merged).all()
 
 
 @pytest.mark.parametrize(

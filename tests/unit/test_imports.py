@@ -15,6 +15,7 @@ WATCHED = (
 )
 ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 IMPORTED = {
+    "answer": ALL,
     "classify": ALL,
     "confirm": ALL,
     "density": ALL,

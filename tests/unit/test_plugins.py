@@ -96,7 +96,7 @@ def test_the_documentation_has_these_files_word_for_word():
     package = sorted((data / "plugin").rglob("*.py"))
     files = [data / "plugin/pyproject.toml", *(f for f in package if f.name != "__init__.py")]
     files += (data / "study/config").rglob("*.yaml")
-    assert len(files) == 9
+    assert len(files) == 11
     assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
     starter = ROOT / "src/epsilometer_audit/cli/starters/study/Snakefile.txt"
     module = starter.read_text().partition("\n\n\n")[2].replace("{workflow}", "/path/to/clone/{}")
@@ -121,13 +121,13 @@ def test_it_keeps_the_contract(folder):
     testing.check_mechanism(mechanism, inputs=[0, 1], outside=[2, "0"])
     testing.check_exact(EXACT.load("survey")(mechanism), mechanism, inputs=[0, 1])
     testing.check_estimator(ESTIMATORS.load("frequency_ratio")(), n=300)
+    testing.check_estimator(ESTIMATORS.load("nearest_neighbours")(), runs=2)
 
 
 def test_a_study_of_it_is_sound(folder):
     study = checked()
-    assert study.wanted == ["survey"]
-    (folder / "config/reports/survey.yaml").unlink()
-    (folder / "config/reports").rmdir()
+    assert study.wanted == ["neighbours", "survey"]
+    shutil.rmtree(folder / "config/reports")
     for name in ("mechanisms", "estimators"):
         (folder / f"config/{name}.yaml").unlink()
     assert checked().wanted == []  # of other code alone
@@ -141,8 +141,9 @@ def test_results_know_its_version(folder):
     install(folder / "installed", "1.1")
     after = jobs()
     assert before.keys() == after.keys()
-    assert not [path for path in before if before[path][0] == after[path][0]]
-    sample = next(spec for path, (spec, _) in after.items() if "/samples/" in path)
+    ours = [path for path in before if "survey" in path or "=2/neighbours/" in path]
+    assert not [path for path in ours if before[path][0] == after[path][0]]
+    sample = next(spec for path, (spec, _) in after.items() if "/samples/survey/" in path)
     assert sample["registered"].endswith(" [epsilometer-survey 1.1]")
 
 
@@ -151,6 +152,7 @@ def test_results_know_its_version(folder):
     [
         ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
         ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
+        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
         ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
         ("survey.py", "The mechanism, and", "Another docstring and", set()),
     ],

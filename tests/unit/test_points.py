@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from epsilometer.errors import ConfigError
 from epsilometer_workflow.products.checking import checked
@@ -12,7 +13,7 @@ from epsilometer_workflow.stages.render import two_rows_of_a_point
 
 PAPERS = ["askin2022", "gorla2022", "kutta2022", "lu2022"]
 EDITS = {  # an edit of a paper's grid, and what is said of it
-    "two epsilons in an anchor": (
+    "two epsilons of some mechanisms": (
         "kutta2022",
         "epsilon: [0.2]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
         "epsilon: [0.2, 0.5]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
@@ -20,15 +21,9 @@ EDITS = {  # an edit of a paper's grid, and what is said of it
     ),
     "two epsilons of the bounds of many orders": (
         "kutta2022",
-        "- &pure\n        mechanism: [noisy-sum-laplace]\n        epsilon: [0.2]",
-        "- &pure\n        mechanism: [noisy-sum-laplace]\n        epsilon: [0.2, 0.5]",
+        "epsilon: [0.2]\n        inputs: [first-person]\n        lambda: [inf]",
+        "epsilon: [0.2, 0.5]\n        inputs: [first-person]\n        lambda: [inf]",
         "artifacts.orders.figure: draws epsilon 0.2 and 0.5 of orders, pure-level as one point",
-    ),
-    "another order than the paper's": (
-        "kutta2022",
-        "lambda: [2, 5, 7]",
-        "lambda: [2, 3, 7]",
-        "artifacts.alpha_hat.paper.rows: has lambda 5; the grid of its data has 2.0, 3.0, 7.0",
     ),
     "two classifiers": (
         "lu2022",
@@ -51,18 +46,26 @@ EDITS = {  # an edit of a paper's grid, and what is said of it
 }
 
 
+def refused(folder: Path, report: str, name: str, old: str, new: str) -> str:
+    """Return what is said of an edit of a file of a paper's configuration."""
+    others = [f"{paper}.yaml" for paper in PAPERS if paper != report]
+    shutil.copytree("config", folder / "config", ignore=shutil.ignore_patterns(*others))
+    file = folder / "config" / name
+    text = file.read_text(encoding="utf-8")
+    assert old in text, "the case no longer applies"
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        checked(folder / "config", {"scale": "smoke"})
+    assert "\n" not in str(error.value)
+    return str(error.value).removeprefix(f"{folder}/config/")
+
+
 @pytest.mark.parametrize(("report", "old", "new", "said"), EDITS.values(), ids=EDITS)
 def test_an_edit_that_would_mix_points_is_refused(report, old, new, said, tmp_path):
-    shutil.copytree("config", tmp_path / "config")
-    file = tmp_path / f"config/reports/{report}.yaml"
-    text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(ConfigError) as refused:
-        checked(tmp_path / "config", {"scale": "smoke", "reports": [report]})
-    assert said in str(refused.value)
-    assert str(file) in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert f"reports/{report}.yaml: " in (
+        error := refused(tmp_path, report, f"reports/{report}.yaml", old, new)
+    )
+    assert said in error
 
 
 def test_a_table_with_two_rows_for_a_point_is_not_drawn():
@@ -90,3 +93,10 @@ def test_the_papers_as_they_are_mix_nothing():
     assert Path("config/reports").is_dir()
     for scale in ("smoke", "quick", "paper"):
         checked("config", {"scale": scale})
+
+
+@pytest.mark.parametrize("report", PAPERS)
+def test_an_edit_of_an_experiment_changes_that_experiment_only(report):
+    text = Path(f"config/reports/{report}.yaml").read_text(encoding="utf-8")
+    shared = (yaml.AnchorToken, yaml.AliasToken)
+    assert not [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, shared)]

@@ -55,7 +55,9 @@ def results(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = Path("results/smoke")
     frames = {
-        "fig1": pd.DataFrame({"n": range(100), "paper_n": 7, "name": "<i>laplace</i>"}),
+        "fig1": pd.DataFrame(
+            {"n": range(100), "paper_n": 7, "name": ["<i>laplace</i>", "<i>laplace</i> 2"] * 50}
+        ).assign(epsilon=0.123456, note=None),
         "other": pd.DataFrame({"value": [0.123456789, None], "whole": [1234567, 2]}),
     }
     for name, frame in frames.items():
@@ -117,13 +119,38 @@ def test_links_lead_to_existing_targets(results):
 
 def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     page, text = page_of(results, spec_of())
-    assert '<th scope="col" class="n theirs">paper_n' in text
+    assert '<th scope="col" class="n theirs">paper_<wbr>n' in text
     assert "0.1235" in page.text
     assert "1,234,567" in page.text
     assert "100 rows, of which the first 40 are here" in text
     assert text.count("&lt;i&gt;laplace") == 40
     assert "<i>laplace" not in text
     assert "snakemake --cores 2 --forceall results/smoke/p1/fig1" in text
+
+
+def test_what_is_alike_in_all_rows_is_said_once(results):
+    page, text = page_of(results, spec_of())
+    assert "In all rows: epsilon 0.1235, note none." in page.text
+    assert "epsilon" not in re.findall(r"<th[^>]*>([^<]*)", text)
+    assert page.text.count("In all rows") == 1  # two rows are no reason to
+
+
+def test_a_missing_table_or_figure_is_named_first(results):
+    spec = spec_of()
+    files = {"tables": [None, "results/smoke/tables/p1/other.parquet"], "figures": [None]}
+    (results / "p1.html").write_text("of an earlier run")
+    path = stage.of_what_there_is(files, str(results / "p1.html"), spec, ["it & that"])
+    assert path == "results/smoke/p1.incomplete.html"
+    assert not (results / "p1.html").exists()
+    text = Path(path).read_text()
+    assert text.index("before these were made: fig1. ") < text.index("it &amp; that")
+    assert text.index("it &amp; that") < text.index("About fig1")
+    assert "The table was not made." in text
+    files["tables"][0] = "results/smoke/tables/p1/fig1.parquet"
+    stage.of_what_there_is(files, str(results / "p1.html"), spec, [])
+    text = Path(path).read_text()
+    assert "before these were made: fig1 (its figure). " in text
+    assert "100 rows, of which" in text
 
 
 def test_a_table_of_another_study_is_refused(results):

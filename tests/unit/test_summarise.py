@@ -63,6 +63,7 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
             "inputs": {"values": [0.0, 0.5], "pairing": "all", "names": None},
         },
         "symmetric": False,
+        "guarantee": "none",
     }
     joined = with_truth(estimates([1.0]), member)
     assert joined["truth"].item() != joined["truth_reverse"].item()
@@ -99,6 +100,7 @@ def test_the_level_is_that_of_all_pairs_whichever_was_selected():
             },
         },
         "symmetric": True,
+        "guarantee": "none",
     }
     joined = with_truth(estimates([0.9]), member)
     assert joined["pair"].item() == "near"

@@ -23,20 +23,45 @@ def documented(parameter: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", row.partition(": ")[2]))
 
 
-def test_another_repository(tmp_path):
-    study, installed = tmp_path / "study", install(tmp_path / "installed")
-    shutil.copytree(ROOT / "tests/data/study", study)
-    environment = os.environ | {"PYTHONPATH": str(installed), "EPSILOMETER": str(ROOT)}
+@pytest.fixture
+def study(tmp_path):
+    """The study of the package, without results."""
+    install(tmp_path / "installed")
+    shutil.copytree(ROOT / "tests/data/study", tmp_path / "study")
+    return tmp_path / "study"
 
-    def snakemake(*arguments, folder):
+
+@pytest.fixture
+def snakemake(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "installed"), "EPSILOMETER": str(ROOT)}
+
+    def run(*arguments, folder):
         command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-        run = subprocess.run(
+        done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
-        assert run.returncode == 0, run.stderr[-3000:]
-        return run.stdout + run.stderr
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout + done.stderr
 
-    assert "everything on one page: results/quick/survey.html" in snakemake(folder=study)
+    return run
+
+
+def test_an_estimator_that_reads_draws_stands_beside_the_papers(study, snakemake):
+    snakemake("results/quick/figures/neighbours/curves.png", folder=study)
+    table = pd.read_csv(study / "results/quick/tables/neighbours/curves.csv")
+    ours = table[(table["estimator"] == "neighbours") & (table["n"] == 2000)]
+    assert set(ours["mechanism"]) == {"truncated-laplace", "laplace", "noisy-sum"}
+    assert (ours["failures"] == 0).all()
+    assert ours["mean"].to_numpy() == pytest.approx(ours["truth"].to_numpy(), abs=0.1)
+    assert {"histogram", "local-loss", "mpl", "renyi-bound", "spectrum"} < set(table["estimator"])
+    file = next((study / "results/quick/answers").rglob("*.parquet"))
+    about = json.loads(pq.read_schema(file).metadata[b"epsilometer"])
+    assert about["registered"].endswith("NearestNeighbours [epsilometer-survey 1.0]")
+
+
+def test_another_repository(study, snakemake, tmp_path):
+    page = "everything on one page: results/quick/survey.html"
+    assert page in snakemake("survey", folder=study)
     table = pd.read_csv(study / "results/quick/tables/survey/found.csv")
     assert table["truth"].tolist() == pytest.approx([2.0])
     assert 0.8 < table["share"][0] < 1
@@ -50,7 +75,7 @@ def test_another_repository(tmp_path):
     about = json.loads(pq.read_schema(sample).metadata[b"epsilometer"])
     assert set(tabulate._samples(str(sample), about)) == documented("samples")
     # The same by the path of the Snakefile, from elsewhere: all of it is there.
-    options = ("-s", ROOT / "Snakefile", "--directory", study)
+    options = ("survey", "-s", ROOT / "Snakefile", "--directory", study)
     assert "Nothing to be done" in snakemake(*map(str, options), folder=tmp_path)
     assert not (tmp_path / "results").exists()
     if not (ROOT / ".git").exists():

@@ -8,6 +8,7 @@ import pytest
 from epsilometer.registry import load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.reports import Figure, Page
+from epsilometer_workflow.reports import style
 from tests.workflow.conftest import ROOT, Project
 
 STUDY = Study(ROOT / "config", {"scale": "smoke"})
@@ -27,7 +28,10 @@ def drawn(figure_product: Figure, finished: Project):
     import matplotlib.pyplot as plt
 
     table = pd.read_parquet(finished.folder / figure_product.table.file)
-    figure = load(figure_product.spec()["renderer"])(table)
+    path = figure_product.table.templates["curve"].format(**figure_product.table.wildcards)
+    curve = pd.read_parquet(finished.folder / path)
+    renderer = load(figure_product.spec()["renderer"])
+    figure = renderer(table) if curve.empty else renderer(table, curve)
     figure.canvas.draw()
     yield figure
     plt.close(figure)
@@ -69,3 +73,21 @@ def test_text_in_pdfs_is_text(figure_product: Figure, finished: Project):
     pdf = Path(finished.folder / figure_product.path).read_bytes()
     assert b"/FontFile2" in pdf  # TrueType, as `pdf.fonttype: 42` embeds it
     assert b"/Type3" not in pdf
+
+
+def test_it_can_be_printed(drawn):
+    """The width of a column or a page; text of 8 points; every colour of a line is named."""
+    from matplotlib.colors import to_hex, to_rgb
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+    assert drawn.get_figwidth() in (style.COLUMN, style.PAGE)
+    assert min(text.get_fontsize() for text in drawn.findobj(Text) if text.get_text()) >= 8
+    handles = [line for legend in drawn.legends for line in legend.findobj(Line2D)]
+    named = {to_hex(line.get_color()) for line in handles}
+    lines = [line for axes in drawn.axes for line in axes.lines if len(line.get_xdata())]
+    used = {to_hex(line.get_color()) for line in lines if len(set(to_rgb(line.get_color()))) > 1}
+    if not drawn.legends:
+        assert len(used) <= 1
+    else:
+        assert used - named <= {style.GUIDE}  # which has its name beside it

@@ -123,6 +123,11 @@ def test_every_table_is_there_and_scrolls_within_itself(reader: Reader, page: Pa
         ".map(t => t.textContent)"
     )
     assert wide == []
+    scrolled = reader.evaluate(
+        "[...document.querySelectorAll('.rows .table')]"
+        ".filter(t => t.scrollWidth > t.clientWidth + 1).map(t => t.ariaLabel)"
+    )
+    assert scrolled == [] or reader.evaluate("innerWidth") < WIDTHS["desk"][0]
 
 
 def test_it_can_be_used_without_a_mouse(reader: Reader):

@@ -24,6 +24,7 @@ rule tabulate:
     output:
         csv="results/{scale}/tables/{report}/{artifact}.csv",
         parquet="results/{scale}/tables/{report}/{artifact}.parquet",
+        curve="results/{scale}/curves/{report}/{artifact}.parquet",  # exact values at many points, if any
     log:
         "results/{scale}/logs/tables/{report}/{artifact}.log",
     conda:

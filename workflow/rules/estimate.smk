@@ -1,5 +1,6 @@
 # Reduce samples once for all estimators that read the same reduction: histograms, densities or losses
-# of pairs, verdicts of a classifier, evidence of fresh samples. Then estimate.
+# of pairs, verdicts of a classifier, evidence of fresh samples; or answer from the samples themselves.
+# Then estimate.
 #
 # `n={n}+{fresh}`: a pair and its events are chosen from n samples, and confirmed by so many fresh ones.
 
@@ -61,6 +62,25 @@ rule classify:
         "../../src/epsilometer_workflow/stages/classify.py"
 
 
+rule answer:
+    input:
+        samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
+    output:
+        "results/{scale}/answers/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}/runs={batch}.parquet",
+    log:
+        "results/{scale}/logs/answers/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}/runs={batch}.log",
+    priority: 10  # consume samples before more are drawn, so that temporary ones go
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=jobs.memory("answer", beside=2000),
+    params:
+        spec=jobs.spec("answer"),
+        code=jobs.code("answer"),
+    script:
+        "../../src/epsilometer_workflow/stages/answer.py"
+
+
 rule screen:
     input:
         samples="results/{scale}/samples/{mechanism}/epsilon={epsilon}/{inputs}/n={n}/runs={batch}.parquet",
@@ -102,7 +122,7 @@ rule weigh:
 
 rule estimate:
     input:
-        jobs.reductions_of_estimate,  # histograms, densities, verdicts, losses or evidence
+        jobs.reductions_of_estimate,  # histograms, densities, verdicts, answers, losses or evidence
     output:
         "results/{scale}/estimates/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}_runs={runs}.parquet",
     log:

@@ -4,6 +4,7 @@
 rule render:
     input:
         table="results/{scale}/tables/{report}/{artifact}.parquet",
+        curve="results/{scale}/curves/{report}/{artifact}.parquet",
     output:
         pdf="results/{scale}/figures/{report}/{artifact}.pdf",
         png=report(

@@ -65,6 +65,11 @@ class ScikitLearn:
                 if option not in known:
                     message = f"has unknown {option!r} of {name}{suggest(option, known)}"
                     raise ArgumentError("options", message)
+            step = _kind(name, kind)(**_lists_as_tuples(options))
+            try:
+                getattr(step, "_validate_params", step.get_params)()  # fit calls it, too
+            except ValueError as error:
+                raise ArgumentError("options", f"{name} refuses: {one_line(error)}") from None
 
     def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedScikitLearn:
         from sklearn.exceptions import ConvergenceWarning

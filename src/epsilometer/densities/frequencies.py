@@ -82,22 +82,44 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
     sides = [np.sort(side) for side in (x, x_prime)]
     if not all(side.size and not np.isnan(side[-1]) for side in sides):  # NaN is sorted last
         raise ArgumentError("outputs", "must be numbers, at least one a side")
-    edges = _edges(np.sort(np.concatenate(sides), kind="stable"), cells)
+    edges = _edges(sides, cells)
     counts = [np.diff(np.searchsorted(s, edges), prepend=0, append=s.size) for s in sides]
     occupied = counts[0] + counts[1] > 0
     p, q = (count[occupied] / side.size for count, side in zip(counts, sides, strict=True))
     return p, q
 
 
-def _edges(pooled: Floats, cells: int) -> Floats:
-    """Return the lower ends of all cells but the first, in order; a cell excludes its upper end."""
-    n = pooled.size / 2
+def _edges(sides: list[Floats], cells: int) -> Floats:
+    """Return the lower ends of all cells but the first, in order; a cell excludes its upper end.
+
+    Both sides are sorted.
+    """
+    size = sides[0].size + sides[1].size
+    n = size / 2
     equal = max(2, min(cells, math.floor(n / max(4 * math.sqrt(n), _LEAST))))
     shares = [i / equal for i in range(1, equal)]
     tail = 0.5 / equal
     while tail * n >= _LEAST:
         shares += [tail, 1 - tail]
         tail /= 2
-    starts = pooled[np.floor(np.sort(shares) * pooled.size).astype(int)]
+    starts = _of_ranks(sides[0], sides[1], np.floor(np.sort(shares) * size).astype(int))
     repeated = starts[1:][starts[1:] == starts[:-1]]
     return np.unique(np.concatenate([starts, np.nextafter(repeated, np.inf)]))
+
+
+def _of_ranks(first: Floats, second: Floats, ranks: Integers) -> Floats:
+    """Return the values of ranks, from 0, in both sorted arrays together, without merging them.
+
+    Bisection finds how many of the ``rank + 1`` smallest are in the first array: the least number
+    such that the next of the first is not below the last of the second.
+    """
+    low, high = np.maximum(ranks + 1 - second.size, 0), np.minimum(ranks + 1, first.size)
+    while np.any(low < high):
+        middle = (low + high) // 2  # below `high`, so that both arrays have the entries
+        enough = first[np.minimum(middle, first.size - 1)] >= second[ranks - middle]
+        open_ = low < high
+        high = np.where(open_ & enough, middle, high)
+        low = np.where(open_ & ~enough, middle + 1, low)
+    of_first = np.where(low > 0, first[low - 1], -np.inf)
+    of_second = np.where(low <= ranks, second[ranks - low], -np.inf)
+    return np.maximum(of_first, of_second)

@@ -17,7 +17,7 @@ from epsilometer.arrays import Sample
 from epsilometer.densities.histogram import histogram
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators.base import Claims, over_pairs, pairs_of
+from epsilometer.estimators.base import Claims, both_ways, over_pairs, pairs_of
 
 if TYPE_CHECKING:
     from epsilometer.estimators.spectrum import Tested
@@ -71,7 +71,7 @@ def answers(
     region
         As in `epsilometer.estimators.base.ScreeningMethod.screen`.
     rng
-        For an estimator that reads verdicts; of seed 0, if not given.
+        For an estimator that reads verdicts or samples; of seed 0, if not given.
     outputs
         Their kind (`epsilometer.mechanisms.base.Outputs`), if the arrays do not show it: ``bits``
         or ``mixed``.
@@ -101,6 +101,11 @@ def answers(
         for pair, both in zip(pairs, pair_samples, strict=True):
             tested = estimator.test(*both, rng or np.random.default_rng(0))
             yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
+    elif estimator.reads == "samples":
+        given = claims, order, rng or np.random.default_rng(0)
+        for pair, both in zip(pairs, pair_samples, strict=True):
+            forward, reverse = (way.level for way in both_ways(estimator, *both, *given))
+            yield Answer(pair, forward, reverse)
     elif estimator.reads == "losses":
         _, losses = estimator.screen(pair_samples, region)
         for pair, result in zip(pairs, losses, strict=True):

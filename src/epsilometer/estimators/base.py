@@ -89,6 +89,15 @@ class Loss:
     target: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True)
+class LevelEstimate:
+    """A level in nats, NaN where the method fails, and the ends of its interval, if it has one."""
+
+    level: float
+    low: float = math.nan
+    high: float = math.nan
+
+
 Guarantee = Literal["finite-sample", "asymptotic", "none"]
 
 
@@ -99,10 +108,11 @@ class Estimator(Checked, ABC):
 
     ``reads`` names the reduction of the samples: ``histograms`` (`HistogramMethod`), ``densities``
     (`DensityMethod`), ``losses`` of every pair (`ScreeningMethod`), ``evidence`` (fresh samples of
-    the pair that the entry ``after`` selects) or ``verdicts`` (of a classifier on every pair).
+    the pair that the entry ``after`` selects), ``verdicts`` (of a classifier on every pair), or the
+    ``samples`` themselves (`SampleMethod`).
     """
 
-    reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts"]]
+    reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts", "samples"]]
     symmetric: ClassVar[bool] = False
     """Whether it answers for both directions at once, by the larger of their levels."""
 
@@ -194,6 +204,30 @@ class DensityMethod(Estimator):
     @abstractmethod
     def trusted(self, densities: Densities, *, order: float, n: int) -> bool:
         """Return whether ``n`` draws of each side are enough for the bounds' approximations."""
+
+
+class SampleMethod(Estimator):
+    """A method that reads the draws of a pair themselves."""
+
+    reads = "samples"
+
+    @abstractmethod
+    def estimate(
+        self, x: Sample, x_prime: Sample, claims: Claims, order: float, rng: np.random.Generator
+    ) -> LevelEstimate:
+        """Estimate the level from x to x'; unless it is ``symmetric``, it is asked for both ways.
+
+        Samples have shape ``(n,)`` or ``(n, d)``; raise `ArgumentError` for others than it takes.
+        """
+
+
+def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> list[LevelEstimate]:
+    """Return answers on sides ``(n,)`` or ``(n, d)``, both ways, or raise `ArgumentError`."""
+    ways = [(x, x_prime)] if method.symmetric else [(x, x_prime), (x_prime, x)]
+    answers = [method.estimate(*way, *given) for way in ways]
+    if wrong := [answer for answer in answers if not isinstance(answer, LevelEstimate)]:
+        raise ArgumentError("estimate()", f"must return a LevelEstimate, not {wrong[0]!r:.60}")
+    return [answers[0], answers[-1]]
 
 
 def check_pure(order: float, why: str) -> None:

@@ -162,10 +162,9 @@ def calls_p(
             if size >= piece
         ]
         if of_side and len(starts) > 1 and ends[-1] == len(of_side[0]):
-            table = np.column_stack([score / score.std() for score in of_side])
-            sums = np.concatenate([np.zeros((1, table.shape[1])), np.cumsum(table, axis=0)])
             first = np.concatenate(starts)
-            parts = sums[first + piece] - sums[first]
+            sums = (np.append(0.0, np.cumsum(score / score.std())) for score in of_side)
+            parts = np.column_stack([each[first + piece] - each[first] for each in sums])
             numbers = np.array([start.size for start in starts])
             sides.append((parts - parts.mean(axis=0), numbers))
 

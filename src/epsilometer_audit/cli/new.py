@@ -58,6 +58,5 @@ def _write(starter: Path, folder: Path, workflow: Path) -> None:
             text = file.read_text(encoding="utf-8").replace("{workflow}", str(workflow))
             path.write_text(text, encoding="utf-8")
         if starter.name == "study":
-            profile = Path("profiles/default")
-            shutil.copytree(workflow.parents[1] / profile, Path(temporary, "new") / profile)
+            shutil.copytree(workflow.parents[1] / "profiles", Path(temporary, "new/profiles"))
         Path(temporary, "new").replace(folder)  # all at once

@@ -275,6 +275,11 @@ class Part:
         return _frequent(self._words, WORDS, lambda item: (-item[1], *order_of(item[0])))
 
     @cached_property
+    def _in_all(self) -> set[Any]:
+        """The keys, or members, that all values have."""
+        return set(self.values[0]).intersection(*self.values)
+
+    @cached_property
     def _numeric(self) -> bool:
         """Whether all entries of sequences are numbers."""
         if isinstance(self.values, np.ndarray):
@@ -306,10 +311,13 @@ class Part:
             has = self.lengths >= needed
             inner = [value[key] for value in compress(self.values, has)]
         elif (kind, self.form) in (("key", "mapping"), ("member", "set")):
-            has = np.fromiter((key in value for value in self.values), bool, self.size)
-            inner = np.ones(np.count_nonzero(has), bool)
-            if kind == "key":
-                inner = [value[key] for value in compress(self.values, has)]
+            if key in self._in_all:
+                has, values = np.ones(self.size, bool), self.values
+            else:
+                has = np.fromiter((key in value for value in self.values), bool, self.size)
+                values = list(compress(self.values, has))
+            member = kind == "member"
+            inner = np.ones(len(values), bool) if member else [value[key] for value in values]
         elif step == _ORDER and self.form == "mapping":
             return self.at, list(map(tuple, self.values))
         else:

@@ -117,13 +117,19 @@ def _version(module: str) -> Mapping[str, str]:
         return {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return {module: importlib.metadata.version(module)}
-    packages = sorted(set(_installed_along(*sys.path).get(module, [])))
-    return {name: importlib.metadata.version(name) for name in packages}
+    return dict(_owners(module, *sys.path))
 
 
-@functools.lru_cache(maxsize=8)
-def _installed_along(*_path: str) -> Mapping[str, Sequence[str]]:
-    """Return the packages of every module on `sys.path`: it takes .3 s: once per process."""
-    find = getattr(importlib.metadata, "packages_distributions", dict)  # from Python 3.10 on
-    packages: dict[str, list[str]] = find()
-    return packages
+@functools.lru_cache(maxsize=64)
+def _owners(module: str, *_path: str) -> tuple[tuple[str, str], ...]:
+    """Return names and versions of the packages on `sys.path` that have files of a module.
+
+    To search their lists of files takes a tenth of the time of `packages_distributions`.
+    """
+    owners = set()
+    for package in importlib.metadata.distributions():
+        names = (package.read_text("top_level.txt") or "").split()
+        files = "\n" + (package.read_text("RECORD") or "")
+        if module in names or f"\n{module}/" in files or f"\n{module}.py," in files:
+            owners.add((package.metadata["Name"], package.version))
+    return tuple(sorted(owners))

@@ -24,6 +24,7 @@ from .errors import Broken, type_text
 from .optional import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
+_SIMPLE = frozenset(ATOMS) - {int}  # of an integer, the digits must be counted
 _MOST_BITS = 14_284  # fewer than any number of 4301 digits has
 _SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
 FACTS = "$"  # the key in a mapping for the type of its record or table
@@ -211,6 +212,8 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     """
     if type(value) in ATOMS or isinstance(value, Failure):
         return value if type(value) is not int else printable(value)
+    if type(value) is dict and set(map(type, value)) == {str} and _simple(value.values()):
+        return value.copy()
     if type(value) is complex:
         return (value.real, value.imag) if value.imag else value.real
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
@@ -245,6 +248,11 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
         "dataclasses, arrays or tables"
     )
+
+
+def _simple(values: Iterable[Any]) -> bool:
+    """Tell whether all values are plain already."""
+    return set(map(type, values)) <= _SIMPLE
 
 
 _LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "categories")
@@ -351,7 +359,10 @@ def rows(table: Any, *, index: bool = True) -> Any:
 
 
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
-    ((list, tuple, collections.deque), lambda value: tuple(plain(entry) for entry in value)),
+    (
+        (list, tuple, collections.deque),
+        lambda value: tuple(value if _simple(value) else map(plain, value)),
+    ),
     (Mapping, lambda value: {_frozen(plain(k)): plain(v) for k, v in value.items()}),
     (Set, lambda value: frozenset(_frozen(plain(member)) for member in value)),
     (bytearray, bytes),

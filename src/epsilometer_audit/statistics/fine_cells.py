@@ -156,9 +156,12 @@ def low_bits(numbers: Numbers) -> Iterator[Cells]:
     bits, bits_prime = map(lowest_bits, numbers.sides)
     if min(bits.min(), bits_prime.min()) >= 0:
         return
-    levels, counts = NOT_FINITE + 1 - LOWEST, []
+    seen, counts = np.zeros(NOT_FINITE + 1 - LOWEST, bool), []
+    for side in (bits, bits_prime):
+        seen[side - LOWEST] = True
+    levels, columns = int(np.count_nonzero(seen)), np.cumsum(seen) - 1  # of those that occur
     for side, ranges in zip((bits, bits_prime), numbers.codes, strict=True):
-        codes = ranges * levels + side - LOWEST
+        codes = ranges * levels + columns[side - LOWEST]
         counts.append(np.bincount(codes, None, (numbers.size + 1) * levels).reshape(-1, levels))
     ours, theirs = counts
     excess, variance, _ = deviations(ours, theirs)

@@ -23,6 +23,7 @@ from epsilometer_audit.events.choosing import summed
 from epsilometer_audit.events.events import Event, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer_audit.statistics.predictors import (
     ATOMS,
@@ -187,6 +188,7 @@ class Portfolio:
         A view that stays keeps its wealth, but for a part that goes to new views if there are any.
         """
         self._next = 2 * self._draws
+        self._raw = [joined(self._raw[0])], [joined(self._raw[1])]  # read once, not by block
         layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
         x, x_prime = (layout.encode_all(batches) for batches in self._raw)
         chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from epsilometer.errors import UnknownNameError
+from epsilometer.estimators import ESTIMATORS
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.registry import Registry, installed
 
 _REPORTS = Path(__file__).parents[1] / "reports"
@@ -59,11 +61,23 @@ class Functions:
 def look_in(folders: Iterable[Path]) -> None:
     """Import packages from these folders, too, and take tables and figures from them.
 
-    A package with the name of a report has the tables and figures of that report.
+    A package with the name of a report has the tables and figures of that report. Entries of
+    mechanisms and estimators name a class of a module there as ``module.Class``.
     """
     _folders[:] = [folder.resolve() for folder in folders]
     sys.path[:0] = [str(folder) for folder in _folders if str(folder) not in sys.path]
+    MECHANISMS.modules = ESTIMATORS.modules = _own()
     roots.cache_clear()
+
+
+def _own() -> dict[str, Path]:
+    """Return the folders of a study's own top-level modules."""
+    return {
+        file.stem: folder
+        for folder in reversed(_folders)
+        for file in folder.glob("*")
+        if file.suffix == ".py" or file.is_dir()
+    }
 
 
 def _package(report: str) -> str:
@@ -83,15 +97,9 @@ def public_functions(file: Path) -> list[str]:
 @cache
 def roots() -> Mapping[str, Path]:
     """Return the folders of a study's own top-level modules, and of those of entry points."""
-    own = {
-        file.stem: folder
-        for folder in reversed(_folders)
-        for file in folder.glob("*")
-        if file.suffix == ".py" or file.is_dir()
-    }
     targets = {target for group in _GROUPS for target in installed(f"epsilometer.{group}").values()}
     tops = {target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}
-    return dict(_homes(tops)) | own
+    return dict(_homes(tops)) | _own()
 
 
 def _homes(names: set[str]) -> Iterator[tuple[str, Path]]:

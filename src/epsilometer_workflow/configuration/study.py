@@ -8,7 +8,7 @@ every grid into combinations of mechanism x epsilon x inputs x lambda x estimato
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache, partial
@@ -27,6 +27,14 @@ from epsilometer.registry import Registry
 from epsilometer_workflow.configuration import config, functions
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 
+_READS = {  # by what estimators read: the methods that jobs call
+    "histograms": ("cells", "estimate"),
+    "densities": ("reduction", "check_pairs", "bounds", "trusted"),
+    "losses": ("screen", "weigh"),
+    "evidence": ("bound",),
+    "verdicts": ("test", "tested"),
+    "samples": ("estimate",),
+}
 _OURS = Path(__file__).parents[3] / "config"
 
 
@@ -163,10 +171,8 @@ class Study:
         entry = self.mechanisms[name]
         file = str(self.file("mechanisms.yaml"))
         kind = load_entry(MECHANISMS, entry.mechanism, file, f"{name}.mechanism")
-        for part in ("__dataclass_fields__", "outputs", "check_input", "sample"):
-            if not hasattr(kind, part):
-                lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
-                raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} has no {lacks}")
+        parts = "outputs", "check_input", "sample"
+        _check_protocol(file, f"{name}.mechanism", entry.mechanism, kind, parts)
         if kind.outputs not in OUTPUT_KINDS:
             wrong = f"has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
             raise ConfigError(file, f"{name}.mechanism", f"{entry.mechanism} {wrong}")
@@ -192,6 +198,10 @@ class Study:
         entry = self.estimators[name]
         file = str(self.file("estimators.yaml"))
         kind = load_entry(ESTIMATORS, entry.estimator, file, f"{name}.estimator")
+        reads, key = str(getattr(kind, "reads", None)), f"{name}.estimator"
+        check_known(file, key, f"`reads` of {entry.estimator}", reads, _READS)
+        parts = ("check", "symmetric", "guarantee", "precision", *_READS[reads])
+        _check_protocol(file, key, entry.estimator, kind, parts)
         self._check_parameters(file, name, kind, entry.parameters)
         with placed(file, f"{name}.parameters"):
             estimator: Estimator = kind(**entry.parameters)
@@ -286,7 +296,7 @@ class Study:
         estimator = self.estimator(name)
         if not hasattr(estimator, "planned_samples"):
             raise ConfigError(file, key, f"{name} has no theorem that gives n")
-        with placed(file, f"{key}: {name} on {mechanism}"):
+        with placed(file, f"{key}: {name} on {mechanism}"), self._claimed(mechanism, name):
             published = plan.as_published
             n = estimator.planned_samples(claims, order, plan.delta, as_published=published)
             return Draws(int(n))
@@ -296,22 +306,43 @@ class Study:
         """Raise `ConfigError` unless the estimator applies to the mechanism and to such an n."""
         mechanism = self.mechanism(combination.mechanism, combination.epsilon)
         self.check_inputs(combination.mechanism, combination.epsilon, combination.inputs)
-        estimator = self.estimator(combination.estimator)
-        two_stages = estimator.reads == "evidence"
+        estimator, n = self.estimator(combination.estimator), combination.n
+        two_stages, screen = estimator.reads == "evidence", self.screen(combination.estimator)
         with self._estimating(combination):
             estimator.check(mechanism.outputs, combination.order)
+            if two_stages:
+                self.estimator(str(screen)).check(mechanism.outputs, combination.order)
             if estimator.reads == "densities":
                 sides = len(self.input_values(combination.mechanism, combination.inputs))
                 pairing = self.pairing(combination.mechanism, combination.inputs)
                 own_samples = pairing == "consecutive"
                 estimator.check_pairs(len(pairs_of(sides, pairing)), own_samples=own_samples)
-            if two_stages != bool(combination.n.fresh):
+            if two_stages != bool(n.fresh):
                 expected = "two sizes, n+N" if two_stages else "one size"
-                raise ArgumentError("n", f"must be {expected}, got {combination.n}")
-            if estimator.reads != "histograms" and combination.n.searched:
+                raise ArgumentError("n", f"must be {expected}, got {n}")
+            if estimator.reads != "histograms" and n.searched:
                 wrong = "cannot be searched: only histograms are made of every prefix"
                 raise ArgumentError("n", wrong)
+            if estimator.reads != "histograms" and min(n.first, n.fresh or 2) < 2:
+                raise ArgumentError("n", f"must be 2 or more, got {n}")
+            if hasattr(estimator, "floor") and callable(estimator.floor):
+                estimator.floor(n.first)  # refuses an n that is too small for it
+        law = self.law(combination.mechanism, combination.epsilon)
+        if estimator.reads == "verdicts" and law is not None and not hasattr(law, "spectrum"):
+            file, key = str(self.file("mechanisms.yaml")), f"{combination.mechanism}.mechanism"
+            message = f"its exact distribution has no spectrum, for {combination.estimator}"
+            raise ConfigError(file, key, message)
         self.cells(combination)
+
+    @cache  # noqa: B019
+    def law(self, name: str, epsilon: float) -> Any:
+        """Return the exact distribution of a mechanism; None where it is not known."""
+        kind, file = self.mechanisms[name].mechanism, str(self.file("mechanisms.yaml"))
+        if kind not in EXACT:
+            return None
+        law = load_entry(EXACT, kind, file, f"{name}.mechanism")
+        with placed(file, f"{name}.mechanism"):
+            return law(self.mechanism(name, epsilon))
 
     @cache  # noqa: B019
     def cells(self, combination: Combination) -> int:
@@ -323,9 +354,25 @@ class Study:
         with self._estimating(combination):
             return int(estimator.cells(claims, combination.order))
 
-    def _estimating(self, combination: Combination) -> AbstractContextManager[None]:
-        target = f"{combination.mechanism} at epsilon={spell(combination.epsilon)}"
-        return placed(str(self.file("estimators.yaml")), f"{combination.estimator} on {target}")
+    @contextmanager
+    def _estimating(self, combination: Combination) -> Iterator[None]:
+        """Turn errors about an estimator into errors that name the file to be mended."""
+        mechanism, name = combination.mechanism, combination.estimator
+        target = f"{name} on {mechanism} at epsilon={spell(combination.epsilon)}"
+        with placed(str(self.file("estimators.yaml")), target), self._claimed(mechanism, name):
+            yield
+
+    @contextmanager
+    def _claimed(self, mechanism: str, estimator: str) -> Iterator[None]:
+        """Turn the error about a claim that is missing into one that names its place."""
+        try:
+            yield
+        except ArgumentError as error:
+            claims = vars(self.mechanisms[mechanism].claims)
+            if claims.get(error.argument, error) is not None:
+                raise
+            file, key = str(self.file("mechanisms.yaml")), f"{mechanism}.claims"
+            raise ConfigError(file, key, f"{error}, for {estimator}") from None
 
     def batches(self, combination: Combination) -> list[Batch]:
         """Split the runs into files of at most ``batch_bytes`` (and at least one run)."""
@@ -355,6 +402,14 @@ def check_known(file: str, key: str, kind: str, name: str, known: Iterable[str])
     """Raise `ConfigError` unless a name is known."""
     if name not in known:
         raise ConfigError(file, key, f"unknown {kind} {name!r}{suggest(name, known)}")
+
+
+def _check_protocol(file: str, key: str, name: str, kind: Any, parts: Iterable[str]) -> None:
+    """Raise `ConfigError` unless a class is a dataclass with these attributes and methods."""
+    for part in ("__dataclass_fields__", *parts):
+        if not hasattr(kind, part):
+            lacks = part.replace("__dataclass_fields__", "@dataclass decorator")
+            raise ConfigError(file, key, f"{name} has no {lacks}")
 
 
 def load_entry(registry: Registry, name: str, file: str, key: str) -> Any:

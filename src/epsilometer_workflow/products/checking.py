@@ -22,7 +22,9 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.reports import PRODUCT_KINDS
+from epsilometer_workflow.products.reductions import REDUCTIONS
+from epsilometer_workflow.products.rehearsal import rehearse
+from epsilometer_workflow.products.reports import PRODUCT_KINDS, Table
 from epsilometer_workflow.stages import tabulate
 
 
@@ -40,6 +42,8 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
             raise ConfigError(file, "reports", f"names {name!r} twice")
     _check_mechanisms(study)
     for name in study.estimators:
+        _check_protocol(study, name)
+    for name in study.estimators:
         study.screen(name)
     for registry in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS, REPORTS):
         _ = len(registry)  # a name of ours in an installed package is an error
@@ -47,6 +51,28 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         _check_report(study, name)
     _check_writable(study)
     return study
+
+
+_PARTS = {  # of an estimator's protocol, by what it reads
+    "histograms": ("cells", "estimate"),
+    "densities": ("reduction", "check_pairs", "bounds", "trusted", "largest"),
+    "verdicts": ("TRAINING", "tested", "interval", "alpha", "largest"),
+    "losses": ("screen", "weigh", "largest"),
+    "evidence": ("bound",),
+}
+
+
+def _check_protocol(study: Study, name: str) -> None:
+    """Raise `ConfigError` for an estimator that no job could run."""
+    estimator, kind = study.estimator(name), study.estimators[name].estimator
+    file, key = str(study.file("estimators.yaml")), f"{name}.estimator"
+    reads = getattr(estimator, "reads", None)
+    if reads not in REDUCTIONS:
+        wrong = f"{kind} has reads = {reads!r}, not one of {', '.join(REDUCTIONS)}"
+        raise ConfigError(file, key, wrong)
+    for part in ("check", "symmetric", "precision", *_PARTS.get(reads, ())):
+        if not hasattr(estimator, part):
+            raise ConfigError(file, key, f"{kind} reads {reads} but has no {part!r}")
 
 
 def _check_mechanisms(study: Study) -> None:
@@ -125,6 +151,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         builder = BUILDERS.target(report, table.builder)
     for experiment in table.data:
         check_known(file, f"{key}.table.data", "experiment", experiment, entry.experiments)
+    renderer = None
     if artifact.figure is not None:
         with placed(file, f"{key}.figure"):
             renderer = load(RENDERERS.target(report, artifact.figure))
@@ -148,9 +175,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     if artifact.figure is not None:
         with placed(file, f"{key}.figure"):
             _check_points(study, report, artifact, renderer)
-    if artifact.paper:
-        with placed(file, f"{key}.paper.rows"):
-            _check_printed(study, report, artifact.table, artifact.paper)
+    rehearse(Table(study, report, key.removeprefix("artifacts.")), renderer, file, key)
 
 
 def _cells(study: Study, report: str, table: config.TableEntry) -> list[dict[str, Any]]:
@@ -186,24 +211,6 @@ def _check_points(study: Study, report: str, artifact: config.Artifact, renderer
                     f"draws {key} {values} of {', '.join(artifact.table.data)} as one point; "
                     "keep one of them, or give each a table and a figure of its own"
                 )
-
-
-def _check_printed(
-    study: Study, report: str, table: config.TableEntry, paper: config.PaperNumbers
-) -> None:
-    """Raise `ValueError` for a printed row with a value that no grid has."""
-    cells = _cells(study, report, table)
-    for key in {"mechanism", "epsilon", "lambda"} & set(paper.keys) if cells else ():
-        known = {_number(cell[key]) for cell in cells}
-        for row in paper.rows:
-            value = row[paper.columns.index(key)]
-            if _number(value) not in known:
-                values = ", ".join(sorted(map(str, known)))
-                raise ValueError(f"has {key} {value}; the grid of its data has {values}")
-
-
-def _number(value: Any) -> Any:
-    return value if isinstance(value, str) else round(float(value), 9)
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:

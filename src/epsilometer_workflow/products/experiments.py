@@ -60,6 +60,7 @@ class Summary(OfExperiment, rule="summarise"):
                 "law": EXACT.get(self.study.mechanisms[c.mechanism].mechanism),
                 "precision": self.study.estimator(c.estimator).precision,
                 "symmetric": self.study.estimator(c.estimator).symmetric,
+                "guarantee": self.study.estimator(c.estimator).guarantee,
             }
             for c in self.combinations
         ]

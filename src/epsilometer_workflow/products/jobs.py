@@ -7,11 +7,12 @@ which estimates an experiment, which data a table, which tables and figures a pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from epsilometer.errors import EpsilometerError
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product, Spec
@@ -87,6 +88,31 @@ class Jobs:
         lines = [f"Done: {folders}"]
         lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
         return "\n".join(lines)
+
+    def incomplete_pages(self, unfinished: Iterable[Any], causes: Sequence[str]) -> list[str]:
+        """Make a page of what there is of each report whose page a failed run did not make.
+
+        ``unfinished`` are Snakemake's jobs that did not finish: their files are missing or old.
+        """
+        from epsilometer_workflow.stages import page
+
+        missing = {str(output) for job in unfinished for output in job.output}
+
+        def made(product: Product) -> str | None:
+            there = product.path not in missing and Path(product.file).is_file()
+            return product.file if there else None
+
+        wanted = [Page(self._study, report) for report in self._study.reports]
+        lines = []
+        for whole in (product for product in wanted if product.path in missing):
+            needs = {name: [made(p) for p in parts] for name, parts in whole.needs().items()}
+            if any(needs["tables"]):
+                try:
+                    path = page.of_what_there_is(needs, whole.path, whole.spec(), causes)
+                except EpsilometerError as error:  # a file was damaged
+                    path = f"none, {error}"
+                lines.append(f"What there is, on a page: {path}")
+        return lines
 
     def _needs(self, rule: str, wildcards: Any, name: str) -> list[str]:
         return [product.file for product in self.product(rule, wildcards).needs()[name]]

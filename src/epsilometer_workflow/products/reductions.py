@@ -2,7 +2,7 @@
 
 Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
 read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
-evidence of fresh samples.
+evidence of fresh samples. An estimator that reads the samples themselves answers from each batch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
-from epsilometer_workflow.files.parsing import Batch, Draws, Reduction
+from epsilometer_workflow.files.parsing import Batch, Draws, Reduction, spell
 from epsilometer_workflow.products.products import Product, Spec, entry
 
 Screened = TypeVar("Screened", bound="_Screened")
@@ -77,11 +77,11 @@ class _Drawn(Product):
     def samples_held(self) -> int:
         return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
 
-    def _check_outputs(self, estimator: str) -> None:
+    def _check_outputs(self, estimator: str, order: float = math.inf) -> None:
         """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
         try:
-            self.study.estimator(estimator).check(outputs, math.inf)
+            self.study.estimator(estimator).check(outputs, order)
         except ArgumentError as error:
             raise EpsilometerError(f"{estimator} on {self.mechanism}: {error}") from None
 
@@ -190,6 +190,39 @@ class Verdicts(_Drawn, rule="classify"):
 
 
 @dataclass(frozen=True)
+class Answers(_Drawn, rule="answer"):
+    """The answers of an estimator that reads samples themselves, of every pair."""
+
+    order: float
+    estimator: str
+
+    @staticmethod
+    def further(_study: Study, c: Combination, /) -> tuple[float, str]:
+        return c.order, c.estimator
+
+    def check(self) -> None:
+        super().check()
+        entry(self.study.estimators, "estimator", self.estimator)
+        if self.study.estimator(self.estimator).reads != "samples":
+            raise EpsilometerError(f"{self.estimator} does not read samples themselves")
+        self._check_outputs(self.estimator, self.order)
+
+    def spec(self) -> Spec:
+        method = self.study.estimators[self.estimator]
+        return self.common | {
+            "samples": self.samples.spec(),
+            "pairing": self.pairing,
+            "registered": ESTIMATORS[method.estimator],
+            "parameters": dict(method.parameters),
+            "lambda": spell(self.order),
+            "claims": self.provided()["claims"],
+        }
+
+    def modules(self) -> list[str]:
+        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]
+
+
+@dataclass(frozen=True)
 class _Screened(_Drawn):
     """A product of an entry that screens pairs, to be confirmed by ``fresh`` draws, if any."""
 
@@ -278,6 +311,7 @@ REDUCTIONS: dict[str, type[_Drawn]] = {
     "histograms": Histograms,
     "densities": PairDensities,
     "verdicts": Verdicts,
+    "samples": Answers,
     "losses": Losses,
     "evidence": Evidence,
 }

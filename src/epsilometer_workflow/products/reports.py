@@ -23,6 +23,7 @@ from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
 from epsilometer_workflow.products.reductions import (
+    Answers,
     Confirmation,
     Evidence,
     Histograms,
@@ -268,7 +269,7 @@ class Page(Product, rule="page"):
 
 PRODUCT_KINDS: tuple[type[Product], ...] = (
     *(Samples, Confirmation),
-    *(Histograms, PairDensities, Verdicts, Losses, Evidence, Timings),
+    *(Histograms, PairDensities, Verdicts, Answers, Losses, Evidence, Timings),
     *(Estimates, Summary, Table, Typeset, Figure, Page),
 )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import pandas as pd
 from pydantic import Field
 
 from epsilometer.errors import ArgumentError
 
+Builder = TypeVar("Builder", bound=Callable[..., pd.DataFrame])
 Titles = Annotated[dict[str, str], Field(min_length=1)]
 
 
@@ -26,3 +27,18 @@ def in_order(panels: Mapping[str, str]) -> Callable[[pd.Series], pd.Series]:
     """Return a sort key under which panels keep the order of the configuration."""
     ranks = {title: i for i, title in enumerate(dict.fromkeys(panels.values()))}
     return lambda column: column.map(ranks) if column.name == "panel" else column
+
+
+def with_curve(
+    options: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]],
+) -> Callable[[Builder], Builder]:
+    """Let a builder also make a table at many points, for the exact lines of its figure.
+
+    ``options`` returns, from the builder's data and options, those of that table.
+    """
+
+    def declare(builder: Builder) -> Builder:
+        builder.curve = options  # type: ignore[attr-defined]
+        return builder
+
+    return declare

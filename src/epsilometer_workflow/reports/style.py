@@ -30,7 +30,7 @@ _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
 _DOTS_PER_INCH = 200
 _NAMES = {
-    "histogram-skip": "histogram without empty cells",
+    "histogram-skip": "histogram (filled cells)",
     "largest-loss": "largest local loss",
     "mpl": "MPL",
     "renyi-bound": "Rényi bound",
@@ -120,6 +120,13 @@ def named(entry: str) -> str:
         key, _, value = setting.partition("=")
         said.append(_SETTINGS.get(key, f"{key} = {{}}").format(value))
     return ", ".join(said)
+
+
+def named_apart(entries: Sequence[str]) -> dict[str, str]:
+    """Return what a legend calls each entry, with settings only where names are not enough."""
+    short = {entry: named(re.split(r"-(?=[a-z]+=)", entry)[0]) for entry in entries}
+    alone = len(set(short.values())) == len(short)
+    return short if alone else {entry: named(entry) for entry in entries}
 
 
 def colours(count: int) -> list[str]:

@@ -73,14 +73,20 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
         When the run began, in seconds since the epoch.
     """
     jobs = list(jobs)
-    causes = {cause: None for job in jobs for log in job.log for cause in _causes(Path(log), began)}
+    causes = causes_of(jobs, began)
     missing = sorted({str(output) for job in jobs for output in job.output} - {""})
     missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
-    lines = [f"Failed: {cause}" for cause in _first(list(causes))]
+    lines = [f"Failed: {cause}" for cause in _first(causes)]
     shown = [path for path in missing if not path.endswith(".parquet")] or missing
     lines += [f"Missing: {path}" for path in _first(shown)]
     lines.append("Finished files stay; without the cause, the same command makes the others.")
     return "\n".join(lines)
+
+
+def causes_of(jobs: Iterable[Any], began: float) -> list[str]:
+    """Return why jobs failed, as their logs say."""
+    logs = [Path(log) for job in jobs for log in job.log]
+    return list(dict.fromkeys(cause for log in logs for cause in _causes(log, began)))
 
 
 def _causes(log: Path, began: float) -> list[str]:

@@ -47,6 +47,11 @@ def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
         answer(estimator, file, expected, identity)
         for file, expected in zip(files, spec["data"], strict=True)
     )
+    return labelled(joined, identity)
+
+
+def labelled(joined: Columns, identity: Spec) -> Columns:
+    """Return the columns of a file of estimates, of answers and the keys of their rows."""
     rows = joined["run"].size
     missing = np.full(rows, np.nan)
     claimed = identity["claims"]["lipschitz"]
@@ -146,6 +151,12 @@ def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) ->
     return _largest_of_all(joined) if estimator.largest else _side_by_side(joined)
 
 
+def _from_answers(_: Any, file: str, expected: Spec, __: Spec) -> Columns:
+    answers = read_columns(file, "answers", expected)
+    failed = np.isnan(answers["estimate"]) | np.isnan(answers["estimate_reverse"])
+    return answers | {"failed": failed, "fresh": np.zeros(failed.size, np.int64)}
+
+
 def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
     """Yield slices of neighbouring rows that agree in some columns."""
     changes = [columns[key][1:] != columns[key][:-1] for key in keys]
@@ -213,6 +224,7 @@ _ANSWERS: dict[str, Callable[[Any, str, Spec, Spec], Columns]] = {
     "histograms": _from_histograms,
     "densities": _from_densities,
     "verdicts": _from_verdicts,
+    "samples": _from_answers,
     "losses": _from_losses,
     "evidence": _from_evidence,
 }

@@ -1,6 +1,7 @@
 """A report on one page: its figures and tables, with the paper's numbers beside ours.
 
-The page is one file, with its figures inside; it requests no other file.
+The page is one file, with its figures inside; it requests no other file. After a run that failed, a
+page of what there is has another name, and says first what is missing.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
@@ -9,8 +10,9 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import base64
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -22,30 +24,58 @@ from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports import layouts
 
 _TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
-_LONG = 28  # characters; a longer cell may break into lines
+_LONG = 14  # characters; a longer cell may break into lines
+_FEW = 3  # rows, from which on what is alike in all of them is said once
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `page`."""
     run(snakemake.input, snakemake.output[0], _TEMPLATE, snakemake.params.spec)
+    _incomplete(snakemake.output[0]).unlink(missing_ok=True)
 
 
-def run(inputs: Any, output: str, template: str, spec: Mapping[str, Any]) -> None:
+def of_what_there_is(
+    inputs: Mapping[str, Sequence[str | None]],
+    output: str,
+    spec: Mapping[str, Any],
+    causes: Sequence[str],
+) -> str:
+    """Write a page without the files that could not be made (None); return its path.
+
+    The page of an earlier run is deleted: it shows other numbers, and the next run makes it again.
+    """
+    path = _incomplete(output)
+    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, spec, causes)
+    Path(output).unlink(missing_ok=True)
+    return str(path)
+
+
+def _incomplete(output: str) -> Path:
+    return Path(output).with_suffix(".incomplete.html")
+
+
+def run(
+    inputs: Any, output: str, template: str, spec: Mapping[str, Any], causes: Sequence[str] = ()
+) -> None:
     """Write the page of a report.
 
-    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``.
+    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``;
+    None stands for one that is missing, and the page then shows the ``causes``.
     """
     figures, folder = iter(inputs.figures), Path(output).parent
-    artifacts = [
-        {
-            **_rows(about, Path(table), folder),
-            "image": _image(next(figures)) if about["figure"] else None,
-        }
-        for about, table in zip(spec["artifacts"], inputs.tables, strict=True)
-    ]
+    artifacts, missing = [], []
+    for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
+        figure = next(figures) if about["figure"] else None
+        shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
+        artifacts.append(shown | {"image": _image(figure) if figure else None})
+        if not table:
+            missing.append(about["id"])
+        elif about["figure"] and not figure:
+            missing.append(f"{about['id']} (its figure)")
     page = _environment(Path(template)).get_template(Path(template).name)
+    filled = {**spec, "artifacts": artifacts, "missing": missing, "causes": causes}
     with atomic(output) as part:
-        part.write_text(page.render({**spec, "artifacts": artifacts}), encoding="utf-8")
+        part.write_text(page.render(filled), encoding="utf-8")
 
 
 def _environment(template: Path) -> jinja2.Environment:
@@ -64,7 +94,7 @@ def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
     return {
         **about,
         "rows": len(frame),
-        "table": _table(frame.head(about["rows_shown"])),
+        **_table(frame, about["rows_shown"]),
         "printed": layouts.hypertext(frame, about["layout"]) if about["layout"] else None,
         "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
     }
@@ -80,14 +110,24 @@ def _image(path: str) -> dict[str, Any]:
     return {"uri": f"data:image/png;base64,{data}", "width": width // 2, "height": height // 2}
 
 
-def _table(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return column names, which of them are a paper's, and rows of (text, class)."""
+def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
+    """Return a table of the first rows, and apart from it what is alike in all rows.
+
+    The table has column names, whether these are of numbers, and rows of (text, class).
+    """
+    single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
+    alike = [name for name in single if not str(name).startswith("paper_")]
+    alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
+    first = frame.drop(columns=alike).head(shown)
     rows = [
         [_cell(value, number=name in numbers) for name, value in row.items()]
-        for row in frame.to_dict("records")
+        for row in first.to_dict("records")
     ]
-    return {"columns": [(str(name), name in numbers) for name in frame], "rows": rows}
+    return {
+        "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
+        "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
+    }
 
 
 def cell(value: object) -> str:

@@ -17,18 +17,23 @@ from epsilometer_workflow.reports import style
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `render`."""
-    run(snakemake.input.table, snakemake.output.pdf, snakemake.params.spec)
+    run(snakemake.input.table, snakemake.input.curve, snakemake.output.pdf, snakemake.params.spec)
 
 
-def run(table: str, pdf: str, spec: Mapping[str, Any]) -> None:
-    """Draw one figure from its table, as PDF and, beside it, as PNG."""
+def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
+    """Draw one figure from its table, as PDF and, beside it, as PNG.
+
+    If its curve has rows, the renderer gets it as a second argument.
+    """
+    dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
     rows: pd.DataFrame = read_table(table, "table", spec["identity"])
     renderer = load(spec["renderer"])
     if wrong := two_rows_of_a_point(rows, renderer.points):
         identity = spec["identity"]
         file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
         raise ConfigError(file, f"{key}.figure", wrong)
-    style.save(renderer(rows), pdf, spec["caption"])
+    figure = renderer(rows) if dense.empty else renderer(rows, dense)
+    style.save(figure, pdf, spec["caption"])
 
 
 def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None:

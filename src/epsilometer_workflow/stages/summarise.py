@@ -82,7 +82,8 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
 def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
     """Add parameters, inputs, the pair's name and the exact levels (NaN if they are unknown).
 
-    ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON.
+    ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON; ``guarantee``
+    is the estimator's, too.
 
     ``truth`` and ``truth_reverse`` are the pair's levels in both directions; for an estimator that
     answers for both at once, both are the larger. ``level`` is the largest of all pairs of the
@@ -105,6 +106,7 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     return joined.assign(
         parameters=json.dumps(identity["mechanism_parameters"], sort_keys=True),
         settings=json.dumps(identity["parameters"], sort_keys=True),
+        guarantee=member["guarantee"],
     )
 
 

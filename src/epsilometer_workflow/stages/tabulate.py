@@ -29,7 +29,7 @@ from epsilometer_workflow.runtime.job import Progress, start
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_type_hints
 
@@ -56,17 +56,25 @@ _READS = {
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `tabulate`."""
     output = snakemake.output
-    run(snakemake.input.get("data", []), output.csv, output.parquet, snakemake.params.spec)
+    files = (output.csv, output.parquet, output.curve)
+    run(snakemake.input.get("data", []), *files, snakemake.params.spec)
 
 
-def run(data: Sequence[str], csv: str, parquet: str, spec: Mapping[str, Any]) -> None:
-    """Build one table, as CSV and Parquet."""
+def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[str, Any]) -> None:
+    """Build one table, as CSV and Parquet.
+
+    ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
+    unless the builder says by its attribute ``curve`` with which options (`reports.panels`).
+    """
     identity = spec["identity"]
     file = f"config/reports/{identity['report']}.yaml"
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
     rows = read(data, spec["data"], builder, spec.get("provided", ()))
     table = build(builder, rows, spec["options"], file, key)
+    options = getattr(builder, "curve", None)
+    dense = build(builder, rows, options(rows, spec["options"]), file, key) if options else None
+    write_table(table.head(0) if dense is None else dense, curve, "curve", identity)
     table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
@@ -81,10 +89,7 @@ def check(
     files: Mapping[str, Any] | None = None,
     tables: Sequence[str] = (),
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these inputs.
-
-    A builder of options alone is called with them: only there can their values be wrong.
-    """
+    """Raise `ConfigError` unless the builder takes these inputs."""
     _parse(builder, {**options, **(files or {})}, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:
@@ -97,8 +102,6 @@ def check(
         if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
             number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun}s")
             raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
-    if name is None and options and not files:
-        build(builder, [], options, file, key)
 
 
 def reads(builder: Builder) -> str | None:
@@ -135,7 +138,11 @@ def read(
 
 
 def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row a draw."""
+    return drawn(expected, read_samples(path, expected))
+
+
+def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
+    """Return a row a draw; ``sides`` are run, side and outputs."""
     inputs = expected["inputs"]["values"]
     frames = [
         pd.DataFrame(
@@ -151,7 +158,7 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
                 "output": outputs,
             }
         )
-        for run, side, outputs in read_samples(path, expected)
+        for run, side, outputs in sides
     ]
     return pd.concat(frames, ignore_index=True)
 

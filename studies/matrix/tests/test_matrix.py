@@ -2,8 +2,10 @@
 
 import math
 import re
+import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms.base import OUTPUT_KINDS
+from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.seeds import generator
 from epsilometer_audit.auditing import audit_outputs
@@ -131,9 +134,20 @@ def test_prefixes_are_the_first_draws():
 @pytest.fixture
 def drawn(tmp_path):
     """Two runs of randomised response with two outcomes, at epsilon = log 2."""
+    return [[written(tmp_path, "response", "epsilometer.mechanisms.finite:RandomizedResponse")]]
+
+
+@pytest.fixture
+def unknown(drawn, tmp_path, monkeypatch):
+    """The same draws, of a mechanism of which no exact value is known."""
+    monkeypatch.setitem(sys.modules, "own", SimpleNamespace(Mechanism=RandomizedResponse))
+    return written(tmp_path, "unknown", "own:Mechanism")
+
+
+def written(folder, name, registered):
     identity = {
-        "mechanism": "response",
-        "registered": "epsilometer.mechanisms.finite:RandomizedResponse",
+        "mechanism": name,
+        "registered": registered,
         "parameters": {"outcomes": 2},
         "epsilon": math.log(2),
         "inputs": {"id": "both", "values": [0, 1]},
@@ -142,13 +156,13 @@ def drawn(tmp_path):
         "runs": [0, 1],
         "seed": 1,
     }
-    file = tmp_path / "samples.parquet"
+    file = folder / f"{name}.parquet"
     with SampleWriter(file, "index", None, identity) as writer:
         for seed in (1, 2):
             pair = coins(400, seed)
             writer.write(pair.x)
             writer.write(pair.x_prime)
-    return [[SampleFile(str(file), identity, {"outcomes": 2})]]
+    return SampleFile(str(file), identity, {"outcomes": 2})
 
 
 @pytest.fixture
@@ -261,6 +275,37 @@ def test_errors_are_of_prefixes_and_join_their_seconds(drawn):
         matrix.by_draws(
             drawn, methods=some, leave_out=LISTED, **arguments | {"mechanisms": ["laplace"]}
         )
+
+
+def test_without_an_exact_value_methods_are_compared_with_each_other(drawn, unknown):
+    drawn[0].append(unknown)
+    answered = matrix.answers(drawn, methods=configured(), orders=ORDERS, leave_out=LISTED)
+    cells = matrix.cells({"a": answered}).set_index(["mechanism", "order", "estimator"])
+    beside = cells["beside"]
+    pd.testing.assert_series_equal(beside["response"], beside["unknown"])  # the same draws
+    bounds = cells["promises"].str.startswith("a bound")
+    assert (beside[bounds & (cells["quantity"] == "divergence")].dropna() <= 1).all()
+    assert beside["unknown", math.inf, "local-loss"] > 1
+    assert cells["contradicted"]["unknown", math.inf, "local-loss"] == 0
+    some = {name: configured()[name] for name in ("berger-boos", "histogram")}
+    arguments = {"methods": some, "orders": ORDERS, "shares": [0.5, 1.0], "leave_out": LISTED}
+    for mechanisms in (["unknown"], ["response", "unknown"]):
+        table = matrix.by_draws(drawn, mechanisms=mechanisms, **arguments)
+        of_unknown = table[table["mechanism"] == "unknown"]
+        assert of_unknown["error"].isna().all()
+        assert (of_unknown["mean"] > 0).all()
+        axes = figures.against_draws(table).axes
+        assert {ax.get_ylabel() for ax in axes} >= {"answer, nats"}
+        assert all(len(ax.lines[0].get_xdata()) == 2 for ax in axes)  # the histogram
+
+
+def test_estimates_below_a_bound_of_the_same_draws_are_counted():
+    table = frame(bound=[0.5, 0.7, 0.9], low=[0.6, 0.6, 0.6]).assign(exact=math.nan)
+    table.loc[table["estimator"] == "low", "promises"] = "an estimate"
+    bound, low = matrix.matrix({"a": table}).to_dict("records")
+    assert math.isnan(bound["contradicted"])
+    assert low["contradicted"] == pytest.approx(2 / 3)
+    assert (bound["beside"], low["beside"]) == (1, pytest.approx(0.6 / 0.7))
 
 
 def test_more_than_a_pair_of_inputs_is_refused(drawn):

@@ -12,7 +12,6 @@ from epsilometer_workflow.reports import style
 
 _COLUMNS = 4  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
-_STYLES = {"MPL": "-", "estimate": ":"}
 
 
 @style.points("kind", "z", tells=["n"])
@@ -24,7 +23,13 @@ def density_estimate(table: pd.DataFrame) -> style.Figure:
     label = f"kernel estimate, $n = {len(draws)}$"
     ax.plot(curve["z"], curve["estimate"], label=label)
     rug = np.full(len(draws), -0.02)
-    ax.plot(draws["z"], rug, "|", color=style.GUIDE, markersize=6, markeredgewidth=0.6)
+    mark: dict[str, Any] = {
+        "color": style.GUIDE,
+        "markersize": 6,
+        "markeredgewidth": 0.6,
+        "label": "the draws",
+    }
+    ax.plot(draws["z"], rug, "|", **mark)
     ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
     style.legend(figure)
     return figure
@@ -80,19 +85,23 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
 
 @style.points("panel", "epsilon", "estimator", "run")
 def bounds(table: pd.DataFrame) -> style.Figure:
-    """Figures 4 and 5: empirical distribution functions of the lower bounds."""
+    """Figures 4 and 5: empirical distribution functions of the lower bounds.
+
+    Estimates are drawn only from a table that has no bounds: they are not in the paper's figures.
+    """
+    mpl = table[table["estimator"] == "MPL"]
+    table = table if mpl.empty else mpl
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
     blue, green, orange = style.colours(3)
     hues = dict(zip(sorted(set(table["epsilon"])), cycle([blue, orange, green])))
     for ax, panel, rows in panels:
-        for (epsilon, estimator), group in rows.groupby(["epsilon", "estimator"], sort=False):
+        for epsilon, group in rows.groupby("epsilon", sort=False):
             ax.step(
                 group["bound"],
                 group["share"],
                 where="post",
                 color=hues[epsilon],
-                linestyle=_STYLES.get(str(estimator), "-"),
-                linewidth=1.6 if estimator == "MPL" else 1,
+                linewidth=1.6,
             )
         for epsilon in sorted(set(rows["epsilon"])):
             ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
@@ -101,7 +110,8 @@ def bounds(table: pd.DataFrame) -> style.Figure:
                 ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
         low = min(0, float(rows["bound"].quantile(0.01)))
-        ax.set(title=panel, xlabel=r"lower bound of $\varepsilon$", xlim=(low, None))
+        name = "estimate" if mpl.empty else "lower bound"
+        ax.set(title=panel, xlabel=rf"{name} of $\varepsilon$", xlim=(low, None))
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
     _name_lines(figure, table, hues)
@@ -111,26 +121,24 @@ def bounds(table: pd.DataFrame) -> style.Figure:
 
 def _name_lines(figure: style.Figure, table: pd.DataFrame, hues: dict[float, str]) -> None:
     """Name colours and kinds of lines."""
-    ax = figure.axes[0]
+    ax, kind = figure.axes[0], table["estimator"].iloc[0]
     for epsilon, hue in hues.items():
-        ax.plot([], [], color=hue, label=rf"$\varepsilon = {epsilon:g}$")
-    for estimator in dict.fromkeys(table["estimator"]):
-        ax.plot([], [], color="black", linestyle=_STYLES.get(str(estimator), "-"), label=estimator)
+        ax.plot([], [], color=hue, linewidth=1.6, label=rf"{kind}, $\varepsilon = {epsilon:g}$")
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
-    ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact level, if another")
+    ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact, if another")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="95 % of the runs")
 
 
 @style.points("panel", "n")
 def errors(table: pd.DataFrame) -> style.Figure:
     """Figure 6: mean squared errors against n."""
-    figure, panels = style.by_panel(table, "panel")
+    figure, panels = style.by_panel(table, "panel", sharey=True)
     for ax, name, rows in panels:
         ax.plot(rows["n"], rows["mse"], marker="o", markersize=4)
         ax.set(title=name, xlabel="samples a side $n$", xscale="log", ylim=(0, None))
         ax.set_xticks(rows["n"], [f"{n:,}" for n in rows["n"]])
         ax.minorticks_off()
-        ax.set(ylabel=r"mean squared error of $\hat\varepsilon$")
+    figure.axes[0].set(ylabel=r"mean squared error of $\hat\varepsilon$")
     return figure
 
 
@@ -139,6 +147,7 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()
     names = list(dict.fromkeys(table["estimator"]))
+    labels = style.named_apart(names)
     for name, marker in zip(names, "osv^DPX*", strict=False):
         rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
         if rows.empty:
@@ -149,7 +158,7 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
             marker=marker,
             markersize=4,
             alpha=0.8,
-            label=style.named(str(name)),
+            label=labels[name],
         )
     failed = table[table["failures"] == table["runs"]]
     if len(failed):
@@ -159,7 +168,7 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
             "x",
             color=style.TRUTH,
             markeredgewidth=1,
-            label="histogram, no answer",
+            label="histogram: no answer",
         )
     first = table.iloc[0]
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")

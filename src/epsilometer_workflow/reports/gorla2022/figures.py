@@ -77,6 +77,8 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     )
     ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"estimate $\tilde\varepsilon$")
     ax.set_xlim(right=_reach(table))
+    if truth < gamma:  # no level is below 0
+        ax.set_ylim(bottom=0)
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
     style.legend(figure)
     return figure
@@ -137,10 +139,19 @@ def safety_check(table: pd.DataFrame) -> style.Figure:
     }
     for estimator, rows in table.groupby("estimator", sort=False):
         label = names.get(str(estimator), str(estimator))
-        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], marker=".", label=label)
+        fill, size = ("none", 6) if estimator == "safety-check-actual" else (None, 3)
+        mark: dict[str, Any] = {
+            "marker": "o",
+            "markersize": size,
+            "markeredgewidth": 1,
+            "markerfacecolor": fill,
+            "label": label,
+        }
+        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], **mark)
         ax.fill_between(
             rows["actual_C"], rows["low"], rows["high"], color=line.get_color(), alpha=0.2
         )
+    ax.fill_between([], [], color=style.GUIDE, alpha=0.3, label="95 % interval")
     ax.axhline(first["required"], color=style.TRUTH, linestyle="--", label="required probability")
     ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
     ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
@@ -202,7 +213,11 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
         column[1].plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label="its budget")
         column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label=truth)
         column[1].axhline(1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--")
-        kind = "Algorithm 1" if np.isinf(float(order)) else rf"Algorithm 3, $\alpha = {order}$"
+        kind = (
+            "Algorithm 1"
+            if np.isinf(float(order))
+            else rf"Algorithm 3, $\alpha = {float(order):g}$"
+        )
         how = "empty cells skipped" if "skip" in str(estimator) else "empty cells fail"
         column[0].set(title=f"{kind}\n{how}", xscale="log")
         column[1].set(xlabel="samples a side $n$")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -23,7 +26,15 @@ def violins(table: pd.DataFrame) -> style.Figure:
         left.set(ylabel="lower bound / divergence")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
-    ax.plot([], [], color="black", linewidth=4, label="their quartiles")
+    box: dict[str, Any] = {
+        "color": "black",
+        "linewidth": 4,
+        "marker": "o",
+        "mfc": "white",
+        "ms": 3.5,
+        "mew": 0,
+    }
+    ax.plot([], [], **box, label="their median and quartiles")
     if len(floors) > 1:
         for floor, hue in hues.items():
             label = rf"$\tau = {_scientific(floor)}$"
@@ -88,7 +99,8 @@ def orders(table: pd.DataFrame) -> style.Figure:
             linestyle="--",
             label=r"exact $D_\lambda$",
         )
-        for estimator, bounds in finite.groupby("estimator", sort=False):
+        kinds = finite.groupby("estimator", sort=False)
+        for (estimator, bounds), size in zip(kinds, cycle([6, 3.5]), strict=False):  # they coincide
             (line,) = ax.plot(
                 bounds["lambda"], bounds["median"], linewidth=1, label=style.named(str(estimator))
             )
@@ -98,9 +110,7 @@ def orders(table: pd.DataFrame) -> style.Figure:
             )
             for often, fill in ((False, colour), (True, "white")):
                 part = bounds[(bounds["above"] > _OFTEN) == often]
-                ax.plot(
-                    part["lambda"], part["median"], "o", color=colour, mfc=fill, markersize=4, mew=1
-                )
+                ax.plot(part["lambda"], part["median"], "o", color=colour, mfc=fill, ms=size, mew=1)
         edge = 2.5 * finite["lambda"].max()
         pure = pure.head(1)
         ax.plot(

@@ -12,15 +12,22 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
 @style.points("panel", "claim")
-def spectra(table: pd.DataFrame) -> style.Figure:
+def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 4a, 4b, 5, 6b, 7 and 9: estimated deltas with intervals, the exact ones as lines."""
     figure, ax = style.panel()
-    curves = table.groupby("panel", sort=False)
-    for (title, rows), colour, marker in zip(curves, cycle(_hues()), cycle("osD^v"), strict=False):
-        _curve(ax, rows, colour, str(title), marker)
+    exact = table if curve is None else curve
+    titles = list(dict.fromkeys(table["panel"]))
+    for i, (title, colour, marker) in enumerate(zip(titles, cycle(_hues()), cycle("osD^v"))):
+        lines = exact[(exact["panel"] == title) & exact["truth"].notna()]
+        # dashes of curves that coincide lie side by side, and so do the rings of their points
+        dashes = (3 * (i % 3), (3, {1: 2, 2: 3}.get(len(titles), 6)))
+        ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, linestyle=dashes)
+        rows, size = table[table["panel"] == title], 2.5 + 0.9 * (len(titles) - 1 - i)
+        _points(ax, rows["claim"], rows, colour, str(title), marker, size)
     promised = sorted(set(table["epsilon"]))
     if len(promised) == 1 and promised[0] <= table["claim"].max():
-        ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1)
+        label = r"promised $\varepsilon$"
+        ax.axvline(promised[0], color=style.GUIDE, linestyle=":", linewidth=1, label=label)
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     ax.locator_params(axis="x", nbins=6)
@@ -34,14 +41,14 @@ def _hues() -> list[str]:
     return [*first, last]
 
 
-def _curve(ax: style.Axes, rows: pd.DataFrame, colour: str, title: str, marker: str = "o") -> None:
-    known = rows[rows["truth"].notna()]
-    ax.plot(known["claim"], known["truth"], color=colour, linewidth=1, linestyle="--")
-    _points(ax, rows["claim"], rows, colour, title, marker)
-
-
 def _points(
-    ax: style.Axes, x: pd.Series, rows: pd.DataFrame, colour: str, title: str, marker: str = "o"
+    ax: style.Axes,
+    x: pd.Series,
+    rows: pd.DataFrame,
+    colour: str,
+    title: str,
+    marker: str = "o",
+    size: float = 2.5,
 ) -> None:
     """Draw deltas with their intervals."""
     spread = [(rows["delta"] - rows["low"]).clip(lower=0), (rows["high"] - rows["delta"]).clip(0)]
@@ -50,7 +57,9 @@ def _points(
         rows["delta"],
         yerr=spread,
         fmt=marker,
-        markersize=3,
+        markersize=size,
+        markerfacecolor="white" if size > 2.5 else colour,
+        markeredgewidth=0.8,
         elinewidth=0.8,
         color=colour,
         label=title,
@@ -58,35 +67,42 @@ def _points(
 
 
 @style.points("claim", tells=["mechanism"])
-def classical(table: pd.DataFrame) -> style.Figure:
+def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
-    ax.plot(table["claim"], table["classical"], color=style.GUIDE, label="classical bound")
-    _curve(ax, table, style.colours(1)[0], "estimate")
-    ax.plot([], [], color=style.colours(1)[0], linestyle="--", linewidth=1, label="exact")
+    lines, (colour,) = table if curve is None else curve, style.colours(1)
+    ax.plot(lines["claim"], lines["classical"], color=style.GUIDE, label="classical bound")
+    ax.plot(lines["claim"], lines["truth"], color=colour, linestyle="--", lw=1, label="exact")
+    _points(ax, table["claim"], table, colour, "estimate")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     style.legend(figure)
     return figure
 
 
 @style.points("claim", tells=["mechanism"])
-def among_neighbours(table: pd.DataFrame) -> style.Figure:
-    """Figures 10 and 11: the curves, and what they differ by from the one in the middle."""
-    figure, axes = style.panels(1, 2)
-    names = [column for column in table if column.startswith("exact_")]
-    colours = style.colours(len(names))
-    left, right = axes[0]
-    for name, colour in zip(names, colours, strict=True):
-        label = rf"$\varepsilon = {name.removeprefix('exact_')}$"
-        right.plot(table["claim"], table[name] - table["truth"], color=colour, label=label)
-    left.plot(table["claim"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
-    left.plot(table["claim"], table["delta"], "o", color="black", markersize=3, label="estimate")
+def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+    """Figures 10 and 11: the curves, and what they differ by from the exact one.
+
+    The exact curves are a panel of their own: intervals are far wider than what these differ by.
+    """
+    figure, axes = style.panels(1, 3)
+    lines = table if curve is None else curve
+    names = [str(column) for column in table if str(column).startswith("exact_")]
+    left, middle, right = axes[0]
+    for i, (name, colour) in enumerate(zip(names, style.colours(len(names)), strict=True)):
+        label = rf"exact, $\varepsilon = {name.removeprefix('exact_')}$"
+        dashes = {"linestyle": (3 * i, (3, 6)), "linewidth": 1.4}  # side by side: they coincide
+        left.plot(lines["claim"], lines[name], color=colour, **dashes)
+        middle.plot(lines["claim"], lines[name] - lines["truth"], color=colour, label=label)
+    left.plot(table["claim"], table["delta"], "o", color="black", ms=3, mfc="none", mew=0.7)
+    right.axhline(0, color=style.TRUTH, linewidth=1, label="the exact curve")
     difference = table.assign(
         **{name: table[name] - table["truth"] for name in ("delta", "low", "high")}
     )
     _points(right, table["claim"], difference, "black", "estimate")
-    left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    right.set(xlabel=_CLAIM, ylabel="difference from the exact curve")
+    left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None), title="curves and estimate")
+    middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less the exact one")
+    right.set(xlabel=_CLAIM, ylabel="difference", title="estimate less the exact curve")
     style.legend(figure)
     return figure
 
@@ -97,7 +113,7 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     figure, ax = style.panel()
     for dimension, rows in table.groupby("dimension", sort=False):
         ax.plot(rows["n"], rows["alpha"], marker="o", markersize=3, label=rf"$d = {dimension}$")
-    ax.axhline(1, color=style.GUIDE, linestyle=":")
+    ax.axhline(1, color=style.GUIDE, linestyle=":", label="1: no information")
     ax.set(
         xlabel="samples $n$", ylabel=r"theoretical accuracy $\alpha$", xscale="log", yscale="log"
     )
@@ -108,16 +124,27 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
 @style.points("claim", "n")
 def bootstrapped(table: pd.DataFrame) -> style.Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
+    return _bootstrapped(table, errors=False)
+
+
+@style.points("claim", "n")
+def bootstrap_errors(table: pd.DataFrame) -> style.Figure:
+    """Draw Figure 4d with the errors as they are."""
+    return _bootstrapped(table, errors=True)
+
+
+def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     figure, ax = style.panel()
     curves = table.groupby("claim")
     hues = cycle(style.colours(len(curves)))
     for (claim, rows), colour in zip(curves, hues, strict=False):
         label = rf"bootstrap, $\varepsilon' = {claim:g}$"
         ax.plot(2 * rows["n"], rows["alpha"], color=colour, marker="o", markersize=3, label=label)
-        ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=5, mew=1.2)
-    ax.plot(
-        [], [], "x", color="black", markersize=5, mew=1.2, label="error met by 95 % of the runs"
-    )
+        if errors:
+            ax.plot(2 * rows["n"], rows["error"], "x", color=colour, markersize=5, mew=1.2)
+    if errors:
+        label = "error met by 95 % of the runs"
+        ax.plot([], [], "x", color="black", markersize=5, mew=1.2, label=label)
     ax.set(xlabel="samples $n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
     style.legend(figure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from itertools import product
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.models import Fractional
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
-from epsilometer_workflow.reports.panels import Titles, in_order
+from epsilometer_workflow.reports.panels import Titles, in_order, with_curve
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
@@ -35,6 +36,15 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def _every_claim(data: list[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options with every claim of the data from the first to the last asked for."""
+    claims = options.get("claims")
+    known = np.unique(pd.concat([rows["claim"] for rows in data]))
+    low, high = (min(claims), max(claims)) if claims else (0, np.inf)
+    return {**options, "claims": [c for c in known if low - 1e-9 <= c <= high + 1e-9]}
+
+
+@with_curve(_every_claim)
 def spectra(
     runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None, larger: bool = False
 ) -> pd.DataFrame:
@@ -94,6 +104,7 @@ def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*_CURVE, *columns])
 
 
+@with_curve(_every_claim)
 def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
     """Figure 6a: the classical bound of the Gaussian mechanism, 1.25 exp(-e^2 sigma^2 / 2).
 
@@ -105,6 +116,7 @@ def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
     return table.assign(classical=np.minimum(bound, 1.0))
 
 
+@with_curve(_every_claim)
 def among_neighbours(
     runs: list[pd.DataFrame],
     *,

@@ -1,8 +1,9 @@
-"""The figure of estimates of any grid: ``figure: plain.against_n``."""
+"""Figures of estimates of any grid: ``figure: plain.against_n`` and ``plain.compared``."""
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import cycle, product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,13 +21,15 @@ def against_n(table: pd.DataFrame) -> style.Figure:
     """
     keys = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair"]
     figure, panels = style.by_panel(table, keys, columns=3)
-    names = list(dict.fromkeys(table["estimator"]))
-    hues = dict(zip(names, cycle(style.colours(6))))
+    looks = product(("o-", "s--", "^:"), style.colours(6))
+    look_of = dict(zip(dict.fromkeys(table["estimator"]), cycle(looks)))
+    sizes = sorted(set(table["n"] + table["fresh"]))
     for ax, (mechanism, epsilon, inputs, order, claim, _), rows in panels:
         for name, line in rows.groupby("estimator", sort=False):
-            style_of = {"color": hues[name], "label": style.named(str(name))}
+            fmt, colour = look_of[name]
+            look = {"fmt": fmt, "color": colour, "label": style.named(str(name))}
             n = line["n"] + line["fresh"]
-            ax.errorbar(n, line["mean"], line["sd"], marker="o", capsize=2, **style_of)
+            ax.errorbar(n, line["mean"], line["sd"], capsize=2, **look)
         truth = rows["truth"].iloc[0]
         if np.isfinite(truth):
             ax.axhline(truth, color=style.TRUTH, linestyle="--", label="exact")
@@ -35,5 +38,61 @@ def against_n(table: pd.DataFrame) -> style.Figure:
             of, unit = f"at {claim:g}", r"$\delta$"
         title = f"{mechanism}, {inputs}\nepsilon {epsilon:g}, {of}"
         ax.set(xscale="log", xlabel="draws a side $n$", ylabel=unit, title=title)
+        if len(sizes) < 5:
+            ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
+            ax.minorticks_off()
+    style.legend(figure)
+    return figure
+
+
+_QUANTITY = ["mechanism", "inputs", "pair", "side_x", "side_x_prime", "n", "lambda", "claim"]
+_CHANCE = 0.05  # the share of runs in which a bound may lie above the exact value
+
+
+@style.points(*_QUANTITY, "epsilon", "estimator")
+def compared(table: pd.DataFrame) -> style.Figure:
+    """Draw the methods of `plain.compared` beside each other, a panel for each quantity.
+
+    Panels of the epsilons of a quantity are in one row. What lies below the largest bound of all
+    methods is shaded; an estimate there is crossed where that is so in more runs than by chance.
+    """
+    epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
+    table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
+    table = table.assign(y=table["estimator"].map(names.index))
+    columns = epsilons if 1 < epsilons < 4 else 3
+    figure, panels = style.by_panel(table, [*_QUANTITY, "epsilon"], columns=columns, sharey=True)
+    for ax, (mechanism, inputs, _, _, _, n, order, claim, epsilon), rows in panels:
+        bounds = rows["guarantee"] != "none"
+        for chosen, label, marker, inside in (
+            (~bounds, "estimate", "o", None),
+            (bounds & (rows["trusted"] == 1), "lower bound", ">", None),
+            (
+                bounds & (rows["trusted"] < 1),
+                "lower bound, too few draws in some runs",
+                ">",
+                "none",
+            ),
+        ):
+            if (part := rows[chosen]).size:
+                colour = style.colours(2)[int(marker == ">")]
+                look: dict[str, Any] = {"fmt": marker, "color": colour, "label": label}
+                look |= {"capsize": 2, "markerfacecolor": inside, "markeredgewidth": 1}
+                ax.errorbar(part["mean"], part["y"], xerr=part["sd"], **look)
+        if (ends := rows.dropna(subset=["low", "high"])).size:
+            ax.hlines(ends["y"], ends["low"], ends["high"], color=style.GUIDE, label="interval")
+        if (wrong := rows[rows["contradicted"] > _CHANCE]).size:
+            ax.plot(
+                wrong["mean"], wrong["y"], "kx", markeredgewidth=2, zorder=3, label="below a bound"
+            )
+        if np.isfinite(truth := rows["truth"].iloc[0]):
+            ax.axvline(truth, color=style.TRUTH, linestyle="--", label="exact")
+        if np.isfinite(bound := rows["largest_bound"].iloc[0]):
+            left = min(0.0, ax.get_xlim()[0])
+            ax.axvspan(left, bound, color=style.BAND, alpha=0.45, label="below the largest bound")
+        of = f"lambda {order}" if pd.isna(claim) else f"at {claim:g}"
+        ax.set(title=f"{mechanism}, {inputs}\nepsilon {epsilon:g}, {of}, n {n}")
+        ax.set(xlabel="nats" if pd.isna(claim) else r"$\delta$")
+        ax.set_yticks(range(len(names)), [style.named(str(name)) for name in names])
+    panels[0][0].invert_yaxis()
     style.legend(figure)
     return figure

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+_PAIR = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair", "side_x", "side_x_prime"]
+_MEANS = ("trusted", "low", "high", "largest_bound", "contradicted")
+_METHOD = [*_PAIR, "n", "estimator", "guarantee"]
+
 
 def statistics(summaries: list[pd.DataFrame]) -> pd.DataFrame:
     """Return the statistics over runs, a row for each combination of the grids."""
@@ -13,3 +17,49 @@ def statistics(summaries: list[pd.DataFrame]) -> pd.DataFrame:
 def estimates(runs: list[pd.DataFrame]) -> pd.DataFrame:
     """Return every estimate, beside the exact value."""
     return statistics(runs)
+
+
+def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
+    """Compare methods with each other on the same pairs, also where no exact value is known.
+
+    A row for each method and its ``n`` draws a side, those that confirm included, in the larger
+    direction. ``low`` is a bound, or the lower end of an interval; bounds of too few draws are not
+    ``trusted``. ``largest_bound`` is that of all methods in a run. ``contradicted`` is the share of
+    runs in which it lies above an estimate, or above the upper end of its interval; ``by`` is a
+    method that has it.
+    """
+    rows = pd.concat(runs, ignore_index=True)
+    rows = rows.assign(n=rows["n"] + rows["fresh"])
+    for name in ("estimate", "low", "high", "truth"):
+        rows[name] = rows[[name, f"{name}_reverse"]].max(axis=1)
+    promises = rows["guarantee"] != "none"
+    rows["bound"] = rows["low"].fillna(rows["estimate"]).where(promises & rows["trusted"])
+    most = rows["high"].fillna(rows["estimate"].mask(promises))
+    same_draws = rows.groupby([*_PAIR, "n", "run"], dropna=False)
+    rows["largest_bound"] = same_draws["bound"].transform("max")
+    rows["contradicted"] = rows["largest_bound"] > most * (1 + 1e-9)
+    rows["by"] = rows["estimator"].where(rows["bound"] == rows["largest_bound"])
+    rows["by"] = same_draws["by"].transform("first").where(rows["contradicted"])
+    columns = {name: (name, "mean") for name in _MEANS}
+    return (
+        rows.assign(low=rows["low"].fillna(rows["bound"]))
+        .groupby(_METHOD, sort=False, dropna=False)
+        .agg(
+            truth=("truth", "first"),
+            runs=("run", "size"),
+            failures=("failed", "sum"),
+            mean=("estimate", "mean"),
+            sd=("estimate", "std"),
+            **columns,
+            by=("by", "first"),
+        )
+        .reset_index()
+    )
+
+
+def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the seconds of one answer: medians over runs, of drawing and of estimating."""
+    rows = pd.concat(timings, ignore_index=True)
+    keys = ["mechanism", "epsilon", "lambda", "estimator", "n", "fresh"]
+    spent = rows.groupby(keys, sort=False)[["sampling", "estimating", "seconds"]].median()
+    return spent.reset_index()

@@ -1,3 +1,4 @@
+from epsilometer_survey.knn import NearestNeighbours
 from epsilometer_survey.ratio import FrequencyRatio
 from epsilometer_survey.survey import ExactSurvey, Survey
 
@@ -16,5 +17,9 @@ def test_its_exact_distribution():
     testing.check_exact(ExactSurvey(Survey(1.0)), Survey(1.0), inputs=[0, 1])
 
 
-def test_the_estimator():
+def test_the_bound():
     testing.check_estimator(FrequencyRatio())
+
+
+def test_the_estimate():
+    testing.check_estimator(NearestNeighbours(), runs=5)

@@ -1,0 +1,165 @@
+"""What an audit costs: seconds of CPU and memory for every kind of output, beside another commit.
+
+`python -m tests.benchmarks.cost [--base COMMIT] [CASE ...]` runs each case in fresh processes, in
+turn with the code of COMMIT and of this folder, and prints a table in Markdown with the ratio of
+the two: it holds on another machine where the seconds do not. A mechanism's own time is in both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.benchmarks.scripts import head, line
+
+ROOT = Path(__file__).parents[2]
+
+Rng = np.random.Generator
+_WORDS = [f"word{i}" for i in range(-200, 201)]
+_KEYS = [f"k{i}" for i in range(1000)]
+
+
+def real(x: float, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1, size)
+
+
+def whole(x: int, size: int, rng: Rng) -> Any:
+    return x + rng.geometric(0.5, size) - rng.geometric(0.5, size)
+
+
+def vectors(width: int) -> Callable[[float, int, Rng], Any]:
+    def vector(x: float, size: int, rng: Rng) -> Any:
+        drawn = rng.laplace(0, 1, (size, width))
+        drawn[:, 0] += x
+        return drawn
+
+    return vector
+
+
+def word(x: int, rng: Rng) -> str:
+    return f"word{x + rng.geometric(0.5) - rng.geometric(0.5)}"
+
+
+def dictionary(x: float, rng: Rng) -> dict[str, float]:
+    values = rng.laplace(0, 1, 1000)
+    values[0] += x
+    return dict(zip(_KEYS, values.tolist(), strict=True))
+
+
+def grouped(frame: bool) -> Callable[[list[int], Rng], Any]:
+    import pandas as pd
+
+    def group_by(x: list[int], rng: Rng) -> Any:
+        table = pd.DataFrame({"city": x, "one": 1})
+        counts = table.groupby("city")["one"].sum()
+        counts = counts.reindex(range(4), fill_value=0) + rng.laplace(0, 1, 4)
+        return counts.to_frame() if frame else counts
+
+    return group_by
+
+
+_TABLES = [([i % 4] * (i % 5 + 1) + [0], [i % 4] * (i % 5 + 1)) for i in range(40)]
+
+# name: mechanism, pairs, draws
+CASES: dict[str, tuple[Callable[[], Any], list[tuple[Any, Any]], int]] = {
+    "50,000 reals": (lambda: real, [(0, 1)], 50_000),
+    "50,000 whole numbers": (lambda: whole, [(0, 1)], 50_000),
+    "500 reals": (lambda: real, [(0, 1)], 500),
+    "50,000 vectors of 10": (lambda: vectors(10), [(0, 1)], 50_000),
+    "500,000 vectors of 10": (lambda: vectors(10), [(0, 1)], 500_000),
+    "50,000 words": (lambda: word, [(0, 1)], 50_000),
+    "5,000,000 whole numbers": (lambda: whole, [(0, 1)], 5_000_000),
+    "1,000,000 vectors of 100": (lambda: vectors(100), [(0, 1)], 1_000_000),
+    "1,000 dictionaries of 1,000 keys": (lambda: dictionary, [(0, 1)], 1_000),
+    "12,000 Series, 40 pairs": (lambda: grouped(frame=False), _TABLES, 12_000),
+    "12,000 data frames, 40 pairs": (lambda: grouped(frame=True), _TABLES, 12_000),
+    "the first audit, nothing compiled": (lambda: real, [(0, 1)], 2_000),
+}
+FIRST = "the first audit, nothing compiled"
+
+
+def _spent() -> float:
+    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+
+
+def _one(name: str) -> None:
+    """Run a case in this process; write its seconds, memory and bound as JSON."""
+    from epsilometer_audit import audit, pure
+
+    make, pairs, samples = CASES[name]
+    mechanism = make()
+    if name != FIRST:
+        audit(mechanism, pairs, pure(0.9), samples=400)  # loads what is compiled
+    started, wall = _spent(), time.perf_counter()
+    verdict = audit(mechanism, pairs, pure(0.9), samples=samples)
+    seconds = time.perf_counter() - wall if name == FIRST else _spent() - started
+    memory = max(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    bound = verdict.bounds[0].lower if verdict.bounds else math.nan
+    print(json.dumps({"seconds": seconds, "memory": memory / 1024, "bound": bound}))
+
+
+def _measured(name: str, source: Path, cache: str | None = None) -> dict[str, float]:
+    env = os.environ | {"PYTHONPATH": f"{source / 'src'}{os.pathsep}{ROOT}", "OMP_NUM_THREADS": "1"}
+    if cache:
+        env["NUMBA_CACHE_DIR"] = cache
+    command = [sys.executable, "-m", "tests.benchmarks.cost", "--one", name]
+    done = subprocess.run(command, check=False, env=env, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode:
+        raise SystemExit(f"{name}: {done.stderr.strip().splitlines()[-1]}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def _best(name: str, source: Path, times: int) -> dict[str, float]:
+    runs = []
+    for _ in range(times):
+        with tempfile.TemporaryDirectory() as cache:
+            runs.append(_measured(name, source, cache if name == FIRST else None))
+    return min(runs, key=lambda run: run["seconds"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.cost", description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--base", metavar="COMMIT", help="compare with this commit")
+    parser.add_argument("--times", type=int, default=2, help="runs of each; the shortest counts")
+    parser.add_argument("--one", metavar="CASE", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        return _one(options.one)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.base:
+            archive = ["git", "archive", options.base, "src"]
+            packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
+            with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+                files.extractall(folder, filter="data")
+        print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
+        head("audit | seconds | base | ratio | MB | base | bound | base")
+        for name in options.cases or CASES:
+            ours = _best(name, ROOT, options.times)
+            base = _best(name, Path(folder), options.times) if options.base else ours
+            each = ((ours[of], base[of]) for of in ("seconds", "memory", "bound"))
+            seconds, memory, bounds = each
+            line(name, *seconds, seconds[0] / seconds[1], *memory, *bounds)
+    return None
+
+
+if __name__ == "__main__":
+    main()

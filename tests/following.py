@@ -1,0 +1,62 @@
+"""What docs/experiments.md tells a reader to do, done in a folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from epsilometer_audit.cli.new import new
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
+COPIED = ROOT / "tests/data/plugin/epsilometer_survey/knn.py"
+KINDS = ("answers", "estimates", "tables", "figures")
+EDIT = re.compile(r"(Add to )?`([\w./=-]+)`:\n((?:\n```\w+\n.*?```\n)+)", re.DOTALL)
+
+
+def steps(folder: Path) -> Iterator[tuple[str, str]]:
+    """Begin a study and make the edits of the page in order; yield section and file after each."""
+    new(["study", str(folder)])
+    begin, *sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)
+    yield begin, ""
+    for section in sections:
+        if "`knn.py`, into `code/`" in section:
+            shutil.copy(COPIED, folder / "code")
+        for added, name, blocks in EDIT.findall(section):
+            for language, block in re.findall(r"```(\w+)\n(.*?)```", blocks, re.DOTALL):
+                _edit(folder / name, language, block, added=bool(added))
+                yield section, name
+
+
+def small_study(folder: Path) -> Path:
+    """Return the study at the end of the page, with few draws."""
+    for _ in steps(folder):
+        pass
+    report = folder / "config/reports/comparison.yaml"
+    text = report.read_text(encoding="utf-8")
+    report.write_text(text.replace("runs: 10, n: 2000", "runs: 2, n: 400"), encoding="utf-8")
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return every file of estimates, every table and figure; measured seconds are left out."""
+    base = folder / "results/quick"
+    files = [f for kind in KINDS for f in sorted((base / kind).rglob("*.*")) if f.is_file()]
+    return {str(f.relative_to(base)): f.read_bytes() for f in files if f.stem != "cost"}
+
+
+def _edit(file: Path, language: str, block: str, *, added: bool) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    if language == "diff":
+        old, new = (
+            "".join(line[1:] for line in block.splitlines(keepends=True) if line[0] in kinds)
+            for kinds in (" -", " +")
+        )
+        assert text.count(old) == 1, f"{file} has not one {old!r}"
+        file.write_text(text.replace(old, new), encoding="utf-8")
+        return
+    assert bool(text) == added, file
+    file.write_text(f"{text}{block}", encoding="utf-8")

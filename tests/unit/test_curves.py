@@ -1,0 +1,103 @@
+"""Exact values are drawn as curves: of a table of their own, at many points."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilometer_workflow.files.storage import read_table, write_table
+from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.lu2022 import figures, tables
+from epsilometer_workflow.reports.panels import with_curve
+from epsilometer_workflow.stages import render, tabulate
+
+IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}
+ALL, SHOWN = np.linspace(0, 1, 101).round(2), [0.1, 0.5, 0.9]
+
+
+@with_curve(lambda _, options: {**options, "points": 50})
+def dense(*, points: int):
+    return pd.DataFrame({"x": np.arange(points)})
+
+
+def plain(*, points: int):
+    return pd.DataFrame({"x": np.arange(points)})
+
+
+@style.points("x")
+def drawn(table, curve=None):
+    figure, ax = style.panel()
+    ax.plot((table if curve is None else curve)["x"], label="exact")
+    return figure
+
+
+@pytest.mark.parametrize(("builder", "points"), [("dense", 50), ("plain", 0)])
+def test_a_table_has_a_curve_where_its_builder_says_so(builder, points, tmp_path, monkeypatch):
+    files = [str(tmp_path / name) for name in ("a.csv", "a.parquet", "curve.parquet")]
+    spec = {"identity": IDENTITY, "builder": f"{__name__}:{builder}", "options": {"points": 3}}
+    tabulate.run([], *files, spec | {"data": [], "paper": None, "caption": ""})
+    assert len(read_table(files[1], "table", IDENTITY)) == 3
+    assert len(read_table(files[2], "curve", IDENTITY)) == points
+    saved = []
+    monkeypatch.setattr(style, "save", lambda figure, *_: saved.append(figure))
+    about = {"identity": IDENTITY, "renderer": f"{__name__}:drawn", "caption": ""}
+    render.run(files[1], files[2], "a.pdf", about)
+    assert saved[0].axes[0].lines[0].get_xdata().size == (points or 3)
+
+
+def test_a_curve_of_another_table_is_refused(tmp_path):
+    file = str(tmp_path / "a.parquet")
+    write_table(pd.DataFrame({"x": [1]}), file, "curve", IDENTITY | {"made_of": "1"})
+    with pytest.raises(Exception, match="is stale: made_of"):
+        render.run(file, file, "a.pdf", {"identity": IDENTITY, "renderer": "", "caption": ""})
+
+
+def of_laplace(mechanism="laplace", inputs="i") -> pd.DataFrame:
+    """Return the run of a classifier that errs by 0.001 at every claim."""
+    truth = 1 - np.exp((ALL - 1) / 2)
+    columns = {"mechanism": mechanism, "epsilon": 1.0, "inputs": inputs, "estimator": "knn"}
+    columns |= {"n": 10, "run": 0, "claim": ALL, "truth": truth, "truth_reverse": truth}
+    columns |= {"level": truth, "settings": "{}"}
+    return pd.DataFrame(columns).assign(
+        **dict.fromkeys(("estimate", "low", "high"), truth + 0.001),
+        **{f"{name}_reverse": truth + 0.001 for name in ("estimate", "low", "high")},
+    )
+
+
+def both_of(builder, **options):
+    """Return a table and its curve."""
+    data = [of_laplace(), of_laplace(inputs="j")]
+    more = builder.curve(data, {"claims": SHOWN, **options})
+    return builder(data, claims=SHOWN, **options), builder(data, **more)
+
+
+def lines_of(ax, size):
+    return [line for line in ax.lines if len(line.get_xdata()) == size]
+
+
+def test_exact_spectra_have_no_corners_and_both_of_two_that_coincide_are_seen():
+    table, curve = both_of(tables.spectra, panels={"laplace i": "a", "laplace j": "b"})
+    assert sorted(set(table["claim"])) == SHOWN
+    within = ALL[(ALL >= 0.1) & (ALL <= 0.9)]
+    ax = figures.spectra(table, curve).axes[0]
+    exact = lines_of(ax, within.size)
+    assert len(exact) == 2
+    for line in exact:
+        np.testing.assert_allclose(line.get_xdata(), within)
+        np.testing.assert_allclose(line.get_ydata(), 1 - np.exp((within - 1) / 2))
+    dashes = [line._unscaled_dash_pattern for line in exact]
+    assert dashes[0] != dashes[1]
+    rings = [container.lines[0].get_markersize() for container in ax.containers]
+    assert rings[0] > rings[1]
+    without = figures.spectra(table).axes[0]  # a table of another report may have no curve
+    assert len(lines_of(without, len(SHOWN))) >= 2
+
+
+def test_the_neighbours_of_an_exact_curve_are_a_panel_of_their_own(monkeypatch):
+    data = [of_laplace()]
+    options = {"mechanism": "laplace", "claims": SHOWN, "epsilons": [0.999, 1, 1.001]}
+    curve = tables.among_neighbours(data, **tables.among_neighbours.curve(data, options))
+    figure = figures.among_neighbours(tables.among_neighbours(data, **options), curve)
+    low, none, high = figure.axes[1].lines
+    assert low.get_ydata().max() < 0 < high.get_ydata().min()
+    assert abs(none.get_ydata()).max() < 1e-12
+    assert low.get_xdata().size == 81

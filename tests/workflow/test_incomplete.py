@@ -1,0 +1,48 @@
+"""A page is made of what there is, says what is missing, and the next run makes it whole."""
+
+from pathlib import Path
+
+from tests.workflow.conftest import SMALL, copy_project
+
+REPORTS = "src/epsilometer_workflow/reports/gorla2022"
+BUILDS = '    passing = (table["share_passing"]'
+DRAWS = '    ax.axhline(first["delta"]'
+
+
+def test_a_page_of_what_there_is(tmp_path: Path):
+    project = copy_project(tmp_path, SMALL)
+    whole = tmp_path / "results/smoke/gorla2022.html"
+    part = whole.with_suffix(".incomplete.html")
+    project.replace(
+        f"{REPORTS}/tables.py", BUILDS, '    raise RuntimeError("of a table")\n' + BUILDS
+    )
+    project.replace(
+        f"{REPORTS}/figures.py", DRAWS, '    raise RuntimeError("of a figure")\n' + DRAWS
+    )
+    run = project.snakemake("gorla2022", cores=2)
+    assert run.returncode != 0
+    assert f"What there is, on a page: {part.relative_to(tmp_path)}" in run.stdout + run.stderr
+    text = part.read_text()
+    assert "<title>Not complete: " in text
+    assert "made: fig3 (its figure), fig4. Without" in text
+    assert "RuntimeError: of a table" in text
+    assert "RuntimeError: of a figure" in text
+    assert text.count("The figure was not made.") == text.count("The table was not made.") == 1
+    assert text.count("data:image/png") == 2  # figures 1 and 2
+    assert 'href="tables/gorla2022/fig3.csv"' in text
+    assert 'href="tables/gorla2022/fig4.csv"' not in text
+    assert not whole.exists()
+
+    for file, raised in (("tables", "a table"), ("figures", "a figure")):
+        project.replace(f"{REPORTS}/{file}.py", f'    raise RuntimeError("of {raised}")\n', "")
+    run = project.snakemake("gorla2022", cores=2)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert "Not complete" not in whole.read_text()
+    assert not part.exists()
+
+    # a page of an earlier run does not stay beside a new failure
+    project.replace(f"{REPORTS}/tables.py", BUILDS, '    raise RuntimeError("again")\n' + BUILDS)
+    run = project.snakemake("gorla2022", cores=2)
+    assert run.returncode != 0
+    assert "made: fig4. Without" in part.read_text()
+    assert not whole.exists()
