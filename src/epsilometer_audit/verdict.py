@@ -7,15 +7,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from epsilometer.errors import ArgumentError
-from epsilometer_audit import figures
 from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
 from epsilometer_audit.shares import share_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
 
@@ -165,41 +160,12 @@ class Verdict:
         """Return its JSON text; ``ascii_only`` escapes all other letters."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the figure of the verdict with matplotlib, and return its axes.
-
-        It is the growth of the e-value, with the line beyond which the claim is refuted. Tests
-        without an e-value show the probabilities of the witness, and what the claim allows.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; by default in a figure of its own.
-        """
-        if not self._has_figure:
-            raise ArgumentError("plot", "needs a verdict with evidence or a witness; this has none")
-        ax = figures.axes_of(ax)
-        if self.evidence:
-            figures.draw_evidence(ax, self.evidence, self.limit)
-        elif self.witness is not None:
-            figures.draw_witness(ax, self.witness.counts, figures.read_claim(self.claim))
-        return ax
-
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows, with the figure where matplotlib is installed."""
+        """Return the table that a notebook shows."""
         first, *rows = (html.escape(legal(line)) for line in self.lines())
         style = ' style="text-align: left"'
         cells = [f"<tr><th{style}>{row[:14].strip()}<td{style}>{row[14:]}" for row in rows]
-        page = f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
-        try:
-            figure = figures.image(self.plot) if self._has_figure else ""
-        except ImportError:
-            figure = ""
-        return page + (figure and f'<img alt="{first}" src="data:image/svg+xml;base64,{figure}">')
-
-    @property
-    def _has_figure(self) -> bool:
-        return bool(self.evidence) or (self.witness is not None and self.guesses is None)
+        return f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
 
     @property
     def limit(self) -> float:

@@ -85,7 +85,7 @@ def with_values():
     table = arguments._OF_AN_AUDIT.splitlines()
     lines = [line.partition(" | ")[0] for line in table if " | " in line]
     heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
-    left_out = ("--json", "--junit", "--output", "--python", "--command")
+    left_out = ("--json", "--python", "--command")
     return [(name, len(values)) for name, *values in heads if name not in left_out]
 
 

@@ -73,8 +73,6 @@ the answer
 --detect LEVEL | say "undecided" if this true level may be missed
 --explain | name the lines of code that show the input
 --json FILE | write the verdict as JSON; -: to stdout
---junit FILE | write it as a test result in JUnit's XML
---output FOLDER | write it as a page with figures, beside the JSON
 --quiet | show no progress
 canaries: an audit of one training run (docs/training.md)
 --one-run FILE | recorded scores, and whether each canary was included

@@ -44,7 +44,6 @@ commands:
   samples-needed  how many draws find a violation
   new             a folder with a first audit and its test, or with a study
 """
-_WRITTEN = ("--json", "--junit", "--output")
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
@@ -90,15 +89,15 @@ def _audit(argv: Sequence[str]) -> int:
     options = parser_of("audit").parsed(argv, "source")
     check_options(options)
     claim = stated(options)
+    from epsilometer_audit.cli.files import targets, write
     from epsilometer_audit.grids.verdicts import FAILED, auditor, without
-    from epsilometer_audit.rendering.files import Files
 
     declared = (options.domain or (None, None))[1]
     tables = [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
     read = [*tables, *(options.outputs or ()), options.one_run]
     read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
     alone = options.json == "-"
-    files = Files(chosen(options, *["json"] * (not alone), "junit"), options.output, read)
+    written = {} if alone else targets(chosen(options, "json"), read)
     progress, failure = _Progress(bool(options.quiet), options.budget is not None), None
     spec = spec_of(options)
     try:
@@ -120,7 +119,8 @@ def _audit(argv: Sequence[str]) -> int:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
-    files.write(verdict, claim)
+    for option, path in written.items():
+        write(option, path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
@@ -131,9 +131,9 @@ def _replay(argv: Sequence[str], draws: int, part: float) -> str:
     kept, rest = [], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name in _WRITTEN and not sign:
+        if name == "--json" and not sign:
             next(rest, None)
-        elif name not in _WRITTEN and argument != "--quiet":
+        elif name not in ("--json", "--quiet"):
             kept.append(argument)
     index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
     if index is not None and draws and part:
@@ -152,9 +152,9 @@ def _audits(argv: Sequence[str]) -> int:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
+    from epsilometer_audit.cli.files import targets, write
+    from epsilometer_audit.grids.junit import xml_of_suites
     from epsilometer_audit.question import MOST_JOBS
-    from epsilometer_audit.rendering.files import targets, write
-    from epsilometer_audit.rendering.junit import xml_of_suites
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = min(cores, MOST_JOBS) if options.jobs is None else options.jobs

@@ -1,4 +1,4 @@
 """The cause of a violation: draws on both inputs with the same noise are compared call by call.
 
-It may import `question` and the layers below; not `rendering`. `cli` imports it.
+It may import `question` and the layers below. `cli` imports it.
 """

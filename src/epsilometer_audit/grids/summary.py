@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from epsilometer.errors import one_line
 from epsilometer_audit.formats import legal, short
+from epsilometer_audit.grids.junit import Test, results_of
 from epsilometer_audit.grids.running import Audited
 from epsilometer_audit.grids.verdicts import counts_of
-from epsilometer_audit.rendering.junit import Test, results_of
 
 _MOST_BYTES = 1_000_000  # of Markdown: GitHub refuses a summary above 1 MiB
 _RULE = f"{'|---' * 7}|\n"

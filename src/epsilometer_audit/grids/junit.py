@@ -1,4 +1,4 @@
-"""A verdict as JUnit's XML, which continuous integration shows as a test."""
+"""Verdicts as JUnit's XML, which continuous integration shows as tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from epsilometer.errors import one_line
 from epsilometer_audit.formats import legal
 from epsilometer_audit.verdict import Verdict
 
-_PASSED, _ERRORS = ("not refuted", "holds"), ("invalid", "failed")
+_ERRORS = ("invalid", "failed")
 
 
 class Test(NamedTuple):
@@ -23,20 +23,11 @@ class Test(NamedTuple):
     verdict: Verdict
 
 
-def xml_of(verdict: Verdict) -> str:
-    """Return a suite of one test for each claim: of every order, where several are claimed.
+def xml_of_suites(suites: Mapping[str, Sequence[Test]]) -> str:
+    """Return suites of tests by their names.
 
     A violated or undecided claim is a failure of this type; an invalid audit is an error.
     """
-    tests = [
-        Test("epsilometer.audit", f"{name}: {verdict.source}", result, result in _PASSED, verdict)
-        for name, result in results_of(verdict).items()
-    ]
-    return xml_of_suites({"epsilometer audit": tests})
-
-
-def xml_of_suites(suites: Mapping[str, Sequence[Test]]) -> str:
-    """Return suites of tests by their names."""
     root = Element("testsuites", _facts([test for tests in suites.values() for test in tests]))
     root.set("name", "epsilometer")
     for name, tests in suites.items():
