@@ -74,9 +74,7 @@ def audit(
     checked: Sequence[Check] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Test from its outputs whether a mechanism is as private as claimed.
-
-    It draws outputs on both inputs of each pair: past draws choose events, fresh draws test them.
+    """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
 
     >>> import epsilometer_audit as ea
     >>> def noisy_count(x, size, rng):
@@ -91,23 +89,18 @@ def audit(
         A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its name
         (``file.py:function``, ``package.module:function``), or a `Source`.
     pairs
-        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`,
-        without the pairs of which the mechanism refuses both inputs.
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`.
     claim
         `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
     samples
-        Draws of each side over all pairs; by default 100,000. Further draws: one of each input of a
-        domain, and a fifth as many at most for the sampler's checks.
+        Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
     budget
-        Seconds for all of it, in place of ``samples``; the number of draws then depends on the
-        machine. With too few draws the verdict is "undecided".
+        Seconds for all of it, in place of ``samples``.
     jobs
-        Processes that draw, forks of this one; the verdict does not depend on their number. There
-        is only one where the system has no forks, or where draws do not follow the seed.
+        Processes that draw, forks of this one; the verdict does not depend on their number.
     alpha
-        The largest probability of "violated" where the claim holds and draws are independent. This
-        is an assumption, also about the draws of one call: the checks find most violations of it,
-        but noise that draws share a little may go unseen, and then alpha does not hold.
+        The largest probability of "violated" where the claim holds and draws are independent, also
+        those of one call: noise that draws share a little may go unseen, and breaks alpha.
     seed
         All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
@@ -121,12 +114,11 @@ def audit(
     outcomes
         For the verdict "holds", taken on trust: the number of different outputs.
     as_reals
-        Whether outputs stand for real numbers: if so, the audit ignores their low bits, by which
-        ``x + rng.laplace()`` shows too much of x.
+        Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
         Whether to test first that draws are independent and follow the seed.
     checked
-        The checks of an earlier `check_source`.
+        The checks of an earlier `check_source`, in place of these.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
@@ -213,16 +205,9 @@ def _run(
     if fitting is None:
         return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
-    drawing = Drawing(source, question, n, jobs, clock.over, clock.limit, progress)
-    with closing(drawing):
-        if question.method == "exact":
-            verdict = _exact(drawing.together, n, question, checks, progress, drawing.calls)
-        else:
-            steps = schedule(n, len(question.pairs))
-            later = check_sampler if late else None
-            verdict = _anytime(
-                drawing.together, steps, question, checks, progress, later, drawing.calls
-            )
+    with closing(Drawing(source, question, n, jobs, clock, progress)) as drawing:
+        later = check_sampler if late else None
+        verdict = _answer(drawing.together, n, question, checks, progress, later, drawing.calls)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -234,10 +219,7 @@ def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
     """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
-    draws = successive([(x, x_prime)])
-    if question.method == "exact":
-        return _exact(draws, len(x), question, [])
-    return _anytime(draws, schedule(len(x), 1), question, [])
+    return _answer(successive([(x, x_prime)]), len(x), question, [])
 
 
 def check_source(
@@ -355,38 +337,43 @@ def audit_outputs(
         recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    n, draws = min(len(x) for x, _ in recorded), successive(recorded)
-    if question.method == "exact":
-        return _exact(draws, n * len(named), question, checks)
-    return _anytime(draws, _recorded_steps(n, len(named)), question, checks)
+    samples = min(len(x) for x, _ in recorded) * len(named)
+    return _answer(successive(recorded), samples, question, checks)
 
 
-def _recorded_steps(n: int, pairs: int) -> list[Step]:
-    """Return rounds that use up to ``n`` draws of each pair."""
-    samples = n * pairs
-    while samples > least_samples(pairs):
+def _steps(samples: int, question: Question) -> list[Step]:
+    """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
+    pairs, recorded = len(question.pairs), question.inputs is None
+    n, least = samples // pairs, least_samples(pairs)
+    samples = max(samples, least) if recorded else samples
+    steps = schedule(samples, pairs)
+    while recorded and sum(step.draws for step in steps) > n:
+        if samples == least:
+            raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+        samples = max(int(samples * 0.95), least)
         steps = schedule(samples, pairs)
-        if sum(step.draws for step in steps) <= n:
-            return steps
-        samples = max(int(samples * 0.95), least_samples(pairs))
-    steps = schedule(least_samples(pairs), pairs)
-    if sum(step.draws for step in steps) > n:
-        raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
     return steps
 
 
 # --- the two methods ------------------------------------------------------------------------------
 
 
-def _anytime(
+def _answer(
     draws: Draw,
-    steps: Sequence[Step],
+    samples: int,
     question: Question,
     checks: Sequence[Check],
     progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
     calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
 ) -> Verdict:
+    """Return the verdict of so many draws a side over all pairs.
+
+    ``later`` makes checks of the sampler after the draws; ``calls`` are the sizes of all calls.
+    """
+    if question.method == "exact":
+        return _exact(draws, samples, question, checks, progress, calls)
+    steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
 
     def stops(evidence: Evidence) -> bool:
@@ -438,8 +425,8 @@ def _exact(
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress = no_progress,
-    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
+    progress: Progress,
+    calls: Mapping[tuple[int, int], Sequence[int]] | None,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)

@@ -16,13 +16,13 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
 from functools import partial
 from multiprocessing import get_context
 from typing import Any
 
 from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer.seeds import generator
+from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import named_error
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.question import Question
@@ -40,10 +40,8 @@ Call = tuple[int, int, int, int]
 
 
 class Drawing:
-    """Draws on the inputs of a plan's pairs, ``samples`` a side in all.
+    """Draws on the inputs of a question's pairs, ``samples`` a side in all, while the clock allows.
 
-    ``over`` tells, after so many draws of both sides together, whether they must end; ``limit``
-    ends a call that does not return; ``progress`` gets the share of the draws that is done.
     ``calls`` has the sizes of all calls so far, by pair and side.
     """
 
@@ -53,12 +51,11 @@ class Drawing:
         plan: Question,
         samples: int,
         jobs: int,
-        over: Callable[[int], bool],
-        limit: Callable[[], AbstractContextManager[None]],
+        clock: Budget,
         progress: Progress,
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
-        self._samples, self._over, self._limit, self._drawn = samples, over, limit, 0
+        self._samples, self._clock, self._drawn = samples, clock, 0
         self._requests = [[0, 0] for _ in plan.names]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._jobs = jobs if hasattr(os, "fork") else 1
@@ -95,7 +92,7 @@ class Drawing:
         def end() -> None:
             (pair, _, size, _), result = running.popleft()
             try:
-                with self._limit():
+                with self._clock.limit():
                     batches.append(result())
             except MechanismError as error:
                 raise named_error(error, self._plan.names[pair]) from error.__cause__
@@ -107,7 +104,7 @@ class Drawing:
         for i, call in enumerate(calls):
             if len(running) == self._jobs:
                 end()
-            if i % turn == 0 and self._over(self._drawn):
+            if i % turn == 0 and self._clock.over(self._drawn):
                 break
             running.append((call, self._begin(call)))
         while running:

@@ -59,14 +59,11 @@ def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = s
 
     ``present`` has the user's name for each; ``spelled`` returns that of a missing one.
     """
-    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
+    exclusive = [*_EXCLUDES.items()]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
     for name, others in exclusive:
-        for other in others:
-            if name in present and other in present:
-                raise ArgumentError(
-                    present[other], f"cannot be used with {present[name]}; choose one"
-                )
+        for other in [o for o in others if {name, o} <= {*present}]:
+            raise ArgumentError(present[other], f"cannot be used with {present[name]}; choose one")
     for name, others in _NEEDS.items():
         if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
@@ -105,11 +102,9 @@ class Question:
         if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
-        default: Method = "anytime"
-        if self.audited == "recorded outputs" and isinstance(self.claim, EventClaim):
-            default = "exact"
-        if self.audited == "one run":
-            default = "one run"
+        exact = self.audited == "recorded outputs" and isinstance(self.claim, EventClaim)
+        one_run = self.audited == "one run"
+        default: Method = "one run" if one_run else "exact" if exact else "anytime"
         if (method := self.method or default) not in ("anytime", "exact", default):
             raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
         check_together(self._present())
@@ -123,31 +118,24 @@ class Question:
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
             "jobs": checks.integer("jobs", self.jobs, maximum=MOST_JOBS),
-            "detect": self._checked_detect(),
             "method": method,
         }
+        if self.detect is not None:
+            first, *others = parts(self.claim)
+            if others:
+                raise ArgumentError("detect", "needs a claim of one order")
+            values["detect"] = claims.checked_detect(self.detect, first)
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
-        names = ("samples", "budget", "outcomes")
-        present = {name: name for name in names if getattr(self, name) is not None}
-        present |= {"stop": "stop"} if self.stop else {}
+        notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
+        names = [name for name in ("samples", "budget", "outcomes", "stop") if getattr(self, name)]
+        present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
-        kinds = {"recorded outputs": "outputs", "one run": "one_run"}
-        present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
-        notion = self.claim.to_plain()["notion"]
-        return present | ({notion: notion} if notion in NOTIONS else {})
-
-    def _checked_detect(self) -> float | None:
-        """Return ``detect``, which must exceed the claim."""
-        if self.detect is None:
-            return None
-        first, *others = parts(self.claim)
-        if others:
-            raise ArgumentError("detect", "needs a claim of one order")
-        return claims.checked_detect(self.detect, first)
+        kind = kinds.get(self.audited, self.audited.replace(" ", "_"))
+        return present | {kind: self.audited}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -166,8 +154,7 @@ class Question:
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
-    names = ("delta", *NOTIONS)
-    levels = {name: plain[name] for name in names if plain.get(name) is not None}
+    levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}
     check_together({name: name for name in levels})
     if not levels:
         raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
@@ -200,16 +187,16 @@ def source_of(
     if isinstance(mechanism, str):
         mechanism = {"function": mechanism}
     if isinstance(mechanism, Mapping):
-        if "command" not in mechanism and "python" not in mechanism:
-            options: dict[str, Any] = {"failures": failures, "timeout": timeout}
-            return load(mechanism["function"], parameters=parameters, **options)
         from epsilometer_audit.sources.worker import WorkerSource, python_worker
 
-        options = {"failures": failures} | ({} if timeout is None else {"timeout": timeout})
+        options: dict[str, Any] = {"failures": failures}
+        options |= {} if timeout is None else {"timeout": timeout}
         if "command" in mechanism:
             return WorkerSource(mechanism["command"], **options)
-        python, spec = mechanism["python"], mechanism["function"]
-        return python_worker(python, spec, parameters=parameters, **options)
+        function, options["parameters"] = mechanism["function"], parameters
+        if "python" in mechanism:
+            return python_worker(mechanism["python"], function, **options)
+        return load(function, **options)
     if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
         return mechanism  # type: ignore[no-any-return]
     return callable_source(mechanism, failures=failures)

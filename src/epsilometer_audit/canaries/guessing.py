@@ -6,32 +6,14 @@ others. At least v guesses are right with probability at most
 
     P[W >= v] + m delta P[W >= v] P[W < v] / (v P[W = v]),
 
-with W binomial, of r trials at e^epsilon / (1 + e^epsilon). Inputs with and without one canary must
-be neighbours in the sense of the claim.
-
-Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023), prove this without
-delta (proposition 5.1), and with another second term for delta (theorem 5.2). Ours follows from the
-claim by duality. Fix the guesses t, and let k(s) of them be right where s are the coins. With
-weights a_k, from coins of k + 1 right guesses to their neighbours of k,
-
-    k a_(k-1) - e^epsilon (r - k) a_k = 1[k >= v] - P[W >= v]          for k = 0, ..., r
-
-has a solution a >= 0, the largest of which is a_(v-1) = P[W >= v] P[W < v] / (v P[W = v]). Weighted
-so, the probability of t and v right guesses is at most P[W >= v] times that of t, and a_(v-1) times
-the positive part of P(t | s) - e^epsilon P(t | s'), over all neighbours s and s'. Summed over t
-that is delta at most, for each of the m 2^m pairs of neighbours, each of probability 2^-m.
-
-Small deltas attain the bound. In the tail, where tests are, it is smaller than that of theorem 5.2.
-In the middle it can be larger, where theorem 5.2 is too small: of three coins at epsilon = 0 some
-mechanism makes one guess or more right with probability 7/8 + 7/8 delta; the theorem has 7/8 +
-3/4 delta.
+with W binomial, of r trials at e^epsilon / (1 + e^epsilon): without delta proposition 5.1 of
+Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023); docs/training.md
+proves the second term, and says where their theorem 5.2 differs.
 
 A *rule* sets how many of the highest scores are guessed to be in, and how many of the lowest out.
-It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound). The
-best of many tries has no valid level. Equal scores are put in random order, because the order of a
-file may depend on the coins.
-
-Claims of Gaussian privacy have one rule, and the bound of `profiles`.
+It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound).
+Equal scores are put in random order, because the order of a file may depend on the coins. Claims of
+Gaussian privacy have one rule, and the bound of `profiles`.
 """
 
 from __future__ import annotations

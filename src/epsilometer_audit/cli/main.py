@@ -153,7 +153,6 @@ def _audits(argv: Sequence[str]) -> int:
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
     from epsilometer_audit.cli.files import targets, write
-    from epsilometer_audit.grids.junit import xml_of_suites
     from epsilometer_audit.question import MOST_JOBS
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
@@ -164,7 +163,7 @@ def _audits(argv: Sequence[str]) -> int:
     files = running.read(options.files, options.only, options.scale, seed)
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
-    rows, sections, suites = [], [], {}
+    sections, rows_of = [], {}
     for path, (file, cases) in files.items():
         command = ["epsilometer", "audits", path]
         for name, value in chosen(options, "scale", "seed").items():
@@ -174,15 +173,14 @@ def _audits(argv: Sequence[str]) -> int:
             audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
         finally:
             progress.end()
-        rows += audited
+        rows_of[path] = audited
         shown = summary.text_of(path, audited, file.file.alpha)
         _print("\n".join(map(_printable, shown.splitlines())))
         sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
-        suites[path] = summary.tests_of(file.name, audited)
     for option, place in written.items():
-        text = xml_of_suites(suites) if option == "junit" else "\n".join(sections)
+        text = summary.xml_of(rows_of) if option == "junit" else "\n".join(sections)
         write(option, place, text)
-    return running.exit_code(rows)
+    return running.exit_code([row for rows in rows_of.values() for row in rows])
 
 
 def _needed(argv: Sequence[str]) -> int:
