@@ -80,12 +80,9 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         if not result.layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
-    if bets is not None or result.witness is not None:
+    if (shown := result.witness or (None if bets is None else bets.bet)) is not None:
         names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
-        swapped = (
-            result.witness.swapped if result.witness else bets is not None and bets.bet.swapped
-        )
-        direction = " against ".join(names[::-1] if swapped else names)
+        direction = " against ".join(names[::-1] if shown.swapped else names)
     return make_verdict(
         question,
         checks,
@@ -175,16 +172,13 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         rests += " (JSON: witness.score); the witness has its strongest terms"
     elif scored:
         rests += " (JSON: witness.ranges); no event of a few entries differs as much"
+    (hits, hits_prime), (draws, draws_prime) = found.hits, found.draws
     return Witness(
-        layout.text(event),
-        found.hits[0],
-        found.draws[0],
-        found.hits[1],
-        found.draws[1],
-        layout.plain(event),
-        LOW_BITS if violated and event.view.kind == "low bit" else None,
-        rests or None,
-        layout.plain(found.whole) if found.whole else None,
+        *(layout.text(event), hits, draws, hits_prime, draws_prime),
+        ranges=layout.plain(event),
+        note=LOW_BITS if violated and event.view.kind == "low bit" else None,
+        rests_on=rests or None,
+        score=layout.plain(found.whole) if found.whole else None,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -31,17 +31,8 @@ from epsilometer_audit.question import Pairs, Question, equal, named_pairs, sour
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
+from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.rounds import (
-    Draw,
-    Evidence,
-    Step,
-    gather,
-    least_samples,
-    schedule,
-    shuffled,
-    successive,
-)
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
@@ -61,7 +52,6 @@ def audit(
     *,
     samples: int | None = None,
     budget: float | None = None,
-    jobs: int = 1,
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
@@ -96,8 +86,6 @@ def audit(
         Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
     budget
         Seconds for all of it, in place of ``samples``.
-    jobs
-        Processes that draw, forks of this one; the verdict does not depend on their number.
     alpha
         The largest probability of "violated" where the claim holds and draws are independent, also
         those of one call: noise that draws share a little may go unseen, and breaks alpha.
@@ -136,7 +124,6 @@ def audit(
         pairs=named_pairs(pairs),
         samples=samples,
         budget=budget,
-        jobs=jobs,
         alpha=alpha,
         seed=seed,
         detect=detect,
@@ -161,7 +148,7 @@ def _run(
 ) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
-    checks, jobs = list(checked or ()), question.jobs
+    checks = list(checked or ())
     if isinstance(question.pairs, Candidates):
         progress(0.0, "which inputs does it take?")
         with clock.limit():
@@ -175,11 +162,11 @@ def _run(
         checks.append(Check("inputs", "note", f"{text} by them"))
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
-        schedule(n, len(question.pairs))  # or raise that they are too few
+        rounds.schedule(n, len(question.pairs))  # or raise that they are too few
     else:
         progress(0.0, "how fast is it?")
         clock.measure(source, question, _rehearse)
-        n = clock.draws(jobs)
+        n = clock.draws()
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
@@ -190,24 +177,19 @@ def _run(
         return check_source(source, x, draws, question.seed, question.alpha, clock)
 
     # draws are dear where an audit stops: checks take a part of those that it took
-    late = question.stop and question.budget is None and jobs == 1
+    late = question.stop and question.budget is None
     if not late:
         checks += check_sampler(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    follows = [check.result == "passed" for check in checks if check.name == "same seed"]
-    if jobs > 1 and not all(follows or [source.seeded]):
-        text = "one process draws, as draws do not follow the seed: two might have the same noise"
-        checks, jobs = [*checks, Check("jobs", "note", text)], 1
     if question.budget is not None:
-        n = clock.draws(jobs)
+        n = clock.draws()
     fitting, few = clock.fitting(n, question)
     if fitting is None:
         return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
-    with closing(Drawing(source, question, n, jobs, clock, progress)) as drawing:
-        later = check_sampler if late else None
-        verdict = _answer(drawing.together, n, question, checks, progress, later, drawing.calls)
+    drawing, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
+    verdict = _answer(drawing.together, n, question, checks, progress, later, drawing.calls)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -219,7 +201,7 @@ def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
     """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
-    return _answer(successive([(x, x_prime)]), len(x), question, [])
+    return _answer(rounds.successive([(x, x_prime)]), len(x), question, [])
 
 
 def check_source(
@@ -334,24 +316,24 @@ def audit_outputs(
         checks += [Check("outputs", "note", note)] if note else []
         checks += check_recorded(x, x_prime)
         rng = generator(question.seed, "order", name)
-        recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
+        recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
     samples = min(len(x) for x, _ in recorded) * len(named)
-    return _answer(successive(recorded), samples, question, checks)
+    return _answer(rounds.successive(recorded), samples, question, checks)
 
 
-def _steps(samples: int, question: Question) -> list[Step]:
+def _steps(samples: int, question: Question) -> list[rounds.Step]:
     """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
     pairs, recorded = len(question.pairs), question.inputs is None
-    n, least = samples // pairs, least_samples(pairs)
+    n, least = samples // pairs, rounds.least_samples(pairs)
     samples = max(samples, least) if recorded else samples
-    steps = schedule(samples, pairs)
+    steps = rounds.schedule(samples, pairs)
     while recorded and sum(step.draws for step in steps) > n:
         if samples == least:
             raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
         samples = max(int(samples * 0.95), least)
-        steps = schedule(samples, pairs)
+        steps = rounds.schedule(samples, pairs)
     return steps
 
 
@@ -359,7 +341,7 @@ def _steps(samples: int, question: Question) -> list[Step]:
 
 
 def _answer(
-    draws: Draw,
+    draws: rounds.Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
@@ -376,17 +358,17 @@ def _answer(
     steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
 
-    def stops(evidence: Evidence) -> bool:
+    def stops(evidence: rounds.Evidence) -> bool:
         watched, drawn = question.stop or progress is not no_progress, evidence.drawn
         refuted = watched and evidence.refuted()
         line = "the claim is refuted" if refuted else "no violation so far"
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted and evidence.violated()
 
-    evidence = Evidence(
+    evidence = rounds.Evidence(
         question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
     )
-    gather(draws, steps, evidence, stops, each_block=question.stop)
+    rounds.gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
@@ -421,7 +403,7 @@ def _answer(
 
 
 def _exact(
-    draws: Draw,
+    draws: rounds.Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
@@ -472,7 +454,7 @@ def _exact(
         pair=pair,
         round=best,
         witness=first_visible([witness]),
-        steps=[Step(pairs, first, rest), Step(1, rest, rest)],
+        steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,

@@ -25,7 +25,6 @@ Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 
 MOST_DRAWS = 10**9  # of a side, which are kept in memory
-MOST_JOBS = 256
 MOST_CANARIES = 1_000_000
 NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
@@ -40,7 +39,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
 }
-_OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
+_OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
 _OF_OUTPUTS = ("exact", "as_reals", "outcomes", "renyi", "zcdp")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
@@ -82,7 +81,6 @@ class Question:
     pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
     samples: int | None = None
     budget: float | None = None
-    jobs: int = 1
     alpha: float = 0.05
     seed: int = 0
     detect: float | None = None
@@ -117,7 +115,6 @@ class Question:
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
-            "jobs": checks.integer("jobs", self.jobs, maximum=MOST_JOBS),
             "method": method,
         }
         if self.detect is not None:

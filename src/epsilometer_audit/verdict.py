@@ -14,13 +14,7 @@ from epsilometer_audit.shares import share_of
 
 VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
 
-EXIT_CODES: Mapping[str, int] = {
-    "holds": 0,
-    "not refuted": 0,
-    "violated": 1,
-    "undecided": 3,
-    "invalid": 4,
-}
+EXIT_CODES = {"holds": 0, "not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
 
 LOW_BITS = (
     "the low bits of floating-point outputs are looked at, and they tell these inputs apart "
@@ -37,10 +31,9 @@ class Witness:
 
     ``count`` of ``draws`` are of the side where the event is too likely for the claim,
     ``count_prime`` of ``draws_prime`` of the other; none of them chose the event. ``ranges`` is the
-    whole event as numbers, of which the text may leave out some (see `Event.to_plain`), and the
-    outcomes of codes. ``note`` is a warning, if any. ``rests_on`` says what the bound rests on, if
-    it is not the event itself; if that is a score, the event has its strongest terms, and ``score``
-    is the event of the whole score, like ``ranges``.
+    whole event as numbers (see `Event.to_plain`), and the outcomes of codes. ``note`` is a warning.
+    ``rests_on`` says what the bound rests on, if not the event itself; if that is a score, the
+    event has its strongest terms, and ``score`` is the event of the whole score, like ``ranges``.
     """
 
     event: str
@@ -69,6 +62,11 @@ class Bound:
     upper: float | None = None
     order: float | None = None
 
+    @property
+    def name(self) -> str:
+        """The quantity with its order, if it has one."""
+        return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -85,16 +83,13 @@ class Verdict:
     alpha
         The probability of "violated" where the claim holds, over all pairs, directions and events.
     method
-        ``anytime``, a test martingale; ``exact``, one test for a fixed number of draws; or
-        ``one run``, one test of guesses about canaries.
+        ``anytime``, a test martingale; ``exact``, one test at the end; ``one run``, of canaries.
     bounds
         For each claimed number.
     p_value
         Of the claim, at any time, or in one run; for the exact test None.
-    pair, direction, name
-        The pair of inputs with most evidence, its direction, and its name.
-    witness
-        The event of that evidence, if any.
+    pair, direction, name, witness
+        The pair of inputs with most evidence, its direction and name, and the event, if any.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
     draws
@@ -183,28 +178,21 @@ class Verdict:
         sure = f"{percent_sure(self.alpha)} % confidence"
         worst = self.worst
         if self.verdict == "violated" and worst:
-            order = f" of order {worst.order:g}" if worst.order else ""
-            return (
-                f"VIOLATED: {self.claimed} is claimed, {worst.quantity}{order} is at least "
-                f"{short(worst.lower, worst.claimed)} ({sure})"
-            )
+            least = f"{worst.name} is at least {short(worst.lower, worst.claimed)} ({sure})"
+            return f"VIOLATED: {self.claimed} is claimed, {least}"
         if self.verdict == "holds" and worst and worst.upper is not None:
-            return (
-                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
-                "declared facts about the outputs are true"
-            )
-        if self.verdict == "invalid":
-            return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
-        if self.verdict == "undecided":
-            return f"UNDECIDED: {'; '.join(self.reasons)}"
-        return f"NOT REFUTED: {self.claimed}"
+            most = f"{worst.quantity} is at most {short(worst.upper)} ({sure})"
+            return f"HOLDS: {most}, if the declared facts about the outputs are true"
+        if self.verdict == "not refuted":
+            return f"NOT REFUTED: {self.claimed}"
+        reasons = "; ".join(self.reasons) or "the draws are not independent"
+        return f"{self.verdict.upper()}: {reasons}"
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = []
         for bound in self.bounds:
-            order = f" of order {bound.order:g}" if bound.order else ""
             upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
-            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
+            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}{upper}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         rows += self._witness_rows()
         if self.guesses is not None:
@@ -216,12 +204,12 @@ class Verdict:
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))
         if self.verdict in ("not refuted", "undecided"):
+            none, by = "unknown", "such an event"
+            if self.guesses is not None:
+                none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
             least = worst.claimed if (worst := self.worst) else None
-            text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
-            if self.detectable is not None:
-                by = "such an event" if self.guesses is None else "guesses as good as it allows"
-                text = f"{short(self.detectable, least)} by {by}, with probability .9"
-            rows.append(("detectable", text))
+            level = "" if self.detectable is None else short(self.detectable, least)
+            rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
@@ -229,11 +217,8 @@ class Verdict:
         if self.source:
             many, assumed = "many draws a call", ", assumed independent"
             rows.append(("source", self.source.replace(many, many + assumed)))
-        rows += [
-            (check["result"], check["words"])
-            for check in self.checks
-            if check["result"] == "note" or (check["result"] == "failed" and not self.reasons)
-        ]
+        shown = ("note",) if self.reasons else ("note", "failed")
+        rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]
         if self.cause is not None:
             rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:

@@ -274,7 +274,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(run, monkeypatch):
 
 
 def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
-    monkeypatch.setattr("epsilometer_audit.cli.main.stated", lambda _: 1 / 0)
+    monkeypatch.setattr("epsilometer_audit.cli.arguments.stated", lambda _: 1 / 0)
     code, _, err = run(f"audit {RIGHT} {FEW}")
     assert code == 70
     assert (

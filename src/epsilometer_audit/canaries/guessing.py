@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,9 +45,6 @@ _HOPELESS = 0.5  # p-value at one epsilon from which no others are tried
 _ROUNDING = 1e-15  # of a delta
 
 
-# --- the probability of right guesses -------------------------------------------------------------
-
-
 def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, Floats]:
     """Return P[W >= v], and P[W >= v] P[W < v] / (v P[W = v])."""
     from scipy.special import betainc, expit, gammaln
@@ -65,9 +62,6 @@ def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, F
         limit = (v + 1) * (1 - q) / (v + 1 - q * (r + 1))  # of a geometric series, far in the tail
     ratio = np.where(log_pmf > _TINY, quotient, np.where(tail < below, limit, 0.0))
     return tail, ratio * below / v
-
-
-# --- rules ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -96,19 +90,28 @@ class Rule:
 def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
-    They guess all canaries, a half of them, a quarter, and so on, from both ends evenly. Rules that
-    could not refute the claim with all guesses right are left out. A Gaussian claim has one rule:
-    that which refutes the claim with probability 1/2 where Gaussian noise is least too small.
+    They guess all canaries, a half, a quarter, and so on, from both ends evenly, if all guesses
+    right refute the claim. A Gaussian claim has one rule: that which refutes the claim with
+    probability 1/2 where Gaussian noise is least too small.
 
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
-    if isinstance(claim, Gaussian):
-        return [_gaussian_rule(canaries, claim, alpha)]
-    rules, guesses = [], canaries
+    step = math.sqrt(2) if isinstance(claim, Gaussian) else 2.0
+    rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
-        rules.append(Rule.even(guesses))
-        guesses //= 2
+        rules.append(Rule.even(int(guesses)))
+        guesses /= step
+    if isinstance(claim, Gaussian):
+        mu = claim.mu
+
+        def refuted_level(rule: Rule) -> float:
+            def enough(right: int) -> bool:
+                return Counted(rule, right, canaries, 1.0).at_one_epsilon(mu)[0] <= alpha
+
+            return _gaussian_level(rule, canaries, _fewest(rule, enough), 0.5)
+
+        return [min(rules, key=refuted_level)]
 
     def may_refute(rule: Rule) -> bool:
         all_right = Counted(rule, rule.guesses, canaries, share_of(1.0, len(rules)))
@@ -117,20 +120,9 @@ def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     return list(filter(may_refute, rules)) or rules[:1]
 
 
-def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float) -> Rule:
-    rules, guesses = [], float(canaries)
-    while guesses >= _LEAST:
-        rules.append(Rule.even(int(guesses)))
-        guesses /= math.sqrt(2)
-
-    def refuted_level(rule: Rule) -> float:
-        def enough(right: int) -> bool:
-            return Counted(rule, right, canaries, 1.0).at_one_epsilon(claim.mu)[0] <= alpha
-
-        least = bisect_left(range(rule.guesses + 1), True, key=enough)
-        return _gaussian_level(rule, canaries, least, 0.5)
-
-    return min(rules, key=refuted_level)
+def _fewest(rule: Rule, enough: Callable[[int], bool]) -> int:
+    """Return the fewest right guesses that are enough; more than all if none are."""
+    return bisect_left(range(rule.guesses + 1), True, key=enough)
 
 
 def requested_rules(
@@ -220,9 +212,6 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     return counted
 
 
-# --- levels ---------------------------------------------------------------------------------------
-
-
 def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
     """Return the last level before the first that is not refuted; -1 where none is.
 
@@ -274,8 +263,7 @@ def detectable(
             counted = Counted(rule, right, canaries, share_of(1.0, len(rules)))
             return counted.p_value_of(claim) <= alpha
 
-        least = bisect_left(range(r + 1), True, key=enough)
-        if least > r:
+        if (least := _fewest(rule, enough)) > r:
             return None
         if isinstance(claim, Gaussian):
             return _gaussian_level(rule, canaries, least, _POWER)

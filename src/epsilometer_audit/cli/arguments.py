@@ -66,7 +66,6 @@ the neighbouring inputs, any of
 the number of draws
 --samples N | draws on each of x and x', over all pairs (100000)
 --budget TIME | time in place of --samples: 60s (or 60), 5m, 1h
---jobs N | processes that draw (1); the answer is the same
 --stop | stop once the claim is refuted; alpha is the same
 the answer
 --alpha A | the largest probability of a false "violated" (.05)
@@ -110,6 +109,7 @@ the answer
 --markdown FILE | write a summary in Markdown
 --quiet | show no progress
 """
+_LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
     **dict.fromkeys(_PAIRS, "pairs"),
@@ -166,35 +166,24 @@ class _Parser(argparse.ArgumentParser):
             rest = f"{rest}; write {option} {' '.join(names)}"
         raise ArgumentError(option, rest)
 
-    def parsed(
-        self, argv: Sequence[str], positional: str | None = None, most: int = 1
-    ) -> argparse.Namespace:
-        """Return the options; at most one argument belongs to none, that of this name.
-
-        Where ``most`` is larger, several may, and are a list.
-        """
+    def parsed(self, argv: Sequence[str], most: int) -> tuple[argparse.Namespace, list[str]]:
+        """Return the options, and the arguments that belong to none: so many at ``most``."""
         options, rest = self.parse_known_args(list(argv))
         rest = [argument for argument in rest if argument != "--"]
         for argument in rest:
             if argument.startswith("-") and not self._negative_number_matcher.match(argument):
-                raise self._unknown(argument.partition("=")[0])
-        if len(rest) > (most if positional else 0):
+                name = argument.partition("=")[0]
+                known = [option[2:] for option in self._option_string_actions if len(option) > 2]
+                near = [option for option in known if f"--{option}".startswith(name)]
+                near += difflib.get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.65)
+                hint = f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
+                raise ArgumentError(name, f"is not an option; {hint}")
+        if len(rest) > most:
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
                 repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
             )
-        if positional:
-            setattr(options, positional, rest if most > 1 else rest[0] if rest else None)
-        return options
-
-    def _unknown(self, name: str) -> ArgumentError:
-        known = [option for option in self._option_string_actions if len(option) > 2]
-        near = [option for option in known if option.startswith(name)]
-        names = [option[2:] for option in known]  # all begin with the same two letters
-        close = difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
-        near = near or [f"--{match}" for match in close]
-        hint = f"did you mean {near[0]!r}?" if near and len(name) > 2 else "--help lists them"
-        return ArgumentError(name, f"is not an option; {hint}")
+        return options, rest
 
 
 class _Once(argparse.Action):
@@ -204,14 +193,16 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def parser_of(command: str) -> _Parser:
-    """Return the parser of the options of a command."""
+def parsed(
+    command: str, argv: Sequence[str], most: int = 0
+) -> tuple[argparse.Namespace, list[str]]:
+    """Return the options of a command, and its other arguments: so many at ``most``."""
     known = {
         "audit": (_AUDIT, _OF_AN_AUDIT, _CODES + _EXAMPLE),
         "audits": (_AUDITS, _OF_AUDITS, _CODES),
         "samples-needed": (_NEEDED, _OF_DRAWS),
     }
-    return _Parser(*known[command])
+    return _Parser(*known[command]).parsed(argv, most)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -292,8 +283,6 @@ _TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value o
     **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "X": _json, "DOMAIN": _declared},
 }
 
-# --- the objects of options -----------------------------------------------------------------------
-
 
 def spelled(argument: str, of_audit: bool = True) -> str:
     """Return the option of an argument of Python, or the argument if there is none."""
@@ -336,7 +325,7 @@ def stated(options: argparse.Namespace) -> AnyClaim:
     from epsilometer_audit.question import claim_of
 
     try:
-        return claim_of(chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"))
+        return claim_of(chosen(options, *_LEVELS))
     except ArgumentError as error:
         if options.renyi is None:
             raise
@@ -354,26 +343,17 @@ def spec_of(options: argparse.Namespace) -> dict[str, Any]:
     given = dict(options.set or ())
     if len(given) < len(options.set or ()):
         raise ArgumentError("set", "gives a parameter twice")
-    guesses = options.guesses if len(options.guesses or ()) != 1 else options.guesses[0]
-    names = ("timeout", "samples", "budget", "jobs", "stop", "outcomes", "as_reals")
+    names = ("timeout", "samples", "budget", "stop", "outcomes", "as_reals")
     return {
         **{name: getattr(options, name) for name in names},
-        "mechanism": mechanism,
-        "given": given,
-        "failures": bool(options.failures),
-        "pairs": _inputs(options),
+        **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
+        **{name: bool(getattr(options, name)) for name in ("failures", "explain")},
         "method": "exact" if options.exact else None,
         "check_sampler": not options.no_checks,
-        "explain": bool(options.explain),
-        "guesses": guesses,
+        "guesses": options.guesses if len(options.guesses or ()) != 1 else options.guesses[0],
         "alpha": 0.05 if options.alpha is None else options.alpha,
         "audit_seed": options.seed or 0,
-        "claims": [
-            {
-                "claim": chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"),
-                "detect": options.detect,
-            }
-        ],
+        "claims": [{"claim": chosen(options, *_LEVELS), "detect": options.detect}],
     }
 
 

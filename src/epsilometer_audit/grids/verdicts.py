@@ -36,7 +36,7 @@ FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
 could not be made, and of a feature that is not audited."""
 
 _ABOUT_OUTPUTS = ("method", "as_reals", "outcomes")
-_OF_DRAWS = ("samples", "budget", "jobs", "stop", "check_sampler")
+_OF_DRAWS = ("samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Row = tuple[Verdict, AnyClaim, str | None]
