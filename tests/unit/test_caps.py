@@ -24,9 +24,7 @@ def zero(x, size):
 
 
 @pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize(
-    "option", ["samples", "jobs", "alpha", "seed", "detect", "outcomes", "budget"]
-)
+@pytest.mark.parametrize("option", ["samples", "alpha", "seed", "detect", "outcomes", "budget"])
 def test_options_of_python(option, number):
     if (option, number) == ("seed", 10**12):
         pytest.skip("is possible")

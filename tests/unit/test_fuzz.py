@@ -82,7 +82,7 @@ def ends_in_one_line(capsys, argv):
 
 def with_values():
     """The options of an audit, and how many values each takes."""
-    table = arguments._OF_AN_AUDIT.splitlines()
+    table = arguments.help_of("audit").split("---\n")[1].splitlines()
     lines = [line.partition(" | ")[0] for line in table if " | " in line]
     heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
     left_out = ("--json", "--python", "--command")

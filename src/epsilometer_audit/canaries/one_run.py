@@ -56,8 +56,7 @@ def audit_one_run(
         `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
     guesses
         The number of guessed canaries, half of them with the highest scores and half with the
-        lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
-        some, which share alpha, or one for `gdp`: see `guessing.rules_of`.
+        lowest; or the two numbers. It must not depend on ``included``: see `guessing.rules_of`.
     alpha, detect
         As for `audit`.
     seed
@@ -101,9 +100,8 @@ def audit_one_run(
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:
     """Toss a fair coin for each canary, run the mechanism once, and return coins and scores.
 
-    Its input is the coins, a list of ``canaries`` numbers 0 and 1; its output is a score for each
-    of them, of shape ``(canaries,)``. Coins and run follow from ``seed``. Raise `MechanismError` if
-    it fails, or returns no such scores.
+    Its input is the coins, a list of numbers 0 and 1; its output is a score for each. Raise
+    `MechanismError` if it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=MOST_CANARIES)
     coins = generator(seed, "one run", "coins").integers(0, 2, m)

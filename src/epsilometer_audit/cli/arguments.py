@@ -16,99 +16,7 @@ from epsilometer.errors import ArgumentError, one_line, shown
 if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
-_AUDIT = """\
-usage: epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
-
-Draws outputs of a mechanism on neighbouring inputs x and x', and tests whether
-they contradict a claim of differential privacy (docs/audit.md).
-
-SOURCE  file.py:function or package.module:function; or, in its place,
-        --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO
-"""
-_CODES = """
-exit codes: 0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
-4 the mechanism failed, or its draws are invalid
-"""
-_EXAMPLE = """
-example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1
-"""
-_NEEDED = """\
-usage: epsilometer samples-needed CLAIM --detect LEVEL [options]
-
-Prints how many draws of each side find a true level, and the fewest that any
-audit needs.
-"""
-_OF_A_CLAIM = """
-the claim, one of
---epsilon E | pure differential privacy with this epsilon
---delta D | with --epsilon: approximate differential privacy
---renyi ORDER=EPS* | Renyi differential privacy, in nats
---gdp MU | Gaussian differential privacy with this mu
---zcdp RHO | zero-concentrated differential privacy with this rho
-"""  # a star: may be repeated; dots: takes several
-_OF_AN_AUDIT = f"""
-the mechanism
---set NAME=VALUE* | a parameter: VALUE is JSON, or else text
---python INTERPRETER | run SOURCE in another Python: ../venv/bin/python
---command PROGRAM | a worker: a program in any language (docs/worker.md)
---timeout SECONDS | the longest time of a batch (of a program: 60)
---failures | count an exception as an output
---outputs FILE... | recorded: files for x and x', or one of two columns
---columns NAME... | the two columns of recorded outputs or scores
-the neighbouring inputs, any of
---pair X X'* | two inputs, in JSON
---domain DOMAIN | the possible inputs, in JSON or a file of it
---remove-a-row TABLE | a table (.csv, .parquet) with and without a row
---replace-a-row TABLE | a table and the same with another row
---frame | give tables as pandas data frames
-{_OF_A_CLAIM}
-the number of draws
---samples N | draws on each of x and x', over all pairs (100000)
---budget TIME | time in place of --samples: 60s (or 60), 5m, 1h
---stop | stop once the claim is refuted; alpha is the same
-the answer
---alpha A | the largest probability of a false "violated" (.05)
---detect LEVEL | say "undecided" if this true level may be missed
---explain | name the lines of code that show the input
---json FILE | write the verdict as JSON; -: to stdout
---quiet | show no progress
-canaries: an audit of one training run (docs/training.md)
---one-run FILE | recorded scores, and whether each canary was included
---canaries M | include M canaries by coins, and run SOURCE once
---guesses N... | their number; or two, for the highest and the lowest
-advanced
---seed S | the seed that all draws follow from (0)
---exact | one exact test at the end, not a sequential test
---as-reals | do not test the low bits of outputs
---no-checks | do not test first whether draws are independent
---outcomes K | you declare: only K outputs are possible
-"""
-_OF_DRAWS = f"""{_OF_A_CLAIM}
-power
---detect LEVEL | the true level to find, above the claim
---power P | the probability of finding it (.9)
---alpha A | the largest probability of a false "violated" (.05)
---pairs N | how many pairs of inputs share the draws (1)
---event P | the probability of the event that shows it, if rare
-"""
-_AUDITS = """\
-usage: epsilometer audits FILE [FILE ...] [options]
-
-Audits all cases of files of audits, in YAML (docs/many-audits.md). All claims
-of a file share its alpha.
-"""
-_OF_AUDITS = """
-how
---only CASE | AUDIT, AUDIT/PARAMETERS or AUDIT/PARAMETERS/PAIRS
---scale NAME | choose a number of draws by its name in `samples`
---seed S | the seed of all draws (2022)
---jobs N | cases at a time (one a core); the answer is the same
-the answer
---junit FILE | write a test result for each verdict, in JUnit's XML
---markdown FILE | write a summary in Markdown
---quiet | show no progress
-"""
+_HELP = Path(__file__).parent / "help"
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
@@ -125,17 +33,25 @@ _ARGUMENTS = {  # options of arguments with another name in errors
 }
 
 
+def help_of(command: str) -> str:
+    """Return the help of a command: its usage, the table of its options, and the end."""
+    return (_HELP / f"{command}.txt").read_text(encoding="utf-8")
+
+
 class HelpError(Exception):
     """The text that --help asks for, in place of a command."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of the options of a table, with errors of one line."""
+    """A parser of the options in a command's help, with errors of one line.
 
-    def __init__(self, usage: str, table: str, end: str = "") -> None:
+    The help has a table: a star marks options that may be repeated, dots those of several values.
+    """
+
+    def __init__(self, command: str) -> None:
         super().__init__(usage="", allow_abbrev=False)
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
-        self._help = usage
+        self._help, table, end = help_of(command).split("---\n")
         for line in filter(None, table.splitlines()):
             head, _, text = line.partition(" | ")
             if not text:
@@ -151,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
                 settings["action"], text = "append", f"{text} (repeatable)"
             self.add_argument(name, **settings)
             self._help += f"  {head.rstrip('*').replace('...', ' ...'):23}{text}\n"
-        self._help += end
+        self._help += f"\n{end}" if end else ""
 
     def print_help(self, file: Any = None) -> NoReturn:
         """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
@@ -197,12 +113,7 @@ def parsed(
     command: str, argv: Sequence[str], most: int = 0
 ) -> tuple[argparse.Namespace, list[str]]:
     """Return the options of a command, and its other arguments: so many at ``most``."""
-    known = {
-        "audit": (_AUDIT, _OF_AN_AUDIT, _CODES + _EXAMPLE),
-        "audits": (_AUDITS, _OF_AUDITS, _CODES),
-        "samples-needed": (_NEEDED, _OF_DRAWS),
-    }
-    return _Parser(*known[command]).parsed(argv, most)
+    return _Parser(command).parsed(argv, most)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -289,7 +200,7 @@ def spelled(argument: str, of_audit: bool = True) -> str:
     if argument == "pairs":
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
-    tables = _OF_AN_AUDIT + _OF_DRAWS + _OF_AUDITS
+    tables = "".join(map(help_of, ("audit", "samples-needed", "audits")))
     known = re.search(rf"^{re.escape(option)}\b", tables, re.MULTILINE)
     return _ARGUMENTS.get(argument, option if known else argument)
 

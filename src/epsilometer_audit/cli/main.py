@@ -21,21 +21,6 @@ from epsilometer_audit.ends import answered
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
-_HELP = """\
-usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
-       epsilometer audits FILE [FILE ...] [options]
-       epsilometer samples-needed CLAIM --detect LEVEL [options]
-       epsilometer new audit FOLDER | new study FOLDER [CLONE]
-       epsilometer --version
-
-Tests claims of differential privacy from outputs alone.
-
-commands:
-  audit           a verdict on a claim of differential privacy; see epsilometer audit --help
-  audits          verdicts on all mechanisms of files of audits
-  samples-needed  how many draws find a violation
-  new             a folder with a first audit and its test, or with a study
-"""
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
@@ -49,30 +34,24 @@ class _Progress:
         self._last = self._started - _PAUSE * (budget is not None)  # a line at once
 
     def __call__(self, part: float, line: str) -> None:
-        self.part = part
-        now = time.monotonic()
+        now, self.part = time.monotonic(), part
         if self._quiet or not (self._terminal or now > self._last + _PAUSE):
             return
         self._last = now
         left = (now - self._started) * (1 - part) / part if part else 0.0
-        text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
-        if self._terminal:
-            width = shutil.get_terminal_size().columns
-            print(f"\r\x1b[K{_printable(text)[: width - 1]}", end="", file=sys.stderr, flush=True)
-        else:
-            print(_printable(text), file=sys.stderr, flush=True)
+        size, unit = (3600, "h") if left >= 5400 else (60, "min") if left >= 90 else (1, "s")
+        text = f"{part:4.0%}, {left / size:.0f} {unit} left: {line}" if part else line
+        width = shutil.get_terminal_size().columns - 1 if self._terminal else None
+        self._show(_printable(text)[:width])
+
+    def _show(self, text: str) -> None:
+        start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
+        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """Clear the line."""
         if self._terminal and not self._quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+            self._show("")
 
 
 def _audit(argv: Sequence[str]) -> int:
@@ -103,8 +82,7 @@ def _audit(argv: Sequence[str]) -> int:
     if tables and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
-        made_of = {**verdict.provenance["made of"], **{name: sha256(Path(name)) for name in tables}}
-        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
+        verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
         _print(verdict.to_json(ascii_only=True))
@@ -119,18 +97,17 @@ def _audit(argv: Sequence[str]) -> int:
 
 def _replay(argv: Sequence[str], draws: int, part: float) -> str:
     """Return the command for the same draws: with their number for a budget, and without files."""
-    kept, rest = [], iter(argv)
+    kept, rest = ["epsilometer", "audit"], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name == "--json" and not sign:
-            next(rest, None)
+        if name == "--budget" and draws and part:
+            kept += ["--samples", str(round(draws / part))]
         elif name not in ("--json", "--quiet"):
             kept.append(argument)
-    index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
-    if index is not None and draws and part:
-        end = index + (1 if "=" in kept[index] else 2)
-        kept[index:end] = ["--samples", str(round(draws / part))]
-    return shlex.join(["epsilometer", "audit", *kept])
+            continue
+        if name != "--quiet" and not sign:
+            next(rest, None)
+    return shlex.join(kept)
 
 
 def _audits(argv: Sequence[str]) -> int:
@@ -198,7 +175,7 @@ def _needed(argv: Sequence[str]) -> int:
 def _new(argv: Sequence[str]) -> int:
     from epsilometer_audit.cli.new import new
 
-    _print(_HELP if {"-h", "--help"} & {*argv} else new(argv))
+    _print(arguments.help_of("epsilometer") if {"-h", "--help"} & {*argv} else new(argv))
     return 0
 
 
@@ -252,23 +229,20 @@ def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
 
 def _command(argv: Sequence[str]) -> int:
     name = argv[0] if argv else ""
-    try:
-        if name in _COMMANDS:
+    if name in _COMMANDS:
+        try:
             return _COMMANDS[name](argv[1:])
-        if name in ("-h", "--help"):
-            _print(_HELP)
+        except arguments.HelpError as help_text:
+            _print(str(help_text))
             return 0
-    except arguments.HelpError as help_text:
-        _print(str(help_text))
-        return 0
     if name == "--version":
         from epsilometer import __version__
 
         _print(f"epsilometer {__version__}")
         return 0
-    if not argv:
-        _print(_HELP)
-        return WRONG_USE
+    if not argv or name in ("-h", "--help"):
+        _print(arguments.help_of("epsilometer"))
+        return 0 if argv else WRONG_USE
     if not name or name.startswith("-"):
         raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
     raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")

@@ -1,11 +1,7 @@
 """The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
 
 A plain mapping, a *spec*, says what is audited: `Audits.spec` makes it of a file of audits, and the
-command `epsilometer audit` of its options.
-
-An audit requests draws by input, size and seed. The audit of another claim requests the same draws,
-as far as it tests the same pairs. `Remembered` makes them once, so all claims are audited on the
-same draws.
+command `epsilometer audit` of its options. All claims are audited on the same draws.
 """
 
 from __future__ import annotations
@@ -48,8 +44,7 @@ Audit = Callable[..., Verdict]
 def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Row]:
     """Return the verdict on each claim of ``spec``, about a mechanism of ``folder``.
 
-    A failure of the mechanism is an answer, too: to all claims if it fails before any audit, else
-    to the claim whose audit it stops.
+    A failure of the mechanism is an answer, to all claims or to that whose audit it stops.
     """
     began = time.perf_counter()
     rows: list[Row] = []

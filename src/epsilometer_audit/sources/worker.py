@@ -99,10 +99,6 @@ class WorkerSource:
                     digests[word] = sha256(path)
         return digests
 
-    def forked(self) -> None:
-        """Begin anew in a fork of this process, and leave its worker alone."""
-        self._parents, self._process = self._process, None
-
     def close(self) -> None:
         """End the worker, with its own processes."""
         process, self._process = self._process, None
