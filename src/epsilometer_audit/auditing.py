@@ -188,8 +188,8 @@ def _run(
     if fitting is None:
         return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
-    drawing, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
-    verdict = _answer(drawing.together, n, question, checks, progress, later, drawing.calls)
+    draws, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
+    verdict = _answer(draws, n, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -276,10 +276,8 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. The type of an array or a column
         is no outcome; nor are those of a list, unless equal numbers in it have several.
-    claim, alpha, detect, outcomes, as_reals
-        As for `audit`.
-    method
-        As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
+    claim, alpha, detect, outcomes, as_reals, method
+        As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
     source, digest
@@ -337,9 +335,6 @@ def _steps(samples: int, question: Question) -> list[rounds.Step]:
     return steps
 
 
-# --- the two methods ------------------------------------------------------------------------------
-
-
 def _answer(
     draws: rounds.Draw,
     samples: int,
@@ -347,14 +342,10 @@ def _answer(
     checks: Sequence[Check],
     progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
-    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
 ) -> Verdict:
-    """Return the verdict of so many draws a side over all pairs.
-
-    ``later`` makes checks of the sampler after the draws; ``calls`` are the sizes of all calls.
-    """
+    """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
     if question.method == "exact":
-        return _exact(draws, samples, question, checks, progress, calls)
+        return _exact(draws, samples, question, checks, progress)
     steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
 
@@ -392,7 +383,7 @@ def _answer(
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
-        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
+        calls=_calls(draws, pair),
         stopped=len(done) < len(steps),
         evidence=[
             {"share": look / total, "log10 e-value": value / math.log(10)}
@@ -402,13 +393,17 @@ def _answer(
     return verdict_of(question, checks, result)
 
 
+def _calls(draws: rounds.Draw, pair: int) -> list[Sequence[int]]:
+    """Return the sizes of the calls of a pair, by side; empty if they are unknown."""
+    return [getattr(draws, "calls", {}).get((pair, side), ()) for side in (0, 1)]
+
+
 def _exact(
     draws: rounds.Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
     progress: Progress,
-    calls: Mapping[tuple[int, int], Sequence[int]] | None,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
@@ -458,6 +453,6 @@ def _exact(
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,
-        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
+        calls=_calls(draws, pair),
     )
     return verdict_of(question, checks, result)

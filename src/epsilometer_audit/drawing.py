@@ -42,7 +42,7 @@ class Drawing:
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._progress, self._reported = progress, time.monotonic()
 
-    def together(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
+    def __call__(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
         """Return outputs of each pair and side; see `Draw`. They are fewer where the time is up.
 
         Calls take turns over pairs and sides, and every started turn is completed: the time of an

@@ -88,19 +88,19 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
     delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
     outputs.
     """
-    test = request.node.stash.get(_TEST, None)
+    test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:
         _fail(
             "audit must be an argument of the test, or of a fixture that it takes: the tests that "
             "share alpha are counted before any is run"
         )
     test.requested = True
-    return Auditor(test)
+    return test
 
 
 @dataclass
-class _Test:
-    """The state of a test that takes ``audit``."""
+class Auditor:
+    """The fixture ``audit`` of a test, with its state."""
 
     item: pytest.Item
     suite: _Suite
@@ -124,8 +124,8 @@ class _Test:
         self.message = "\n".join(lines)
         _fail(self.message)
 
-    def next_call(self) -> tuple[int, float, int]:
-        """Return number, alpha and seed of the next audit; refuse it in a second attempt."""
+    def next_call(self) -> tuple[float, int]:
+        """Return alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
         if self.audited_in not in (None, self.attempt):
             self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
@@ -138,18 +138,7 @@ class _Test:
         self.calls += 1
         identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
         seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
-        alpha = share_of(self.suite.alpha, self.suite.tests, self.calls)
-        return self.calls, alpha, seed
-
-
-_TEST = pytest.StashKey[_Test]()
-
-
-class Auditor:
-    """The fixture ``audit``."""
-
-    def __init__(self, test: _Test) -> None:
-        self._test = test
+        return share_of(self.suite.alpha, self.suite.tests, self.calls), seed
 
     def __call__(
         self,
@@ -182,26 +171,26 @@ class Auditor:
         from epsilometer_audit.formats import short
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        test, suite = self._test, self._test.suite
-        options = _merged(test.item, function, own)
+        suite, test = self.suite, self.item.nodeid
+        options = _merged(self.item, function, own)
         expect = options.pop("expect", None) or _EXPECTED
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
-        number, alpha, seed = test.next_call()
-        frame, root = sys._getframe(2), test.item.config.rootpath
+        alpha, seed = self.next_call()
+        frame, root = sys._getframe(2), self.item.config.rootpath
         file = Path(frame.f_code.co_filename)
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
-        record: dict[str, Any] = {"test": test.item.nodeid, "tests": suite.tests, "alpha": alpha}
+        record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
         record |= {"verdict": "unfinished", "expected": expect != _EXPECTED, "seeded": True}
-        test.pending.append(record)
+        self.pending.append(record)
         try:
             claim = _claim(options)
             verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
             lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
         if verdict is None:  # outside the handler, whose traceback would be shown
-            test.fail([*lines, place])
+            self.fail([*lines, place])
         record["verdict"] = verdict.verdict
         if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
             least, claimed = verdict.detectable or math.inf, worst.claimed
@@ -213,14 +202,17 @@ class Auditor:
         if record["seeded"]:
             share = share_of(suite.alpha, suite.tests)
             options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
-            replay = f"pytest {shlex.quote(test.item.nodeid)} {options_of_all}"
+            replay = f"pytest {shlex.quote(test)} {options_of_all}"
             verdict = replace(verdict, replay=replay)
         if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
             demanded = f" ({expect} was expected)" if record["expected"] else ""
-            part = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
-            test.fail([first + demanded, *rest, f"  alpha       {part}", place])
+            part = f"{alpha:.3g} for audit {self.calls} of this test, {suite.alpha:g} for all tests"
+            self.fail([first + demanded, *rest, f"  alpha       {part}", place])
         return verdict
+
+
+_TEST = pytest.StashKey[Auditor]()
 
 
 class _Suite:
@@ -238,7 +230,7 @@ class _Suite:
         items = [item for item in session.items if "audit" in getattr(item, "fixturenames", ())]
         self.tests = len(items)
         for item in items:
-            item.stash[_TEST] = _Test(item, self)
+            item.stash[_TEST] = Auditor(item, self)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

@@ -146,9 +146,6 @@ class Question:
         return known or None
 
 
-# --- its parts, from plain data -------------------------------------------------------------------
-
-
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
     levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}

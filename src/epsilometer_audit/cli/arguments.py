@@ -212,17 +212,16 @@ def check_options(options: argparse.Namespace) -> None:
     given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
-    if not set(given) & set(NOTIONS):
-        choices = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
-        raise ArgumentError("CLAIM", f"none is given; write {choices}")
-    if "source" not in options:
-        return
-    if not set(given) & {"source", "command", "outputs", "one_run"}:
-        choices = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
-        raise ArgumentError("SOURCE", f"none is given; write {choices}")
-    if not set(given) & {*_PAIRS, "outputs", "one_run", "canaries"}:
-        choices = "--domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-        raise ArgumentError("pairs", f"none is given; write --pair X X', {choices}")
+    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
+    sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
+    pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
+    needed: list[tuple[str, tuple[str, ...], str]] = [("CLAIM", NOTIONS, claims)]
+    if "source" in options:
+        needed += [("SOURCE", ("source", "command", "outputs", "one_run"), sources)]
+        needed += [("pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs)]
+    for name, choices, text in needed:
+        if not set(given) & {*choices}:
+            raise ArgumentError(name, f"none is given; write {text}")
 
 
 def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:

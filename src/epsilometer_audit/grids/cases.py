@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.models import parse
@@ -119,9 +119,10 @@ class Audits:
             if key in cases:
                 raise ArgumentError("parameters", f"asks twice for {key}")
             mechanism, rest = self._mechanism(entry, arguments)
-            claims, about = _claims(entry, arguments), entry.about.model_dump()
+            claims = _claims(entry, arguments)
+            about = dict.fromkeys(get_args(audits.Fact)) | entry.about
             for fact, text in about.items():
-                if re.fullmatch(r"\$\w+", text or ""):
+                if text is not None and re.fullmatch(r"\$\w+", text):
                     about[fact] = _text_of(_parameter(f"about.{fact}", text, arguments))
             common = (name, key, mechanism, arguments, rest, samples, claims)
             cases[key] = {

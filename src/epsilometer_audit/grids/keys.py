@@ -160,17 +160,8 @@ Sizes = Annotated[
 ]
 
 
-class About(Model):
-    """Facts about a mechanism; each may be the value of a parameter (``$name``)."""
-
-    package: str | None = None
-    version: str | None = None
-    feature: str | None = None
-    relation: str | None = None
-    fault: str | None = None
-    source: str | None = None
-
-
+Fact = Literal["package", "version", "feature", "relation", "fault", "source"]
+"""Of a mechanism; each may be the value of a parameter (``$name``)."""
 Two = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
 
@@ -194,7 +185,7 @@ class AuditEntry(Model):
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
     outcomes: Annotated[int, Field(ge=2, le=MOST_OUTCOMES)] | None = None
-    about: About = About()
+    about: dict[Fact, str | None] = Field(default_factory=dict)
     expected: Literal["violated", "not refuted"] | None = None
 
 

@@ -32,20 +32,20 @@ def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
 def markdown_of(title: str, rows: Sequence[Audited], alpha: float, files: int = 1) -> str:
     """Return a section: the counts, a table, and the text of each verdict that did not pass.
 
-    It is one of ``files`` that share the bytes of a summary: rows for which there is no room are
-    left out, and counted.
+    It is one of ``files`` that share the bytes of a summary; rows without room are counted.
     """
     lines, texts = [f"## {_cell(title)}\n\n{_counts(rows, alpha)}\n\n{_HEAD}{_RULE}"], [""]
     room = _MOST_BYTES // files - len(lines[0].encode()) - 100
     for row in sorted(rows, key=lambda row: not row.exit_code):
-        worst, event = row.verdict.worst, row.verdict.witness
-        cells = [row.case.entry, row.case.parameters, row.case.pairs, row.verdict.claimed]
+        case, verdict, worst, event = row.case, row.verdict, row.verdict.worst, row.verdict.witness
+        cells = [case.entry, case.parameters, case.pairs, verdict.claimed]
         cells += [f"{row.word}{_expected(row)}", short(worst.lower) if worst else ""]
-        cells += ["; ".join(row.verdict.reasons) or (event.event if event else "")]
-        line = f"| {' | '.join(map(_cell, cells))} |\n"
-        first, text = f"{row.case.entry}: {row.verdict.lines()[0]}", str(row.verdict)
-        text = f"<summary>{_escaped(first)}</summary>\n<pre>{_escaped(text)}</pre>"
-        text = f"\n<details>{text}</details>\n" if row.exit_code else ""
+        cells += ["; ".join(verdict.reasons) or (event.event if event else "")]
+        line, text = f"| {' | '.join(map(_cell, cells))} |\n", ""
+        if row.exit_code:
+            first = _escaped(f"{case.entry}: {verdict.lines()[0]}")
+            text = f"<summary>{first}</summary>\n<pre>{_escaped(str(verdict))}</pre>"
+            text = f"\n<details>{text}</details>\n"
         room -= len(f"{line}{text}".encode())
         if room < 0:
             texts[0] = f"\n... and {len(rows) - len(lines) + 1} more, left out for their size\n"
