@@ -55,8 +55,8 @@ _Value = TypeVar("_Value", int, float)
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
 _OF_THE_SUITE = ("alpha", "seed")
 _EXPECTED = "not refuted"  # or better
-_SENSITIVE = ("not refuted", "holds", "undecided")  # verdicts with a detectable level
-_ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
+_SENSITIVE = ("not refuted", "undecided")  # verdicts with a detectable level
+_ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
 _REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
 
 
@@ -97,7 +97,7 @@ def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Value]) -> 
 def audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
 
-    It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
+    It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
     delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
@@ -175,7 +175,7 @@ class Auditor:
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
 
-        The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
+        The test fails unless the verdict is ``expect``, by default "not refuted".
         """
         __tracebackhide__ = True
         from epsilometer_audit.auditing import audit

@@ -19,7 +19,6 @@ from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
-from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
@@ -41,7 +40,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "renyi", "zcdp")
+_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -91,7 +90,6 @@ class Question:
     detect: float | None = None
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
-    outcomes: int | None = None
     as_reals: bool = False
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
@@ -117,8 +115,6 @@ class Question:
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
-        if self.outcomes is not None:
-            checks.integer("outcomes", self.outcomes, minimum=2, maximum=MOST_OUTCOMES)
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
@@ -131,7 +127,7 @@ class Question:
 
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
-        names = ("samples", "budget", "outcomes")
+        names = ("samples", "budget")
         present = {name: name for name in names if getattr(self, name) is not None}
         present |= {"stop": "stop"} if self.stop else {}
         present |= {"exact": "method exact"} if self.method == "exact" else {}

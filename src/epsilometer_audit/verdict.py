@@ -17,10 +17,9 @@ from epsilometer_audit.shares import share_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
+VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
 
 EXIT_CODES: Mapping[str, int] = {
-    "holds": 0,
     "not refuted": 0,
     "violated": 1,
     "undecided": 3,
@@ -66,12 +65,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower confidence bound for a claimed number, and an upper one where there is any."""
+    """A lower confidence bound for a claimed number."""
 
     quantity: str
     claimed: float
     lower: float
-    upper: float | None = None
     order: float | None = None
 
 
@@ -82,9 +80,8 @@ class Verdict:
     Parameters
     ----------
     verdict
-        ``violated``; ``not refuted``; ``holds``, only where declared facts about the outputs allow
-        an upper bound; ``undecided``, where the draws may have missed a violation; ``invalid``,
-        where they are not independent draws, or the mechanism failed.
+        ``violated``; ``not refuted``; ``undecided``, where the draws may have missed a violation;
+        ``invalid``, where they are not independent draws, or the mechanism failed.
     claim, claimed
         The claim as JSON and as text.
     alpha
@@ -222,11 +219,6 @@ class Verdict:
                 f"VIOLATED: {self.claimed} is claimed, {worst.quantity}{order} is at least "
                 f"{short(worst.lower, worst.claimed)} ({sure})"
             )
-        if self.verdict == "holds" and worst and worst.upper is not None:
-            return (
-                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
-                "declared facts about the outputs are true"
-            )
         if self.verdict == "invalid":
             return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
         if self.verdict == "undecided":
@@ -237,8 +229,7 @@ class Verdict:
         rows = []
         for bound in self.bounds:
             order = f" of order {bound.order:g}" if bound.order else ""
-            upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
-            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
+            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         rows += self._witness_rows()
         if self.guesses is not None:
@@ -303,8 +294,7 @@ def as_expected(word: str, expected: str | None) -> str | None:
     """
     if expected is None or word == "missing":
         return None
-    as_good = "not refuted" if word == "holds" else word
-    return "yes" if expected in (word, as_good) else "no"
+    return "yes" if expected == word else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

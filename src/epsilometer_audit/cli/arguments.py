@@ -27,7 +27,7 @@ SOURCE  file.py:function or package.module:function; or, in its place,
 CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO
 """
 _CODES = """
-exit codes: 0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
+exit codes: 0 not refuted, 1 violated, 2 wrong use, 3 undecided,
 4 the mechanism failed, or its draws are invalid
 """
 _EXAMPLE = """
@@ -85,7 +85,6 @@ advanced
 --exact | one exact test at the end, not a sequential test
 --as-reals | do not test the low bits of outputs
 --no-checks | do not test first whether draws are independent
---outcomes K | you declare: only K outputs are possible
 """
 _OF_DRAWS = f"""{_OF_A_CLAIM}
 power
@@ -357,7 +356,7 @@ def spec_of(options: argparse.Namespace) -> dict[str, Any]:
     if len(given) < len(options.set or ()):
         raise ArgumentError("set", "gives a parameter twice")
     guesses = options.guesses if len(options.guesses or ()) != 1 else options.guesses[0]
-    names = ("timeout", "samples", "budget", "jobs", "stop", "outcomes", "as_reals")
+    names = ("timeout", "samples", "budget", "jobs", "stop", "as_reals")
     return {
         **{name: getattr(options, name) for name in names},
         "mechanism": mechanism,

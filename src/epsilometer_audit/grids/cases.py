@@ -37,9 +37,9 @@ _TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = (
     *("pairs", "samples", "failures", "canaries", "guesses"),
-    *("as_reals", "outcomes"),
+    "as_reals",
 )
-_OF_QUESTIONS = {"method", "outcomes", "as_reals"}
+_OF_QUESTIONS = {"method", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
 _MECHANISMS = (  # kinds: type, option, text for readers
     (audits.OneRun, "one_run", "one run"),
