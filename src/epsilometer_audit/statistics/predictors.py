@@ -56,7 +56,7 @@ _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
-_FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
+FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
 _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
@@ -82,7 +82,7 @@ class Points:
         fresh = _numbers(draws)
         values, place = np.unique(np.append(self.values, fresh), return_inverse=True)
         weights = np.bincount(place, np.append(self.weights, np.ones(fresh.size)))
-        return Points(values, weights).thinned()
+        return Points(values, np.asarray(weights, float)).thinned()
 
     def thinned(self) -> Points:
         """Return at most about `POINTS` points: light neighbours are joined in their mean."""
@@ -121,7 +121,7 @@ class Prediction:
     edges: Floats
     p: Floats
     q: Floats
-    floor: float = _FLOOR
+    floor: float = FLOOR
 
 
 Predictor = Callable[[Points, Points], Prediction | None]
