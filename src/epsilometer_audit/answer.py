@@ -14,14 +14,12 @@ from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
+from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
-from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
 from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
@@ -45,7 +43,6 @@ class Result:
     outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
     calls: Sequence[Sequence[int]]  # sizes of the calls of ``pair``, by side; empty if unknown
     p_value: float | None = None
-    stopped: bool = False  # whether the draws ended early because of their results
     evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
 
 
@@ -63,14 +60,10 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
     if result.layout.left_out:
         note = Check("outputs", "note", "; ".join(result.layout.left_out))
         level, checks = None, [*checks, note]
-    bounds = _with_upper(question, result)
     name: VerdictName = "violated" if result.violated else "not refuted"
     reasons = []
-    holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
     if not result.violated:
-        if question.outcomes is not None and bounds and holds:
-            name = "holds"
-        elif level is None:
+        if level is None:
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*result.layout.left_out] or [few]
@@ -87,7 +80,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         question,
         checks,
         verdict=name,
-        bounds=bounds,
+        bounds=result.bounds,
         p_value=result.p_value,
         pair=inputs,
         name=question.names[pair] or None,
@@ -180,24 +173,6 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         rests_on=rests or None,
         score=layout.plain(found.whole) if found.whole else None,
     )
-
-
-def _with_upper(question: Question, result: Result) -> list[Bound]:
-    """Return the bounds with upper ends, where the declared number of outcomes allows them."""
-    if question.outcomes is None:
-        return list(result.bounds)
-    samples = []
-    for sides in result.outputs:
-        layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
-        x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
-        samples.append((x, y))
-    claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
-    alpha = share_of(question.alpha, len(claims))
-    shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
-    return [
-        replace(bound, upper=upper_bound(samples, claim, question.outcomes, alpha, shares))
-        for bound, claim in zip(result.bounds, claims, strict=True)
-    ]
 
 
 def detectable_level(question: Question, result: Result) -> float | None:

@@ -58,7 +58,6 @@ def audit(
     stop: bool = False,
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
-    outcomes: int | None = None,
     as_reals: bool = False,
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
@@ -99,8 +98,6 @@ def audit(
         ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
     failures
         Whether an exception is an output like others, where a call makes one draw.
-    outcomes
-        For the verdict "holds", taken on trust: the number of different outputs.
     as_reals
         Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
@@ -129,7 +126,6 @@ def audit(
         detect=detect,
         stop=stop,
         method=method,
-        outcomes=outcomes,
         as_reals=as_reals,
         check_sampler=check_sampler,
         source=source.description,
@@ -257,7 +253,6 @@ def audit_outputs(
     seed: int = 0,
     detect: float | None = None,
     method: Literal["anytime", "exact"] | None = None,
-    outcomes: int | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
@@ -276,7 +271,7 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. The type of an array or a column
         is no outcome; nor are those of a list, unless equal numbers in it have several.
-    claim, alpha, detect, outcomes, as_reals, method
+    claim, alpha, detect, as_reals, method
         As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
@@ -295,7 +290,6 @@ def audit_outputs(
         seed=seed,
         detect=detect,
         method=method,
-        outcomes=outcomes,
         as_reals=as_reals,
         check_sampler=False,
         source=source,
@@ -384,7 +378,6 @@ def _answer(
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
         calls=_calls(draws, pair),
-        stopped=len(done) < len(steps),
         evidence=[
             {"share": look / total, "log10 e-value": value / math.log(10)}
             for look, value in zip(evidence.looks, wealth.history, strict=True)

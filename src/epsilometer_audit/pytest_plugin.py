@@ -45,8 +45,8 @@ _OPTIONS: tuple[tuple[str, type, float, str], ...] = (
 )
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
 _EXPECTED = "not refuted"  # or better
-_SENSITIVE = ("not refuted", "holds", "undecided")  # verdicts with a detectable level
-_ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
+_SENSITIVE = ("not refuted", "undecided")  # verdicts with a detectable level
+_ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
 _REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
 
 
@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
 
-    It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
+    It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
     delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
@@ -149,7 +149,7 @@ class Auditor:
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
 
-        The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
+        The test fails unless the verdict is ``expect``, by default "not refuted".
         """
         __tracebackhide__ = True
         from epsilometer_audit.auditing import audit

@@ -19,7 +19,6 @@ from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
-from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
@@ -40,7 +39,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "renyi", "zcdp")
+_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -86,7 +85,6 @@ class Question:
     detect: float | None = None
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
-    outcomes: int | None = None
     as_reals: bool = False
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
@@ -110,8 +108,6 @@ class Question:
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
-        if self.outcomes is not None:
-            checks.integer("outcomes", self.outcomes, minimum=2, maximum=MOST_OUTCOMES)
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
@@ -128,7 +124,7 @@ class Question:
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
         notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
-        names = [name for name in ("samples", "budget", "outcomes", "stop") if getattr(self, name)]
+        names = [name for name in ("samples", "budget", "stop") if getattr(self, name)]
         present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
         kind = kinds.get(self.audited, self.audited.replace(" ", "_"))

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
 from epsilometer_audit.shares import share_of
 
-VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
+VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
 
-EXIT_CODES = {"holds": 0, "not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
+EXIT_CODES = {"not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
 
 LOW_BITS = (
     "the low bits of floating-point outputs are looked at, and they tell these inputs apart "
@@ -54,12 +54,11 @@ class Witness:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower confidence bound for a claimed number, and an upper one where there is any."""
+    """A lower confidence bound for a claimed number."""
 
     quantity: str
     claimed: float
     lower: float
-    upper: float | None = None
     order: float | None = None
 
     @property
@@ -75,9 +74,8 @@ class Verdict:
     Parameters
     ----------
     verdict
-        ``violated``; ``not refuted``; ``holds``, only where declared facts about the outputs allow
-        an upper bound; ``undecided``, where the draws may have missed a violation; ``invalid``,
-        where they are not independent draws, or the mechanism failed.
+        ``violated``; ``not refuted``; ``undecided``, where the draws may have missed a violation;
+        ``invalid``, where they are not independent draws, or the mechanism failed.
     claim, claimed
         The claim as JSON and as text.
     alpha
@@ -180,9 +178,6 @@ class Verdict:
         if self.verdict == "violated" and worst:
             least = f"{worst.name} is at least {short(worst.lower, worst.claimed)} ({sure})"
             return f"VIOLATED: {self.claimed} is claimed, {least}"
-        if self.verdict == "holds" and worst and worst.upper is not None:
-            most = f"{worst.quantity} is at most {short(worst.upper)} ({sure})"
-            return f"HOLDS: {most}, if the declared facts about the outputs are true"
         if self.verdict == "not refuted":
             return f"NOT REFUTED: {self.claimed}"
         reasons = "; ".join(self.reasons) or "the draws are not independent"
@@ -191,8 +186,7 @@ class Verdict:
     def _rows(self) -> list[tuple[str, str]]:
         rows = []
         for bound in self.bounds:
-            upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
-            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}{upper}"
+            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         rows += self._witness_rows()
         if self.guesses is not None:
@@ -254,8 +248,7 @@ def as_expected(word: str, expected: str | None) -> str | None:
     """
     if expected is None or word == "missing":
         return None
-    as_good = "not refuted" if word == "holds" else word
-    return "yes" if expected in (word, as_good) else "no"
+    return "yes" if expected == word else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -47,7 +47,6 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
             "number": bound.quantity + (f", order {bound.order:g}" if bound.order else ""),
             "claimed": short(bound.claimed),
             "at least": short(bound.lower),
-            "at most": None if bound.upper is None else short(bound.upper),
         }
         for bound in verdict.bounds
     ]

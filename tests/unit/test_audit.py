@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,16 +60,6 @@ def test_a_claim_that_is_not_refuted_has_a_detectable_level():
     assert 1.1 < verdict.detectable < 1.5
     assert verdict.bound is not None
     assert 0.5 < verdict.bound < 1
-
-
-def test_a_claim_holds_only_where_the_outcomes_are_known():
-    claim = ea.pure(1.25)
-    verdict = ea.audit(truthful, [(0, 1)], claim, samples=20_000, outcomes=2)
-    assert verdict.verdict == "holds"
-    (bound,) = verdict.bounds
-    assert bound.upper is not None
-    assert bound.lower < math.log(3) < bound.upper <= 1.25
-    assert ea.audit(truthful, [(0, 1)], claim, **QUICK).verdict == "not refuted"
 
 
 def test_a_violation_in_the_tails_only_is_found():

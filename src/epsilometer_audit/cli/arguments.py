@@ -253,7 +253,7 @@ def spec_of(options: argparse.Namespace) -> dict[str, Any]:
     given = dict(options.set or ())
     if len(given) < len(options.set or ()):
         raise ArgumentError("set", "gives a parameter twice")
-    names = ("timeout", "samples", "budget", "stop", "outcomes", "as_reals")
+    names = ("timeout", "samples", "budget", "stop", "as_reals")
     return {
         **{name: getattr(options, name) for name in names},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},

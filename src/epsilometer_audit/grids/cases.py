@@ -34,8 +34,8 @@ _PATTERNS = 10
 _MOST_VERDICTS = 10_000  # of a file
 _TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
-_OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals", "outcomes")
-_OF_QUESTIONS = {"method", "outcomes", "as_reals"}
+_OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
+_OF_QUESTIONS = {"method", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
 
 

@@ -20,7 +20,6 @@ from epsilometer.checks import LONGEST
 from epsilometer.models import Fractional, Id, Model
 from epsilometer_audit.inputs.neighbours import LONGEST_PATTERN, MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
-from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 _SOME = Field(min_length=1)
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
@@ -184,7 +183,6 @@ class AuditEntry(Model):
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
-    outcomes: Annotated[int, Field(ge=2, le=MOST_OUTCOMES)] | None = None
     about: dict[Fact, str | None] = Field(default_factory=dict)
     expected: Literal["violated", "not refuted"] | None = None
 

@@ -31,7 +31,7 @@ FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
 """The words, in place of a verdict, of an audit that could not be made, of one whose environment
 could not be made, and of a feature that is not audited."""
 
-_ABOUT_OUTPUTS = ("method", "as_reals", "outcomes")
+_ABOUT_OUTPUTS = ("method", "as_reals")
 _OF_DRAWS = ("samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 

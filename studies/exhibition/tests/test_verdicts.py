@@ -50,15 +50,6 @@ CASES = {
         {"Witness", "Cause", "Evidence"},
         ["so it has no curve", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
     ),
-    "holds": (
-        Verdict(
-            *("holds", *CLAIM.values(), "exact"),
-            bounds=[Bound("epsilon", 1.0, 0.5, 0.9), Bound("divergence", 1.0, 0.5, order=3.0)],
-        ),
-        pure(1.0),
-        {"Witness", "Evidence"},
-        ["With 95 % confidence", "at most", "divergence, order 3", "No event of the outputs"],
-    ),
     "undecided": (
         Verdict(
             *("undecided", *CLAIM.values(), "anytime"),
@@ -117,6 +108,6 @@ def test_a_page_shows_every_part_of_a_verdict(word):
 def test_a_page_of_several_verdicts_numbers_them():
     html = html_of(*((verdict, claim) for verdict, claim, *_ in CASES.values()))
     assert html.count("<!DOCTYPE html>") == 1
-    assert [f'<h1 id="claim-{i}">' in html for i in range(1, 7)] == [True] * 5 + [False]
+    assert [f'<h1 id="claim-{i}">' in html for i in range(1, 6)] == [True] * 4 + [False]
     title = html.partition("<title>")[2].partition("</title>")[0]
     assert [part.partition(":")[0] for part in title.split("; ")] == list(CASES)
