@@ -17,7 +17,15 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts
+from epsilometer_audit.statistics.claims import (
+    AnyClaim,
+    Claim,
+    EventClaim,
+    Profile,
+    Pure,
+    Renyi,
+    parts,
+)
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.wealth import PlacedBet
@@ -185,7 +193,8 @@ def detectable_level(question: Question, result: Result) -> float | None:
     return detectable(claim, result.steps, alpha=alpha, event=event)
 
 
-def bound_of(claim: Claim, lower: float) -> Bound:
-    """Return a lower bound for the verdict."""
+def bound_of(claim: Claim, lower: float, whole: AnyClaim | None = None) -> Bound:
+    """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, Renyi) else None
-    return Bound(claim.quantity, claim.level, lower, order=order)
+    delta = claim.delta if isinstance(whole, Profile) and isinstance(claim, Pure) else None
+    return Bound(claim.quantity, claim.level, lower, order, delta)

@@ -80,7 +80,7 @@ def audit(
     pairs
         Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`.
     claim
-        `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
+        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`.
     samples
         Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
     budget
@@ -362,7 +362,7 @@ def _answer(
         if any(check.result == "failed" for check in checks):
             return invalid(question, checks)
     lower = evidence.bounds()
-    bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
+    bounds = [bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     result = Result(

@@ -43,7 +43,7 @@ _OPTIONS: tuple[tuple[str, type, float, str], ...] = (
     ("alpha", float, 0.05, "probability of any false violation, over all audits of the session"),
     ("seed", int, 0, "what the draws of all audits follow from"),
 )
-_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
+_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi", "profile", "tradeoff")
 _EXPECTED = "not refuted"  # or better
 _SENSITIVE = ("not refuted", "undecided")  # verdicts with a detectable level
 _ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")

@@ -18,14 +18,14 @@ from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
+from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 
 MOST_DRAWS = 10**9  # of a side, which are kept in memory
 MOST_CANARIES = 1_000_000
-NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
+NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
@@ -39,7 +39,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp")
+_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -47,8 +47,7 @@ _EXCLUDES = {
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
-    "renyi": ("exact",),
-    "zcdp": ("exact",),
+    **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
 }
 
 
@@ -92,8 +91,8 @@ class Question:
     started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
-        if not isinstance(self.claim, Claim | Curve):
-            choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
+        if not isinstance(self.claim, AnyClaim):
+            choices = "pure(...), approximate(...), renyi(...), gdp(...), zcdp(...) or profile(...)"
             raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
         if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
@@ -116,7 +115,7 @@ class Question:
         if self.detect is not None:
             first, *others = parts(self.claim)
             if others:
-                raise ArgumentError("detect", "needs a claim of one order")
+                raise ArgumentError("detect", "needs a claim of one order or point")
             values["detect"] = claims.checked_detect(self.detect, first)
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -147,12 +146,13 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}
     check_together({name: name for name in levels})
     if not levels:
-        raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
+        choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
+        raise ArgumentError("claim", f"must be one of {choices}")
     return levels
 
 
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
+    """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
 
     Raise `ArgumentError` if it names none or several, or the claim is impossible.
     """

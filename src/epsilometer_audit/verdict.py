@@ -60,10 +60,13 @@ class Bound:
     claimed: float
     lower: float
     order: float | None = None
+    delta: float | None = None  # of a point of a profile
 
     @property
     def name(self) -> str:
-        """The quantity with its order, if it has one."""
+        """The quantity with its order, or the point of a profile."""
+        if self.delta is not None:
+            return f"{self.quantity} at delta = {self.delta:g}"
         return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
 
 
@@ -162,8 +165,9 @@ class Verdict:
 
     @property
     def limit(self) -> float:
-        """The e-value that refutes the claim: of each order, where several are claimed."""
-        return 1 / share_of(self.alpha, len(self.claim.get("orders", "1")))
+        """The e-value that refutes the claim: each order or point of it, if there are several."""
+        several = self.claim.get("orders") or self.claim.get("deltas") or "1"
+        return 1 / share_of(self.alpha, len(several))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

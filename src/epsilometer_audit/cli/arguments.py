@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import difflib
 import json
 import re
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
 _HELP = Path(__file__).parent / "help"
-_LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp")
+_LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
     **dict.fromkeys(_PAIRS, "pairs"),
@@ -180,6 +181,22 @@ def _declared(text: str) -> tuple[Any, str | None]:
     raise argparse.ArgumentTypeError(f"{text!r}{problem}")
 
 
+def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
+    """Return the notion and the points of a curve in a CSV file, and its name."""
+    try:
+        (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
+        points = [(float(at), float(level)) for at, level in rows]
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        x = y = ""
+    notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
+    if notion is None:
+        columns = "two columns of numbers, epsilon and delta, or alpha and beta"
+        raise argparse.ArgumentTypeError(f"{text!r} must be CSV of {columns}")
+    return notion, points, text
+
+
 def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
@@ -191,7 +208,13 @@ _TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value o
     **dict.fromkeys(("E", "D", "MU", "RHO", "A", "LEVEL", "P"), _real),
     **dict.fromkeys(("N", "M", "S", "K"), _whole),
     **dict.fromkeys(("TIME", "SECONDS"), _seconds),
-    **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "X": _json, "DOMAIN": _declared},
+    **{
+        "ORDER=EPS": _order,
+        "NAME=VALUE": _parameter,
+        "X": _json,
+        "DOMAIN": _declared,
+        "CURVE": _curve,
+    },
 }
 
 
@@ -212,7 +235,7 @@ def check_options(options: argparse.Namespace) -> None:
     given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
-    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
+    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
     sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
     pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
     needed: list[tuple[str, tuple[str, ...], str]] = [("CLAIM", NOTIONS, claims)]
@@ -226,8 +249,17 @@ def check_options(options: argparse.Namespace) -> None:
 
 def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the options of these names that are given."""
-    named = {name: getattr(options, name) for name in names}
+    named = {name: getattr(options, name, None) for name in names}
     return {name: value for name, value in named.items() if value is not None}
+
+
+def levels_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the levels of the claim, as `claim_of` reads them."""
+    levels = chosen(options, *_LEVELS)
+    if "profile" in levels:
+        notion, points, _ = levels.pop("profile")
+        levels[notion] = points
+    return levels
 
 
 def stated(options: argparse.Namespace) -> AnyClaim:
@@ -235,7 +267,7 @@ def stated(options: argparse.Namespace) -> AnyClaim:
     from epsilometer_audit.question import claim_of
 
     try:
-        return claim_of(chosen(options, *_LEVELS))
+        return claim_of(levels_of(options))
     except ArgumentError as error:
         if options.renyi is None:
             raise
@@ -263,7 +295,7 @@ def spec_of(options: argparse.Namespace) -> dict[str, Any]:
         "guesses": options.guesses if len(options.guesses or ()) != 1 else options.guesses[0],
         "alpha": 0.05 if options.alpha is None else options.alpha,
         "audit_seed": options.seed or 0,
-        "claims": [{"claim": chosen(options, *_LEVELS), "detect": options.detect}],
+        "claims": [{"claim": levels_of(options), "detect": options.detect}],
     }
 
 

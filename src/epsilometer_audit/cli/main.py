@@ -62,8 +62,8 @@ def _audit(argv: Sequence[str]) -> int:
     from epsilometer_audit.cli.files import targets, write
     from epsilometer_audit.grids.verdicts import FAILED, auditor, without
 
-    declared = (options.domain or (None, None))[1]
-    tables = [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
+    declared = (options.domain or (None, None))[1], (options.profile or (None,))[-1]
+    tables = [name for name in (*declared, options.remove_a_row, options.replace_a_row) if name]
     source = (options.source or "").rpartition(":")[0]
     read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
     alone = options.json == "-"

@@ -270,8 +270,9 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
         detect = levels.pop("detect", None)
-        if "renyi" in levels:
-            levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
+        for notion, level in levels.items():
+            if isinstance(level, dict):
+                levels[notion] = [[at, level[at]] for at in sorted(level)]
         with _at(key):  # or raise why there is no such audit
             Question(audited=audited, claim=claim_of(levels), detect=detect, **options)
         for j, other in enumerate(claims):

@@ -142,6 +142,8 @@ class ClaimEntry(Model):
     epsilon: Level | None = None
     delta: Level | None = None
     renyi: Annotated[dict[Order, Level], _SOME] | None = None
+    profile: Annotated[dict[Order, Level], _SOME] | None = None
+    tradeoff: Annotated[dict[Order, Level], _SOME] | None = None
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
