@@ -99,7 +99,8 @@ class Verdict:
         The log of the e-value by each share of the draws; empty for other tests.
     guesses
         Of an audit in one run: the ``rule``, and the numbers of its ``guesses``, of the ``right``
-        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha.
+        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha;
+        and ``independent_mu``, a lower end for mu if canaries are independent: no bound.
     cause
         The result of `explain`, if requested: `Cause.to_plain`.
     """
@@ -260,4 +261,8 @@ def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
     rules = f"; one of {guesses['rules']} rules that were tried" if guesses["rules"] > 1 else ""
     right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}{rules}"
     canaries = f"{guesses['canaries']}, of which {guesses['included']} were in"
-    return [("guesses", right), ("canaries", canaries)]
+    rows = [("guesses", right), ("canaries", canaries)]
+    if (mu := guesses.get("independent_mu")) is not None:
+        text = f"mu at least {short(mu)} if canaries are independent and their scores Gaussian"
+        rows.append(("estimate", f"{text}: not tested, no bound, no part of the verdict"))
+    return rows

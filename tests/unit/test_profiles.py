@@ -71,12 +71,8 @@ def test_the_point_that_fails_is_named(mechanism, claim, delta):
 @pytest.mark.parametrize("claim", [ea.profile(delta_of(0.5)), ea.tradeoff(beta_of(0.5))])
 def test_a_function_may_be_an_accountants(claim):
     assert audited(gaussian, claim, 10_000, 0).verdict == "violated"
-    for point in claim.claims:
-        assert (
-            0.95 * delta_of(0.5)(point.epsilon)
-            <= point.delta
-            <= 1.05 * delta_of(0.5)(point.epsilon)
-        )
+    for point in claim.claims:  # it claims a little less than the function
+        assert 1 - 1e-6 <= point.delta / delta_of(0.5)(point.epsilon) <= 1.15
 
 
 def test_a_table_of_errors_claims_no_more_than_its_points():
@@ -111,7 +107,7 @@ def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, caps
     (tmp_path / "p.csv").write_text("epsilon,delta\n0,.3\n2,.5\n")
     (tmp_path / "t.csv").write_text("alpha,beta\n.1,.8\n.2,.7\n")
     few = ["--pair", "0", "1", "--samples", "4000", "--no-checks", "--as-reals", "--quiet"]
-    for name, first in (("p.csv", 0.3), ("t.csv", 0.1)):
+    for name, first in (("p.csv", 0.3), ("t.csv", 0.337)):
         assert main(["audit", "own.py:f", *few, "--profile", name, "--json", "-"]) == 1
         verdict = json.loads(capsys.readouterr().out)
         assert next(iter(verdict["claim"]["deltas"].values())) == pytest.approx(first, abs=0.02)

@@ -246,6 +246,16 @@ def _gaussian_level(rule: Rule, canaries: int, least: int, chance: float) -> flo
     return float(ndtri(min(q * r / each, 1.0)) - ndtri(min((1 - q) * r / each, 1.0)))
 
 
+def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> float:
+    """Return a lower end for mu if canaries are independent and their scores Gaussian.
+
+    Nothing tests this: where canaries share the leak, it is too large in far more than ``alpha`` of
+    the runs. Half of all canaries are guessed to be in.
+    """
+    (counted,) = count(scores, included, [Rule.even(scores.size)], seed)
+    return max(_gaussian_level(counted.rule, scores.size, counted.right, alpha), 0.0)
+
+
 def detectable(
     rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float
 ) -> float | None:

@@ -94,7 +94,8 @@ def audit_one_run(
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
     counted = guessing.count(values, inside, rules, question.seed)
-    return _verdict(question, claim, checked, counted, int(inside.sum()))
+    mu = guessing.independent_mu(values, inside, question.alpha, question.seed)
+    return _verdict(question, claim, checked, counted, int(inside.sum()), mu)
 
 
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:
@@ -125,6 +126,7 @@ def _verdict(
     checked: Sequence[Check],
     counted: Sequence[guessing.Counted],
     included: int,
+    independent_mu: float,
 ) -> Verdict:
     canaries = counted[0].canaries
     lower = guessing.refuted(counted, claim, question.alpha)
@@ -144,7 +146,7 @@ def _verdict(
     rule = best.rule
     guesses = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
     guesses |= {"top": rule.top, "bottom": rule.bottom, "canaries": canaries}
-    guesses |= {"included": included, "rules": len(counted)}
+    guesses |= {"included": included, "rules": len(counted), "independent_mu": independent_mu}
     return make_verdict(
         question,
         checked,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.models import parse
@@ -120,7 +120,7 @@ class Audits:
                 raise ArgumentError("parameters", f"asks twice for {key}")
             mechanism, rest = self._mechanism(entry, arguments)
             claims = _claims(entry, arguments)
-            about = dict.fromkeys(get_args(audits.Fact)) | entry.about
+            about: dict[str, Any] = entry.about.model_dump()
             for fact, text in about.items():
                 if text is not None and re.fullmatch(r"\$\w+", text):
                     about[fact] = _text_of(_parameter(f"about.{fact}", text, arguments))

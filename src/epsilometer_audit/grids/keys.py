@@ -161,8 +161,17 @@ Sizes = Annotated[
 ]
 
 
-Fact = Literal["package", "version", "feature", "relation", "fault", "source"]
-"""Of a mechanism; each may be the value of a parameter (``$name``)."""
+class About(Model):
+    """Facts about a mechanism; each may be the value of a parameter (``$name``)."""
+
+    package: str | None = None
+    version: str | None = None
+    feature: str | None = None
+    relation: str | None = None
+    fault: str | None = None
+    source: str | None = None
+
+
 Two = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
 
@@ -185,7 +194,7 @@ class AuditEntry(Model):
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
-    about: dict[Fact, str | None] = Field(default_factory=dict)
+    about: About = About()
     expected: Literal["violated", "not refuted"] | None = None
 
 
