@@ -53,7 +53,7 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
     x[:50], y[:60] = math.nan, math.inf
-    (look,) = low_bits(Numbers(x, y, 16, View(), fine=True))
+    (look,) = low_bits(Numbers(x, y, 16, View()))
     for side, counts in zip((x, y), look.folds, strict=True):
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):

@@ -19,13 +19,12 @@ caution is returned, too.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from epsilometer.arrays import Sample
-from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Rows
+from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
 from epsilometer_audit.events.events import View, entries_of
 
 
@@ -33,23 +32,18 @@ def best(
     views: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events of the largest promise, with full and with little caution."""
-    witness = bold = None
-    for cells in views:
-        for candidate in itertools.chain.from_iterable(cells.judged(draws, level, daring)):
-            if witness is None or candidate.expected > witness.expected:
-                witness = candidate
-            if bold is None or candidate.optimistic > bold.optimistic:
-                bold = candidate
-    return witness, bold
+    candidates = [each for cells in views for each in cells.judged(draws, level, daring)]
+    return (
+        max(candidates, key=lambda each: each.expected, default=None),
+        max(candidates, key=lambda each: each.optimistic, default=None),
+    )
 
 
-def cells_of_views(
-    x: Sample, x_prime: Sample, cells: int, *, fine: bool = False
-) -> Iterator[Cells]:
+def cells_of_views(x: Sample, x_prime: Sample, cells: int) -> Iterator[Cells]:
     """Yield the cells of every view of the outputs, of shape ``(n,)`` or ``(n, d)``."""
     integers = np.issubdtype(x.dtype, np.integer)
     if x.ndim == 1:
-        line = Numbers(x, x_prime, cells, View(), fine=fine)
+        line = Numbers(x, x_prime, cells, View())
         yield from line.choices()
         if not integers or line.repeats:
             return
@@ -62,16 +56,14 @@ def cells_of_views(
         kind = "entry"
         columns, columns_prime = entries_of(x), entries_of(x_prime)
         if integers:
-            yield Rows(x, x_prime)
+            yield Values(x, x_prime, View("row"))
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
-        yield from Numbers(*sides, cells, View(kind, i), fine=fine).choices()  # type: ignore[arg-type]
+        yield from Numbers(*sides, cells, View(kind, i)).choices()  # type: ignore[arg-type]
     if len(columns) > 1:
-        yield from independent_score(columns, columns_prime, cells, fine).choices()
+        yield from independent_score(columns, columns_prime, cells).choices()
 
 
-def independent_score(
-    columns: list[Sample], columns_prime: list[Sample], cells: int, fine: bool = False
-) -> Numbers:
+def independent_score(columns: list[Sample], columns_prime: list[Sample], cells: int) -> Numbers:
     """Learn a score on half of the draws; return the scores of the others.
 
     The score is that of `summed`; columns have shape ``(n,)``.
@@ -80,7 +72,7 @@ def independent_score(
     view = summed([c[:half] for c in columns], [c[:half_prime] for c in columns_prime], cells)
     totals = view.of_entries([column[half:] for column in columns])
     totals_prime = view.of_entries([column[half_prime:] for column in columns_prime])
-    return Numbers(totals, totals_prime, cells, view, fine=fine)
+    return Numbers(totals, totals_prime, cells, view)
 
 
 def summed(columns: list[Sample], columns_prime: list[Sample], cells: int) -> View:

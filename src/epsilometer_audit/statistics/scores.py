@@ -18,7 +18,7 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer_audit.events.candidates import Cells, Numbers
-from epsilometer_audit.events.events import View, added, entries_of
+from epsilometer_audit.events.events import View
 from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import doubt
@@ -43,7 +43,7 @@ def learned_scores(
     view = learned_score(x[:half], x_prime[:half_prime], entries)
     if view is not None:
         totals = view.of(x[half:]), view.of(x_prime[half_prime:])
-        yield Numbers(*totals, cells, view, values=False, fine=True)
+        yield Numbers(*totals, cells, view, values=False)
 
 
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -95,31 +95,6 @@ def suspects(
     return [chosen[i] for i in np.sort(best).tolist()]
 
 
-def strongest_entries(view: View, x: Sample, x_prime: Sample) -> list[int]:
-    """Return the entries (or bits) of a score, first those by which the sides differ most.
-
-    Sides are those of `learned_scores`, or whole numbers ``(n,)`` for a score of bits.
-    """
-    gaps: dict[int, float] = {}
-    if view.formula is not None:
-        formula = view.formula
-        parts = formula.entries, formula.centres, formula.scales
-        columns = [standardised(side, *parts) for side in (x, x_prime)]
-        for factors, weight in formula.terms:
-            means = [float(np.mean(product(side, factors))) for side in columns]
-            gap = abs(weight * (means[0] - means[1]))
-            for i in factors:
-                entry = formula.entries[i]
-                gaps[entry] = max(gaps.get(entry, 0.0), gap)
-    else:
-        sides = [entries_of(side, len(view.scores)) for side in (x, x_prime)]
-        for entry, (starts, adds, missing) in enumerate(view.scores):
-            parts_of_score = np.asarray(starts), np.asarray(adds), missing
-            means = [float(np.mean(added(side[entry], *parts_of_score))) for side in sides]
-            gaps[entry] = abs(means[0] - means[1])
-    return sorted(gaps, key=lambda entry: -gaps[entry])
-
-
 def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
     """Yield the cells of differences of nearly collinear entries.
 
@@ -147,7 +122,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             candidates.append((doubt(ours, theirs, cells), view))
     for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:4]:
         if doubts > 3.0:
-            yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
+            yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
 
 
 def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
