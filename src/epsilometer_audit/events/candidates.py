@@ -87,7 +87,7 @@ class Cells(ABC):
     def judged(
         self, draws: int, level: Level | None = None, little: float = 0.5
     ) -> list[Candidate]:
-        """Return the events of the largest cautious and of the largest optimistic ``level``, if any.
+        """Return the events of the largest cautious and the largest optimistic ``level``, if any.
 
         It is that expected from so many fresh ``draws`` a side (the log ratio of probabilities if
         no level is given). The cautious estimate subtracts several standard deviations, the

@@ -14,12 +14,12 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import best, cells_of_views
+from epsilometer_audit.events.choosing import best, cells_of_views, crossed
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.scores import differences, learned_scores
+from epsilometer_audit.statistics.scores import differences, learned_score
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
@@ -78,7 +78,9 @@ def _cells(
                 several += low_bits(look)
     if layout is not None and x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
-        several += learned_scores(x, x_prime, layout.numbers, _CELLS)
+        score = crossed(partial(learned_score, entries=layout.numbers), x, x_prime)
+        if score is not None:
+            several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
     return single, several
 
 

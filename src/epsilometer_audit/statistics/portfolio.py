@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.choosing import summed
-from epsilometer_audit.events.events import Event, View, entries_of
+from epsilometer_audit.events.choosing import Learner, crossed, learn_sum
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
@@ -36,7 +36,7 @@ from epsilometer_audit.statistics.predictors import (
     factors,
     renyi_factors,
 )
-from epsilometer_audit.statistics.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
+from epsilometer_audit.statistics.scores import ENTRIES, learned_score, linear_score, suspects
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
@@ -393,7 +393,7 @@ class _Choice:
 
 
 def _views(
-    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, crossed: bool = True
+    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, halves: bool = True
 ) -> Iterator[_Choice]:
     entries: Sequence[int] = [0]
     if x.ndim == 1:
@@ -401,7 +401,9 @@ def _views(
         yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
         size = 0 if discrete else _bits(x, x_prime)
         if size:
-            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size, crossed)
+            yield from _scores(
+                x, x_prime, [partial(learn_sum, size=size, cells=_CELLS)], size, halves
+            )
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
@@ -413,7 +415,7 @@ def _views(
             share = (1 + discrete) / len(entries)  # few numbers are soon learned
             yield _Choice(view, share, sides, discrete=discrete)
         learners = _learners(x, layout.numbers)
-        yield from _scores(x, x_prime, learners, x.shape[1], crossed)
+        yield from _scores(x, x_prime, learners, x.shape[1], halves)
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
@@ -435,45 +437,36 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-_Learner = Callable[[Sample, Sample], View | None]
-
-
-def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
+def _learners(x: Sample, entries: Sequence[int]) -> Iterator[Learner]:
     """Yield rules that learn a score of vectors from some draws of both sides."""
     half = len(x) // 2
     if half >= _LINEAR and len(entries) > 1:
         yield partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        yield partial(_sum, size=x.shape[1], cells=_CELLS)
+        yield partial(learn_sum, size=x.shape[1], cells=_CELLS)
         if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
-            yield partial(_sum, size=x.shape[1], cells=2)  # for many entries that hardly differ
+            yield partial(
+                learn_sum, size=x.shape[1], cells=2
+            )  # for many entries that hardly differ
     yield partial(learned_score, entries=entries)
 
 
-def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
-    columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
-    return summed(columns, columns_prime, cells)
-
-
 def _scores(
-    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int, crossed: bool
+    x: Sample, x_prime: Sample, learners: Iterable[Learner], entries: int, halves: bool
 ) -> Iterator[_Choice]:
     """Yield the scores of so many entries that are learned on the past draws.
 
-    Few past draws are seen through scores that their other half has learned, if ``crossed``.
+    Few past draws are seen through scores that their other half has learned, if ``halves``.
     """
     learners = list(learners)
     half = len(x) // 2
     for i, learn in enumerate(learners):
-        view = first = second = learn(x, x_prime)
-        if crossed and half < 200 * min(entries, ENTRIES):
-            first = learn(x[:half], x_prime[:half])
-            second = learn(x[half:], x_prime[half:])
-        if view is None or first is None or second is None:
+        few = half < 200 * min(entries, ENTRIES)
+        score = crossed(learn, x, x_prime, halves=halves and few)
+        if score is None:
             continue
-        sides = [np.append(second.of(side[:half]), first.of(side[half:])) for side in (x, x_prime)]
-        step = float(np.ptp(np.concatenate(sides))) / 20
+        step = float(np.ptp(np.concatenate(score.sides))) / 20
         if step > 0:
-            score = _Score(view, step)
-            share = _SCORES / len(learners)
-            yield _Choice(score, share, (score.rounded(sides[0]), score.rounded(sides[1])), i)
+            view, share = _Score(score.view, step), _SCORES / len(learners)
+            sides = view.rounded(score.sides[0]), view.rounded(score.sides[1])
+            yield _Choice(view, share, sides, i)

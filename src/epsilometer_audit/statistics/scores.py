@@ -18,12 +18,12 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer_audit.events.candidates import Cells, Numbers
+from epsilometer_audit.events.choosing import ROWS
 from epsilometer_audit.events.events import View
 from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import doubt
 
-ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
 LOOKED = 2000  # draws of either side that choose entries and differences
 ENTRIES = 64  # of a score, and products of entries, at most: with squares some 200 features
 _FEWEST = 100  # rows, of a regression and of a covariance
@@ -31,25 +31,11 @@ _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
 
 
-def learned_scores(
-    x: Sample, x_prime: Sample, entries: Sequence[int], cells: int
-) -> Iterator[Numbers]:
-    """Yield the cells of a score that separates the sides, if one can be learned.
-
-    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
-    numbers, the 64 are used that differ most. Quantiles of the score make so many ``cells``.
-    """
-    half, half_prime = len(x) // 2, len(x_prime) // 2
-    view = learned_score(x[:half], x_prime[:half_prime], entries)
-    if view is not None:
-        totals = view.of(x[half:]), view.of(x_prime[half_prime:])
-        yield Numbers(*totals, cells, view, values=False)
-
-
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
     """Return the score of a logistic regression on the first 20,000 rows; None if they are few.
 
-    Parameters are those of `learned_scores`.
+    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
+    numbers, the 64 are used that differ most.
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
@@ -99,7 +85,8 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     """Yield the cells of differences of nearly collinear entries.
 
     No product separates u from u + noise, where u is far wider. Parameters are those of
-    `learned_scores`. At most four differences are yielded, by how far a few draws differ.
+    `learned_score`; quantiles make so many ``cells``. At most four differences are yielded, by how
+    far a few draws differ.
     """
     chosen = list(entries[:PAIRED])
     sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
