@@ -26,7 +26,7 @@ _RANKS = 200  # sizes of sets that are tried
 _VALUES = 4096  # most different values that count as categories; at most a fourth of the draws
 _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
-_RARE = 1 / 50_000
+_COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
 _NOTHING = -math.inf
 
@@ -256,6 +256,7 @@ class Numbers(Cells):
         view: View,
         *,
         values: bool = True,
+        tails: bool = True,
     ) -> None:
         self.view = view
         self.sides = x, x_prime
@@ -272,7 +273,7 @@ class Numbers(Cells):
         else:
             first = np.flatnonzero(np.append(True, new)[:total])
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells)
+        self.starts = _starts(pooled, distinct, times, cells, tails)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
@@ -320,19 +321,19 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
-def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int) -> Sample:
+def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    ``pooled`` are the draws, rising. Cells are halved repeatedly towards both ends, down to a few
-    draws.
+    ``pooled`` are the draws, rising. For ``tails``, cells are halved repeatedly towards both ends,
+    down to a few draws, and rarer values have cells.
     """
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
-    halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0)
+    halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0) if tails else 0
     tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
     at = np.concatenate([at, tail, total - tail])
-    atoms = np.flatnonzero(times >= max(_REPEATS, total * _RARE))
+    atoms = np.flatnonzero(times >= max(_REPEATS, total * (_RARE if tails else _COMMON)))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))

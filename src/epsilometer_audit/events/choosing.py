@@ -108,7 +108,7 @@ def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
     scores = []
     columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
     for column, column_prime in zip(columns, columns_prime, strict=True):
-        entry = Numbers(column, column_prime, cells, View(), values=False)
+        entry = Numbers(column, column_prime, cells, View(), values=False, tails=False)
         starts, adds, missing = entry.log_ratios()
         scores.append((tuple(starts.tolist()), tuple(adds.tolist()), missing))
     return View("score", scores=tuple(scores))
