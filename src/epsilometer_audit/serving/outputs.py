@@ -89,7 +89,7 @@ def of_array(array: Any) -> Any:
 
 def _entries(array: Any) -> Any:
     if array.dtype.names:
-        return _records(array)
+        return Plain(plain(list(row) if array.ndim > 1 else row) for row in array)
     if isinstance(array, np.ma.MaskedArray):
         array = np.array(array.tolist(), object) if array.mask.any() else array.data
     if array.dtype.kind in "Mm":
@@ -102,15 +102,6 @@ def _entries(array: Any) -> Any:
         return array
     values = array.tolist()
     return compact(decoded(values) if array.dtype.kind == "S" else values)
-
-
-def _records(array: Any) -> Any:
-    if array.ndim > 1:
-        return Plain(tuple(_records(row)) for row in array)
-    names = array.dtype.names
-    columns = [_entries(array[name]) for name in names]
-    lists = [each if isinstance(each, list) else each.tolist() for each in columns]
-    return Plain(_mapping("", zip(names, row)) for row in zip(*lists))
 
 
 def decoded(value: Any) -> Any:
@@ -130,16 +121,9 @@ def _nanoseconds(array: Any) -> Any:
     if unit not in _NANOSECONDS:  # a month has no fixed length
         return Plain(array) if array.ndim == 1 else Plain(map(tuple, array))
     factor: Any = times * _NANOSECONDS[unit]
-    whole, missing = array.astype(np.int64), np.isnat(array)
-    if factor.denominator == 1:
-        factor = int(factor)
-    largest = (
-        max(-int(whole.min()), int(whole.max())) if whole.size else 0
-    )  # of NaT it is too large
-    if type(factor) is int and largest < 2**63 // factor:
-        return whole * factor
-    exact = whole.astype(object) * factor
-    exact[missing] = math.nan
+    factor = factor.numerator if factor.denominator == 1 else factor
+    exact = array.astype(np.int64).astype(object) * factor
+    exact[np.isnat(array)] = math.nan
     return compact(exact.tolist())
 
 

@@ -18,7 +18,7 @@ from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, shortened
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.serving.outputs import owned
-from epsilometer_audit.serving.signatures import folded
+from epsilometer_audit.serving.sampling import folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 from epsilometer_audit.sources.processes import Process, Reply
 
