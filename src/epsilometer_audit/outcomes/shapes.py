@@ -26,13 +26,16 @@ from epsilometer_audit.outcomes.reals import (
     remainders_of,
     type_of,
 )
-from epsilometer_audit.outcomes.texts import MANY, as_text, feature, features
 from epsilometer_audit.outcomes.words import (
     DEPTH,
+    MANY,
     PRINTED,
     Other,
     Step,
     Word,
+    as_text,
+    feature,
+    features,
     label,
     order_of,
     sort_of,
@@ -137,10 +140,16 @@ def joined(batches: Sequence[Any]) -> Any:
     if len(batches) == 1:
         return batches[0]
     own = any(isinstance(batch, (Own, OwnArray)) for batch in batches)
+    if isinstance(values := together(batches, own=own), list):
+        return compact(values, own=own)
+    return owned(values) if own else values
+
+
+def together(batches: Sequence[Any], *, own: bool) -> Values:
+    """Return the outputs of batches as one array, if they are of one shape, or in a list."""
     if (arrays := same_shape(batches, own=own)) is not None:
-        array = np.concatenate(arrays)
-        return owned(array) if own else array
-    return compact([value for batch in batches for value in listing(batch)], own=own)
+        return np.concatenate(arrays)
+    return [value for batch in batches for value in listing(batch)]
 
 
 def same_shape(batches: Sequence[Any], *, own: bool = False) -> list[Array] | None:
