@@ -101,6 +101,9 @@ class Column:
     optional: bool = False  # whether some outputs lack it
     signed: bool = False  # whether -0.0 differs from 0.0
     level: int = 1  # of a rest: the number of reals that are subtracted
+    count: int = field(default=0, compare=False)  # of past outputs that have it
+    rank: int = field(default=2, compare=False)  # of equal events, the first is shown
+    bits: bool = field(default=False, compare=False)
 
     @property
     def word_names(self) -> list[str]:
@@ -409,8 +412,8 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),))
-    exact = [c for c in candidates if c.column.kind != "rest"]
-    if all(c.column.whole and not c.column.optional for c in exact):
+    exact = [c for c in candidates if c.kind != "rest"]
+    if all(c.whole and not c.optional for c in exact):
         candidates = exact
     chosen = _chosen(candidates)
     if len(chosen) < len(candidates):
@@ -434,16 +437,6 @@ def _of_columns(values: Values) -> bool:
     return not isinstance(values, np.ndarray) and len(set(map(type_of, set(map(type, values))))) > 1
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    """A column, the number of outputs that have it, and whether it holds bits."""
-
-    column: Column
-    count: int
-    rank: int = 2  # 0 lengths and types, 1 presence, 2 others: of equal events, the first is shown
-    bits: bool = False
-
-
 def _candidates(
     parts: list[Part],
     path: tuple[Step, ...],
@@ -453,7 +446,7 @@ def _candidates(
     as_reals: bool,
     own: bool,
     cut: list[str],
-) -> Iterator[_Candidate]:
+) -> Iterator[Column]:
     """Yield the columns of outputs, or of a part of them, by form.
 
     ``beside`` counts the values that may have this part, and ``total`` all outputs. ``own`` tells
@@ -461,7 +454,7 @@ def _candidates(
     """
     place, count = name_of(path), sum(part.size for part in parts)
     if path and path[-1][0] == "member":
-        yield _Candidate(Column(f"{place} present", "present", path), count, rank=1)
+        yield Column(f"{place} present", "present", path, count=count, rank=1)
         return
     absent = count < total
     optional = absent or len(parts) > 1
@@ -478,17 +471,18 @@ def _candidates(
         frequent = (word for part in parts if part.form == "word" for word in part.frequent)
         kinds = any(part.form not in ("word", "number") for part in parts)
         name = "type" if kinds else "word"
-        column = Column(f"{name} of {place}" if path else name, "word", path, (*kept, *frequent))
-        yield _Candidate(column, count, rank=0 if kinds else 2)
+        name = f"{name} of {place}" if path else name
+        rank = 0 if kinds else 2
+        yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
     elif count < beside and path[-1][0] != "entry":  # the length tells which entries are present
-        yield _Candidate(Column(f"{place} present", "present", path), count, rank=1)
+        yield Column(f"{place} present", "present", path, count=count, rank=1)
     sizes = [part.lengths for part in parts if part.sized]
     if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
         optional = absent or len(sizes) < len(parts)
         name = f"length of {place}" if path else "length"
         keyed = all(part.form != "sequence" for part in parts if part.sized)
         rank = 2 if keyed else 0  # a key says more than the number of keys
-        yield _Candidate(Column(name, "length", path, optional=optional), count, rank)
+        yield Column(name, "length", path, optional=optional, count=count, rank=rank)
     if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
         return
     for part in parts:
@@ -504,38 +498,38 @@ def _candidates(
 
 def _of_numbers(
     part: Part, path: tuple[Step, ...], optional: bool, *, as_reals: bool, own: bool
-) -> Iterator[_Candidate]:
+) -> Iterator[Column]:
     """Yield the columns of numbers: their nearest reals, and their remainders."""
     place, (numbers, rest) = name_of(path), part.numbers
     whole = numbers.dtype == np.int64
     signed = (own or not (as_reals or _of_columns(part.values))) and both_zeros(numbers)
-    column = Column(place, "number", path, whole=whole, optional=optional, signed=signed)
-    yield _Candidate(column, part.size, bits=whole and _bits(numbers))
+    facts: dict[str, Any] = {"path": path, "optional": optional, "count": part.size}
+    bits = whole and _bits(numbers)
+    yield Column(place, "number", whole=whole, signed=signed, bits=bits, **facts)
     remainders = remainders_of(numbers, rest)
     for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
         name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
-        column = Column(name, "rest", path, whole=False, optional=optional, level=level)
-        yield _Candidate(column, part.size)
+        yield Column(name, "rest", whole=False, level=level, **facts)
 
 
-def _chosen(candidates: list[_Candidate]) -> list[Column]:
+def _chosen(candidates: list[Column]) -> list[Column]:
     """Return 256 columns at most, lengths and types first, then presence, then the others."""
     order = list(range(len(candidates)))
-    if len(order) > COLUMNS and shape_of([c.column for c in candidates]) is None:
+    if len(order) > COLUMNS and shape_of(candidates) is None:
         order.sort(key=lambda i: (candidates[i].rank > 0, -candidates[i].count, i))
         order = order[:COLUMNS]
-    return [candidates[i].column for i in sorted(order, key=lambda i: (candidates[i].rank, i))]
+    return [candidates[i] for i in sorted(order, key=lambda i: (candidates[i].rank, i))]
 
 
-def _kind(parts: list[Part], candidates: list[_Candidate]) -> str:
-    numbers = [c for c in candidates if c.column.kind == "number"]
-    whole, bits = all(c.column.whole for c in numbers), all(c.bits for c in numbers)
+def _kind(parts: list[Part], candidates: list[Column]) -> str:
+    numbers = [c for c in candidates if c.kind == "number"]
+    whole, bits = all(c.whole for c in numbers), all(c.bits for c in numbers)
     part = parts[0]
     if len(parts) == 1 and part.form == "number":
         whole = whole or are_whole(part.values)
         return _named((), whole, bits, not whole and _repeats(part.numbers[0]))
     if len(parts) == 1 and part.form == "sequence":
-        shape = shape_of([c.column for c in candidates if c.column.kind != "rest"])
+        shape = shape_of([c for c in candidates if c.kind != "rest"])
         if shape is not None:
             return _named(shape, whole, bits)
         if part.lengths.min() < part.lengths.max():
