@@ -78,7 +78,7 @@ from epsilometer_audit.outcomes.words import (
     text_of,
     whole_ranges,
 )
-from epsilometer_audit.serving.outputs import Own, OwnArray, Plain
+from epsilometer_audit.serving.outputs import Own
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
@@ -402,8 +402,9 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    own = not as_reals and any(map(_own, some))
-    values = together(some, own=own)
+    lists = [batch for batch in some if isinstance(batch, list)]
+    own = not as_reals and any(isinstance(each, Own) or type(each) is list for each in lists)
+    values = together(some)
     parts = parts_of(values, 0)
     cut: list[str] = []
     candidates = list(
@@ -423,13 +424,6 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
         left = f"of {entries:,} entries the first {PAIRED:,} are looked at together"
         cut.append(f"{left}, all one by one")
     return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)))
-
-
-def _own(batch: Values) -> bool:
-    """Tell whether the types of outputs are those of each, not of an array or a column."""
-    if isinstance(batch, np.ndarray):
-        return isinstance(batch, OwnArray)
-    return isinstance(batch, Own) or not isinstance(batch, Plain)
 
 
 def _of_columns(values: Values) -> bool:

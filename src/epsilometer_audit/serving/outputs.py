@@ -62,18 +62,10 @@ class Plain(list):  # type: ignore[type-arg]
 
 
 class Own(Plain):
-    """Plain values of which each has a type of its own, which is a part of the output."""
+    """Plain values of which each has a type of its own, which is a part of the output.
 
-
-if np is not None:
-
-    class OwnArray(np.ndarray):
-        """Numbers that happen to have one type, where each has its own; see `Own`."""
-
-
-def owned(outputs: Any) -> Any:
-    """Return an array or a list of outputs, with their types as their own."""
-    return Own(outputs) if isinstance(outputs, list) else outputs.view(OwnArray)
+    Numbers that are all reals, alone or in vectors, are an array all the same: see `learn`.
+    """
 
 
 def of_array(array: Any) -> Any:
@@ -139,20 +131,23 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         shapes = {(value.shape, value.dtype) for value in values}
         if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
             return of_array(np.stack(values))
-    kinds = {type(value) for value in values}
-    if np is not None and kinds in ({list}, {tuple}) and (array := _vectors(values)) is not None:
-        return owned(array) if own else array
-    if not kinds <= set(done):
+    array = _array(values, own)
+    if array is None and not {type(value) for value in values} <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
-        kinds = {type(value) for value in values}
-    if own or several_types(values):
-        return owned(compact(values, done)) if own else Own(values)
-    if np is None or not values:
-        return Plain(values)
-    array = _vectors(values) if kinds == {tuple} else _numbers(values)
+        array = _array(values, own)
     if array is not None:
         return array
-    return Plain(printable(value) if type(value) is int else value for value in values)
+    values = [printable(value) if type(value) is int else value for value in values]
+    return Own(values) if own or several_types(values) else Plain(values)
+
+
+def _array(values: list[Any], own: bool) -> Any:
+    """Return numbers or vectors of one type as an array, reals only if types are their own."""
+    if np is None or not values:
+        return None
+    of_several = {type(value) for value in values} in ({list}, {tuple})
+    array = _vectors(values) if of_several else _numbers(values)
+    return array if array is not None and (array.dtype.kind == "f" or not own) else None
 
 
 def several_types(values: list[Any]) -> bool:

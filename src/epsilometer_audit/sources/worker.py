@@ -29,7 +29,7 @@ from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.serving.outputs import Failure, compact, from_json, owned
+from epsilometer_audit.serving.outputs import Failure, compact, from_json
 from epsilometer_audit.serving.sampling import folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 
@@ -96,11 +96,10 @@ class WorkerSource:
         own = folded(seed) if self._folds else seed
         self._exchange(f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}\n', reply)
         try:
-            outputs = reply.outputs()
+            return reply.outputs(own=not self.many)
         except MechanismError as error:
             self.close()
             raise MechanismError(f"{self.name}: {error}") from None
-        return outputs if self.many else owned(outputs)
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of the program and of the files among its arguments.
@@ -510,16 +509,16 @@ class Reply:
                 return reply
         return {}
 
-    def outputs(self) -> NDArray[Any] | list[Any]:
+    def outputs(self, *, own: bool = False) -> NDArray[Any] | list[Any]:
         """Return the outputs of a complete reply, or raise `MechanismError`."""
         text = f"[{self.data[: self._last - 1].decode(errors='replace')}]".replace("\n", ", ")
         with suppress(ValueError, RecursionError):
             values = [] if "{" in text else json.loads(text)
             if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
-                return compact(values)  # type: ignore[no-any-return]
+                return compact(values, own=own)  # type: ignore[no-any-return]
         lines = bytes(self.data).split(b"\n")[: self.size]
         values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
-        return compact(values)  # type: ignore[no-any-return]
+        return compact(values, own=own)  # type: ignore[no-any-return]
 
     def _value(self, line: bytes, number: int) -> Any:
         try:
