@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -36,6 +37,7 @@ from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 _CHUNK = 1 << 18
 _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
+_TAIL = 4096  # bytes of it that are read
 _NUMBER = re.compile(  # as C or awk prints it
     r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
 )
@@ -299,18 +301,19 @@ class Process:
 
     def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
         self._name = name
-        self._tail = b""  # the end of its stderr
         self._answered = 0
-        self._popen = subprocess.Popen(  # noqa: S603 - the user's command
-            argv,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd=folder,
-            env=dict(env),
-            start_new_session=True,
-        )
+        with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
+            self._popen = subprocess.Popen(  # noqa: S603 - the user's command
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                bufsize=0,
+                cwd=folder,
+                env=dict(env),
+                start_new_session=True,
+            )
+            self._stderr = self._popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
         for stream in _streams(self._popen):
             os.set_blocking(stream.fileno(), False)
         self._end = weakref.finalize(self, _end, self._popen, os.getpid())
@@ -325,7 +328,6 @@ class Process:
             self._exchange(request, reply, timeout)
         except MechanismError as error:
             error.args = (f"{self._name}: {error}",)
-            self._drain(self._popen.stderr)
             lines = self._lines()[-_LAST:]
             if len(lines) > 1 or not str(error).endswith(self._last_line()):
                 for line in lines:
@@ -334,12 +336,11 @@ class Process:
 
     def _exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
         deadline = time.monotonic() + timeout
-        stdin, stdout, stderr = _streams(self._popen)
+        stdin, stdout = _streams(self._popen)
         self._refuse_leftovers(stdout)
         left = memoryview(request)
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ)
-            selector.register(stderr, selectors.EVENT_READ)
             selector.register(stdin, selectors.EVENT_WRITE)
             while not reply.complete:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
@@ -350,14 +351,13 @@ class Process:
                     left = left[self._write(stdin, left) :]
                     if not left:
                         selector.unregister(stdin)
-                if stderr in files and not self._drain(stderr):
-                    selector.unregister(stderr)
                 if stdout in files:
                     chunk = os.read(stdout.fileno(), _CHUNK)
                     reply.feed(chunk)
                     if not chunk:
                         raise self._died(reply)
         self._answered += 1
+        self._stderr.truncate(0)
 
     def _refuse_leftovers(self, stdout: Any) -> None:
         with suppress(BlockingIOError):
@@ -374,26 +374,19 @@ class Process:
         except BrokenPipeError:  # it has ended, or will answer all the same
             return len(left)
 
-    def _drain(self, stderr: Any) -> bool:
-        """Read the available bytes; tell whether there may be more."""
-        with suppress(BlockingIOError):
-            chunk = os.read(stderr.fileno(), _CHUNK)
-            self._tail = (self._tail + chunk)[-4096:]
-            return bool(chunk)
-        return True
-
     def _last_line(self) -> str:
         lines = self._lines()
         return f"; its last words: {shortened(one_line(lines[-1]), 120)}" if lines else ""
 
     def _lines(self) -> list[str]:
-        text = self._tail.decode(errors="replace")
+        size = os.fstat(self._stderr.fileno()).st_size
+        tail = os.pread(self._stderr.fileno(), _TAIL, max(size - _TAIL, 0))
+        text = tail.decode(errors="replace")
         return [line.rstrip() for line in text.split("\n") if line.strip()]
 
     def _died(self, reply: Reply) -> MechanismError:
         code, reason = None, "closed its output"
         if _ends(self._popen, 0.5):
-            self._drain(self._popen.stderr)
             _kill(self._popen)
             code = self._popen.wait()
             reason = _reason(code)
@@ -410,7 +403,7 @@ class Process:
 
 
 def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
-    return [popen.stdin, popen.stdout, popen.stderr]
+    return [popen.stdin, popen.stdout]
 
 
 def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
@@ -444,7 +437,7 @@ def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
 
 
 def _close(popen: subprocess.Popen[bytes]) -> None:
-    for stream in _streams(popen):
+    for stream in (*_streams(popen), popen.stderr):
         with suppress(OSError):
             stream.close()
 
