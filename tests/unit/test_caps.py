@@ -14,7 +14,7 @@ from epsilometer_audit.explaining.explain import explain
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.inputs.neighbours import neighbours, patterns
 from epsilometer_audit.sources.callables import callable_source
-from epsilometer_audit.sources.processes import Reply
+from epsilometer_audit.sources.worker import Reply
 
 HUGE = {"10**12": 10**12, "10**400": 10**400, "10**5000": 10**5000}  # some cannot be printed
 
@@ -145,7 +145,7 @@ def test_aliases_of_a_reasonable_file_are_read(tmp_path):
 
 
 def test_an_answer_without_an_end_ends(monkeypatch):
-    monkeypatch.setattr("epsilometer_audit.sources.processes._REPLY", 1 << 20)
+    monkeypatch.setattr("epsilometer_audit.sources.worker._REPLY", 1 << 20)
     reply, lines = Reply(1000, failures=False), [b"[" + b"0, " * 2000 + b"0]\n"] * 1000
     with pytest.raises(MechanismError, match="sends more than"):
         list(map(reply.feed, lines))

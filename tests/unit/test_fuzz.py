@@ -21,7 +21,7 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_audit.cli import arguments
 from epsilometer_audit.cli.main import INTERNAL_ERROR, main
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.sources.processes import Reply
+from epsilometer_audit.sources.worker import Reply
 
 MECHANISM = """
 def coin(x, size, rng):

@@ -17,7 +17,7 @@ from typing import Any
 from ..modules import is_library
 from ..optional import np
 from ..outputs import Failure, as_json, plain
-from ..signatures import parameters_of
+from ..sampling import parameters_of
 
 _FOREIGN = (  # packages whose lines are not part of a mechanism that calls them
     *("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "joblib", "threadpoolctl"),
