@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import (
@@ -25,6 +26,7 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, no_progress, seed_of
 from epsilometer_audit.ends import OverdueError
+from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
@@ -33,12 +35,14 @@ from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.witnesses import first_visible, found
+from epsilometer_audit.statistics.wealth import Bet, PlacedBet
+from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
+_SHARPENING = 0.03  # of alpha, for the bound of an event after "violated"
 
 
 class _LateError(Exception):
@@ -365,14 +369,22 @@ def _answer(
     bounds = [bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
+    witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
+    if violated and not question.stop and isinstance(worst, EventClaim):
+        sharp, its_bet, its_witness = _sharpened(question, evidence, worst)
+        bounds = [
+            replace(bound, lower=sharp) if each is worst else bound
+            for each, bound in zip(lower, bounds, strict=True)
+        ]
+        bet, witness = its_bet or bet, its_witness or witness
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=evidence.violated(lower),
+        violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=bet,
-        witness=evidence.witness(worst, lower[worst], bet),
+        witness=witness,
         steps=done,
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
@@ -384,6 +396,50 @@ def _answer(
         ],
     )
     return verdict_of(question, checks, result)
+
+
+def _sharpened(
+    question: Question, evidence: rounds.Evidence, claim: EventClaim
+) -> tuple[float, PlacedBet | None, Found | None]:
+    """Bound the level of a refuted claim by the last round's draws, too; return the event that won.
+
+    All rounds before choose the event, for an exact test. The bets had all of alpha to refute the
+    claim. If it holds, no bound above it may be shown, which is as probable. If it does not, the
+    claim itself is below the level, so the bets' bound and that of the event share alpha.
+    """
+    wealth = evidence.wealths[claim]
+    bound = replace(wealth, share=wealth.share * (1 - _SHARPENING)).lower_bound(claim)
+    bound = max(bound, claim.level)
+    sides = evidence.raw[evidence.best]
+    if evidence.steps[-1].pairs > 1 or len(sides[0]) < 2:
+        return bound, None, None
+    before = [side[:-1] for side in sides]
+    layout = layout_of(*before[0], *before[1], as_reals=question.as_reals)
+    x, x_prime = (layout.encode_all(batches) for batches in before)
+    draws, alpha = len(sides[0][-1]), question.alpha * wealth.share * _SHARPENING
+    _, bets = fixed.choose(
+        [(x, x_prime)], claim, draws, alpha, [layout], as_reals=question.as_reals
+    )
+    fresh = layout.encode(sides[0][-1]), layout.encode(sides[1][-1])
+    sharp = _confirmed(layout, (x, x_prime), fresh, bets, claim, alpha)
+    return sharp if sharp[0] > bound else (bound, None, None)
+
+
+def _confirmed(
+    layout: Layout,
+    past: tuple[Sample, Sample],
+    fresh: tuple[Sample, Sample],
+    bets: list[Bet],
+    claim: EventClaim,
+    alpha: float,
+) -> tuple[float, PlacedBet | None, Found | None]:
+    """Return the largest bound of chosen events on fresh draws, its event, and what is shown."""
+    lower, best = fixed.largest_bound(fixed.count(bets, fresh, layout), claim, alpha)
+    event = None if best is None else best.bet.event()
+    if best is None or event is None:
+        return lower, best, None
+    shown = found(event, layout, past, fresh, claim, swapped=best.bet.swapped)
+    return lower, best, first_visible([shown])
 
 
 def _calls(draws: rounds.Draw, pair: int) -> list[Sequence[int]]:
@@ -423,15 +479,10 @@ def _exact(
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    counted = fixed.count(bets, fresh, layout)
-    lower, best = fixed.largest_bound(counted, claim, question.alpha)
-    event = None if best is None else best.bet.event()
-    witness = None
-    if best is not None and event is not None:
-        witness = found(event, layout, past[pair], fresh, claim, swapped=best.bet.swapped)
+    lower, best, witness = _confirmed(layout, past[pair], fresh, bets, claim, question.alpha)
     bounds = [bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
-        same = Delta(claim.epsilon, claim.delta)
+        same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
     progress(1.0, "done")
@@ -441,7 +492,7 @@ def _exact(
         violated=lower > claim.level,
         pair=pair,
         round=best,
-        witness=first_visible([witness]),
+        witness=witness,
         steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
