@@ -21,6 +21,7 @@ from epsilometer_audit.events.events import Event, View, codes_of
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
+_MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
 _VALUES = 4096  # most different values that count as categories; at most a fourth of the draws
@@ -106,7 +107,8 @@ class Cells(ABC):
         hits, others = map(np.concatenate, zip(*sides, strict=True))
         sizes = [side.size for side, _ in sides]
         n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], sizes, axis=0).T[:, None]
-        cautions = np.stack([np.repeat(some, sizes), np.full(hits.size, little)])
+        more = np.array(some) * (1 + _MORE * math.log10(max(self._n, _FEW_DRAWS) / _FEW_DRAWS))
+        cautions = np.stack([np.repeat(more, sizes), np.full(hits.size, little)])
         levels = expected_level(hits[None], n, others[None], m, draws, cautions, level)
         ends, chosen = np.cumsum(sizes), []
         for i in levels.argmax(axis=1).tolist():
