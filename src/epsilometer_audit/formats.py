@@ -35,12 +35,8 @@ def short(number: float, other: float | None = None) -> str:
     >>> short(0.70512), short(3e-7), short(1.0004, 1.0)
     ('0.705', '3e-07', '1.0004')
     """
-    digits = 3 if abs(number) < 10 else 4
-    while (
-        other not in (None, number)
-        and digits < 9
-        and f"{number:.{digits}g}" == f"{other:.{digits}g}"
-    ):
+    digits, differ = 3 if abs(number) < 10 else 4, other not in (None, number)
+    while differ and digits < 9 and f"{number:.{digits}g}" == f"{other:.{digits}g}":
         digits += 1
     return f"{number:.{digits}g}"
 
