@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from epsilometer.errors import ArgumentError
 from epsilometer_audit import figures
-from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
+from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
@@ -98,6 +98,9 @@ class Verdict:
         Of the claim, at any time, or in one run; for the exact test None.
     pair, direction, name
         The pair of inputs with most evidence, its direction, and its name.
+    tried
+        All pairs: the ``name``, the texts of the ``pair``, by the part that differs where they are
+        long, and the ``draws`` of a side.
     witness
         The event of that evidence, if any.
     detectable
@@ -123,6 +126,7 @@ class Verdict:
     pair: tuple[Any, Any] | None = None
     name: str | None = None
     direction: str | None = None
+    tried: Sequence[Mapping[str, Any]] = ()
     witness: Witness | None = None
     detectable: float | None = None
     detect: float | None = None
@@ -245,7 +249,7 @@ class Verdict:
             rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
-            x, x_prime = map(input_text, self.pair or ("", ""))
+            x, x_prime = pair_texts(*(self.pair or ("", "")))
             turned = x != x_prime and self.direction == f"{x_prime} against {x}"
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))

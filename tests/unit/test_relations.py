@@ -5,6 +5,7 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.formats import pair_texts
 
 ROWS = {"rows": {"values": [0, 1]}, "length": [0, 9]}
 VECTOR = {"values": [0, 9], "length": 3}
@@ -151,8 +152,8 @@ def test_a_null_row_is_of_null_values():
     declaration = {"rows": rows, "length": 3, "neighbours": "null row"}
     null = {"age": 0.0, "sex": None, "bits": [0, 0]}
     assert all(null in y and null not in x for x, y in ea.domain(declaration).values())
+    near = {"rows": {"values": [0, 9], "distance": 1}, "length": 3, "neighbours": "null row"}
     with pytest.raises(ArgumentError, match="goes with neighbours: 'replace a row'"):
-        near = {"rows": {"values": [0, 9], "distance": 1}, "length": 3, "neighbours": "null row"}
         ea.domain(near)
 
 
@@ -170,3 +171,37 @@ def test_an_event_on_one_side_only_keeps_its_pair(seed):
     options = {"samples": 10_000, "seed": seed, "check_sampler": False, "as_reals": True}
     verdict = ea.audit(impossible, pairs, ea.pure(1.0), **options)
     assert (verdict.verdict, verdict.name) == ("violated", "7")
+
+
+KEY = {"id": 1, "key": "k" * 60}
+SHOWN = [
+    ([0, 1], [1, 1], "[0, 1]", "[1, 1]"),
+    ([0] * 40, [0] * 39, "[39 alike, 0]", "[39 alike]"),
+    ([0] * 40, [*[0] * 20, 1, *[0] * 19], "[20 alike, 0, 19 alike]", "[20 alike, 1, 19 alike]"),
+    ([KEY] * 3, [KEY, {**KEY, "id": 2}, KEY], '[1 alike, {"id": 1, ...}, 1 alike]', None),
+    ({"rows": [[i] for i in range(40)]}, {"rows": [[5]]}, None, '{"rows": [[5]]}'),
+    ("a" * 80, "b" * 80, f'"{"a" * 55} ...', None),
+    ([KEY], [KEY], None, None),
+]
+
+
+@pytest.mark.parametrize(("x", "x_prime", "first", "second"), SHOWN)
+def test_long_inputs_are_shown_by_the_part_that_differs(x, x_prime, first, second):
+    texts = pair_texts(x, x_prime)
+    assert first in (None, texts[0])
+    assert second in (None, texts[1])
+    assert max(map(len, texts)) <= 60
+    assert (texts[0] == texts[1]) == (x == x_prime)
+
+
+def test_a_verdict_shows_what_differs_and_lists_all_pairs():
+    rows = {"id": {"values": [0, 9], "whole": True}, "key": {"choices": ["k" * 30, "l" * 30]}}
+    pairs = ea.domain({"rows": rows, "length": [8, 9]}, limit=4)
+    verdict = ea.audit(
+        lambda x, size, rng: len(x) + rng.laplace(0, 1, size), pairs, ea.pure(1.0), samples=2000
+    )
+    assert " alike" in str(verdict)
+    tried = verdict.to_plain()["tried"]
+    assert [pair["name"] for pair in tried] == list(pairs)
+    assert sum(pair["draws"] for pair in tried) == verdict.draws
+    assert all("alike" in text for pair in tried for text in pair["pair"])

@@ -78,15 +78,18 @@ def domain(
         - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
           ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
           them. With ``"distance": d`` neighbours are at most ``d`` apart. ``"step": s``: steps from
-          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing;
+          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing. With
+          ``"length": n`` they are vectors, and a distance needs a ``"norm"``, L1, L2 or Linf;
         - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
         - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
           with ``"neighbours": "any"``;
         - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
           the above, several in a list, or several by their names. Neighbours have a row more or
           less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number. ``"user": "id"``: neighbours differ in the rows of a user, up
-          to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data frames;
+          ``length`` is one number; with ``"any order"`` others may be moved; with ``"null row"`` it
+          is replaced by zeros, or by ``"null": row``. ``"user": "id"``: neighbours differ in the
+          rows of a user, up to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data
+          frames;
         - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
           one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out;
         - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
