@@ -59,6 +59,8 @@ DECLARATIONS = {
         "length": [1, 5],
         "neighbours": "replace a row",
     },
+    "steps, clipped": {"values": [0, 4], "step": 0.5, "clipped": True},
+    "any two vectors": {"values": [0, 1], "length": 3},
     "far steps": {"values": [1e12, 1e12 + 10], "step": 1},
     "coarse": {"values": [-(2**50), 2**50], "distance": 1},
     "users": {"rows": NAMED, "length": [0, 9], "user": "id", "per user": 4},
@@ -172,6 +174,9 @@ def entry(declaration, value):
         return set(value) <= {0, 1} and len(value) == declaration["bits"]
     if "choices" in declaration:
         return value in declaration["choices"]
+    if "length" in declaration:
+        own = {key: part for key, part in declaration.items() if key != "length"}
+        return len(value) == declaration["length"] and all(entry(own, part) for part in value)
     low, high = declaration["values"]
     missing, whole = declaration.get("missing"), declaration.get("whole", False)
     if value is None:

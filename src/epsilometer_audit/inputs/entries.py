@@ -111,7 +111,7 @@ class Number(Entry):
         return self._inside(value if self.whole else float(f"{value:.4g}"))
 
     def others(self) -> list[Any]:
-        just = [end for step in (self._near, 1) for end in self._ends_by(step)]
+        just = [end for step in self._steps for end in self._ends_by(step)]
         beyond = list(dict.fromkeys([*just, *self._beyond()])) if self.clipped else []
         zero = [self._number(0)] if self.lower < 0 < self.upper else []
         return [*self.missing, *beyond, self.at(0.5), self.at(0.6), *zero]
@@ -156,7 +156,7 @@ class Number(Entry):
         yield "out of bounds", below, above
         yield "above the upper end", high, above
         yield "below the lower end", low, below
-        for step in (self._near, 1, *self._widths(rng)):
+        for step in (*self._steps, *self._widths(rng)):
             insides = self._inside(high - step), self._inside(low + step)
             for end, inside, beyond in zip((high, low), insides, self._ends_by(step), strict=False):
                 yield "just out of bounds", end, beyond
@@ -164,7 +164,9 @@ class Number(Entry):
         yield from (("far out of bounds", middle, x) for x in far)
 
     def _widths(self, rng: np.random.Generator) -> list[float]:
-        """Return random steps, from a thousandth of the width to ten widths."""
+        """Return random steps, from a thousandth of the width to ten widths; none on a grid."""
+        if self.step is not None:
+            return []
         return [(self.upper - self.lower) * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in "ab"]
 
     def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
@@ -212,9 +214,12 @@ class Number(Entry):
 
     def _beyond(self) -> list[float]:
         width = self.upper - self.lower
-        beyond = [(self.upper + far * width, self.lower - far * width) for far in _FAR]
-        finite = [ends for ends in beyond if all(map(math.isfinite, ends))]
-        return [self._number(end) for ends in finite for end in ends] or [self.upper, self.lower]
+        return [end for far in _FAR for end in self._ends_by(far * width)] or [self.high, self.low]
+
+    @property
+    def _steps(self) -> list[float]:
+        """How far outside an end there are values of interest: little, and one."""
+        return [self._near, *([] if self.step else [1])]
 
     @property
     def _near(self) -> float:
