@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from epsilometer_audit.formats import as_plain, input_text, legal, pair_texts, percent_sure, short
+from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
 VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
