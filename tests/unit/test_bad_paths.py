@@ -40,7 +40,7 @@ OTHERS = [  # kind to n or what stands there, the error
     (f"losses/{DISTANCES}/{LOSS}/n=5+07", "fresh=07 must be a whole number"),
     (f"losses/{DISTANCES}/{LOSS}/n=5+7+9", "n=5+7 must be one size"),
     (f"losses/{DISTANCES}/{LOSS}/n=1..5+0", "n=1..5 cannot be searched"),
-    (f"losses/{DISTANCES}/mpl-floor=0.001/n=5+0", "mpl-floor=0.001 chooses no pair"),
+    (f"losses/{DISTANCES}/mpl-floor=0.001/n=5+0", "mpl-floor=0.001 reads evidence, not losses"),
     (f"losses/{DISTANCES}/local-loss/n=5+0", "unknown estimator 'local-loss'; did you mean"),
     (f"confirmations/{DISTANCES}/{LOSS}/n=5+0", "n=5+0 must be n+N"),
     (f"evidence/{DISTANCES}/{LOSS}/n=5+0", "n=5+0 must be n+N"),
@@ -50,7 +50,7 @@ OTHERS = [  # kind to n or what stands there, the error
     (f"densities/{DISTANCE}/points=1_power=1/n=100", "points=1 must be a whole number from 2"),
     (f"densities/{DISTANCE}/points=9_power=1/n=1..100", "n=1..100 cannot be searched"),
     (f"verdicts/{DISTANCE}/spectrum-counting/n=100", "must be index, bits or tuple to count"),
-    (f"verdicts/{DISTANCE}/mpl-floor=0.001/n=100", "mpl-floor=0.001 is not a classifier"),
+    (f"verdicts/{DISTANCE}/mpl-floor=0.001/n=100", "mpl-floor=0.001 reads evidence, not verdicts"),
     (f"verdicts/{DISTANCE}/spectrum-knn/n=1..9", "n=1..9 cannot be searched"),
 ]
 ELSEWHERE = [  # of no batch, other than Parquet, or of no such scale

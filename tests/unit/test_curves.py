@@ -101,3 +101,19 @@ def test_the_neighbours_of_an_exact_curve_are_a_panel_of_their_own(monkeypatch):
     assert low.get_ydata().max() < 0 < high.get_ydata().min()
     assert abs(none.get_ydata()).max() < 1e-12
     assert low.get_xdata().size == 81
+
+
+def test_a_renderer_of_one_argument_gets_the_table_alone(tmp_path, monkeypatch):
+    files = [str(tmp_path / name) for name in ("a.parquet", "curve.parquet")]
+    for file, kind, points in zip(files, ("table", "curve"), (3, 50), strict=True):
+        write_table(pd.DataFrame({"x": range(points)}), file, kind, IDENTITY)
+    saved = []
+    monkeypatch.setattr(style, "save", lambda figure, *_: saved.append(figure))
+    about = {"identity": IDENTITY, "renderer": f"{__name__}:alone", "caption": ""}
+    render.run(*files, "a.pdf", about)
+    assert saved[0].axes[0].lines[0].get_xdata().size == 3
+
+
+@style.points("x")
+def alone(table):
+    return drawn(table)

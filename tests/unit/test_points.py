@@ -17,31 +17,32 @@ EDITS = {  # an edit of a paper's grid, and what is said of it
         "kutta2022",
         "epsilon: [0.2]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
         "epsilon: [0.2, 0.5]\n        inputs: [first-person]\n        lambda: [2, 5, 7]",
-        "artifacts.fig1.figure: draws epsilon 0.2 and 0.5 of bounds as one point",
+        "fig1.figure: the table has 2 rows for one point (panel=(ii) subsampled Gaussian, "
+        "lambda=2.0, tau=0.0025, run=0), which differ in epsilon (0.2, 0.5)",
     ),
     "two epsilons of the bounds of many orders": (
         "kutta2022",
         "epsilon: [0.2]\n        inputs: [first-person]\n        lambda: [inf]",
         "epsilon: [0.2, 0.5]\n        inputs: [first-person]\n        lambda: [inf]",
-        "artifacts.orders.figure: draws epsilon 0.2 and 0.5 of orders, pure-level as one point",
+        "estimator=local-loss-floor=0.001), which differ in epsilon (0.2, 0.5)",
     ),
     "two classifiers": (
         "lu2022",
         "lambda: [inf]\n        estimator: [spectrum-knn]",
         "lambda: [inf]\n        estimator: [spectrum-knn, spectrum-knn-power=0.75]",
-        "draws estimator spectrum-knn and spectrum-knn-power=0.75 of curves as one point",
+        "claim=0.01), which differ in estimator (spectrum-knn, spectrum-knn-power=0.75); keep one",
     ),
     "two promises": (
         "askin2022",
         "mechanism: [continuous-noisy-max-3, exponential-half-line]\n        epsilon: [1.5]",
         "mechanism: [continuous-noisy-max-3, exponential-half-line]\n        epsilon: [0.7, 1.5]",
-        "artifacts.fig6.figure: draws epsilon 0.7 and 1.5 of error as one point",
+        "(panel=Continuous Noisy Max, n=200), which differ in epsilon (0.7, 1.5)",
     ),
     "two sizes": (
         "lu2022",
         "curves: {runs: 1, n: 5000}",
         "curves: {runs: 1, n: [500, 5000]}",
-        "artifacts.fig4a.figure: draws n 500 and 5000 of",
+        "(panel=Laplace, claim=0.01), which differ in n (500, 5000)",
     ),
 }
 
@@ -75,9 +76,15 @@ def test_a_table_with_two_rows_for_a_point_is_not_drawn():
     assert two_rows_of_a_point(table, ["panel", "n", "epsilon"]) is None
     said = two_rows_of_a_point(table, ["panel", "n"])
     assert said == (
-        "the table has 2 rows for one point (panel=a, n=2), which differ in epsilon, mean; "
-        "keep one, or make a table and a figure of each"
+        "the table has 2 rows for one point (panel=a, n=2), which differ in epsilon (1, 2), "
+        "mean (0.2, 0.0); keep one, or tell them apart by a colour, a panel or a figure of their "
+        "own"
     )
+
+
+def test_points_without_a_value_of_a_key_are_told_apart_by_the_others():
+    table = pd.DataFrame({"claim": [None, None], "n": [1, 1], "mean": [0.1, 0.2]}, dtype=float)
+    assert "which differ in mean (0.1, 0.2)" in two_rows_of_a_point(table, ["claim", "n"])
 
 
 def test_every_figure_of_a_paper_says_what_tells_its_points_apart():

@@ -4,10 +4,8 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.estimators.local_loss import LocalLoss
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import rehearsal
-from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.stages import summarise, tabulate
 from tests.unit.test_points import refused
@@ -35,6 +33,10 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
     "a pair that no grid has": (
         *(GORLA, "[0.06, 0.49], [0.11", "[0.065, 0.49], [0.11"),
         "artifacts.table2.table.options: pairs has [0.065, 0.49], which is not a pair of the grid",
+    ),
+    "a layout of a column that the table has not": (
+        *(KUTTA, "minutes: [runtime in minutes, .2g]", "minuts: [runtime in minutes, .2g]"),
+        "artifacts.table1: layout has no column 'minuts'; did you mean 'minutes'?",
     ),
     "several runs of one table": (
         *(GORLA, "all-pairs: {runs: 1", "all-pairs: {runs: 3"),
@@ -95,32 +97,13 @@ def test_an_edit_is_refused_before_the_first_job(file, old, new, said, tmp_path)
     assert said in refused(tmp_path, report, name, old, new)
 
 
-@pytest.mark.parametrize(
-    ("part", "value", "said"),
-    [
-        ("reads", "loses", "local_loss has reads = 'loses', not one of histograms, densities"),
-        ("weigh", None, "local_loss reads losses but has no 'weigh'"),
-    ],
-)
-def test_an_estimator_that_no_job_could_run_is_refused(part, value, said, monkeypatch):
-    if value is None:
-        monkeypatch.delattr(LocalLoss, part)
-        monkeypatch.delattr(LocalLoss.__mro__[2], part)
-    else:
-        monkeypatch.setattr(LocalLoss, part, value)
-    monkeypatch.setattr(LocalLoss, "__abstractmethods__", frozenset())
-    with pytest.raises(
-        ConfigError, match=r"estimators.yaml: local-loss-floor=0.001.estimator: " + said
-    ):
-        checked("config", {"scale": "smoke"})
-
-
 def test_made_up_rows_have_the_columns_of_real_ones():
     study = Study("config", {"scale": "smoke"})
     (first, *_) = study.combinations("kutta2022", "bounds")
     (member, *_) = rehearsal.Summary(study, "kutta2022", "bounds").members()
     made = pd.DataFrame(rehearsal._estimates(study, first, member))
     added = ["pair", "x", "x_prime", "truth", "truth_reverse", "level", "parameters", "settings"]
+    added.append("guarantee")
     real = summarise.with_truth(made.drop(columns=added), member)
     assert set(made) == set(real)
     assert made.drop(columns=["truth", "truth_reverse", "level"]).equals(

@@ -26,6 +26,10 @@ def odd(anything: pd.DataFrame):
     return anything
 
 
+def untyped(summary):
+    return summary
+
+
 def none(*, k: int):
     if k < 0:
         raise ArgumentError("k", "must not be negative")
@@ -56,6 +60,7 @@ def test_builders_are_called_by_their_signature():
         (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),
+        (untyped, ["a"], {}, "key.table.builder: untyped gives its parameter 'summary' no type"),
     ],
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):

@@ -31,7 +31,7 @@ def drawn(figure_product: Figure, finished: Project):
     path = figure_product.table.templates["curve"].format(**figure_product.table.wildcards)
     curve = pd.read_parquet(finished.folder / path)
     renderer = load(figure_product.spec()["renderer"])
-    figure = renderer(table) if curve.empty else renderer(table, curve)
+    figure = renderer(table, curve) if len(curve) else renderer(table)
     figure.canvas.draw()
     yield figure
     plt.close(figure)
@@ -85,6 +85,7 @@ def test_it_can_be_printed(drawn):
     assert min(text.get_fontsize() for text in drawn.findobj(Text) if text.get_text()) >= 8
     handles = [line for legend in drawn.legends for line in legend.findobj(Line2D)]
     named = {to_hex(line.get_color()) for line in handles}
+    named |= {to_hex(p.get_facecolor()) for legend in drawn.legends for p in legend.get_patches()}
     lines = [line for axes in drawn.axes for line in axes.lines if len(line.get_xdata())]
     used = {to_hex(line.get_color()) for line in lines if len(set(to_rgb(line.get_color()))) > 1}
     if not drawn.legends:

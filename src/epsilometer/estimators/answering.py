@@ -102,10 +102,9 @@ def answers(
             tested = estimator.test(*both, rng or np.random.default_rng(0))
             yield Answer(pair, tested[0].delta, tested[1].delta, tested=tested)
     elif estimator.reads == "samples":
-        given = claims, order, rng or np.random.default_rng(0)
         for pair, both in zip(pairs, pair_samples, strict=True):
-            forward, reverse = (way.level for way in both_ways(estimator, *both, *given))
-            yield Answer(pair, forward, reverse)
+            ways = both_ways(estimator, *both, claims, order, rng or np.random.default_rng(0))
+            yield Answer(pair, ways[0].level, ways[1].level)
     elif estimator.reads == "losses":
         _, losses = estimator.screen(pair_samples, region)
         for pair, result in zip(pairs, losses, strict=True):

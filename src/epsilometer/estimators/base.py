@@ -106,10 +106,9 @@ class Estimator(Checked, ABC):
 
     They raise `ArgumentError` for parameters out of range. Levels and bounds are in nats.
 
-    ``reads`` names the reduction of the samples: ``histograms`` (`HistogramMethod`), ``densities``
-    (`DensityMethod`), ``losses`` of every pair (`ScreeningMethod`), ``evidence`` (fresh samples of
-    the pair that the entry ``after`` selects), ``verdicts`` (of a classifier on every pair), or the
-    ``samples`` themselves (`SampleMethod`).
+    ``reads`` is ``histograms`` (`HistogramMethod`), ``densities`` (`DensityMethod`), ``losses`` of
+    every pair (`ScreeningMethod`), ``evidence`` of fresh samples of the pair that ``after``
+    selects, ``verdicts`` of a classifier, or the ``samples`` themselves (`SampleMethod`).
     """
 
     reads: ClassVar[Literal["histograms", "densities", "losses", "evidence", "verdicts", "samples"]]
@@ -215,10 +214,7 @@ class SampleMethod(Estimator):
     def estimate(
         self, x: Sample, x_prime: Sample, claims: Claims, order: float, rng: np.random.Generator
     ) -> LevelEstimate:
-        """Estimate the level from x to x'; unless it is ``symmetric``, it is asked for both ways.
-
-        Samples have shape ``(n,)`` or ``(n, d)``; raise `ArgumentError` for others than it takes.
-        """
+        """Estimate the level from x to x', of shape ``(n,)`` or ``(n, d)``, or refuse them."""
 
 
 def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> list[LevelEstimate]:

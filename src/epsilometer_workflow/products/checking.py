@@ -22,7 +22,6 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
 from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.reductions import REDUCTIONS
 from epsilometer_workflow.products.rehearsal import rehearse
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, Table
 from epsilometer_workflow.stages import tabulate
@@ -42,8 +41,6 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
             raise ConfigError(file, "reports", f"names {name!r} twice")
     _check_mechanisms(study)
     for name in study.estimators:
-        _check_protocol(study, name)
-    for name in study.estimators:
         study.screen(name)
     for registry in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS, REPORTS):
         _ = len(registry)  # a name of ours in an installed package is an error
@@ -51,28 +48,6 @@ def checked(folder: str | Path = "config", overrides: Mapping[str, Any] | None =
         _check_report(study, name)
     _check_writable(study)
     return study
-
-
-_PARTS = {  # of an estimator's protocol, by what it reads
-    "histograms": ("cells", "estimate"),
-    "densities": ("reduction", "check_pairs", "bounds", "trusted", "largest"),
-    "verdicts": ("TRAINING", "tested", "interval", "alpha", "largest"),
-    "losses": ("screen", "weigh", "largest"),
-    "evidence": ("bound",),
-}
-
-
-def _check_protocol(study: Study, name: str) -> None:
-    """Raise `ConfigError` for an estimator that no job could run."""
-    estimator, kind = study.estimator(name), study.estimators[name].estimator
-    file, key = str(study.file("estimators.yaml")), f"{name}.estimator"
-    reads = getattr(estimator, "reads", None)
-    if reads not in REDUCTIONS:
-        wrong = f"{kind} has reads = {reads!r}, not one of {', '.join(REDUCTIONS)}"
-        raise ConfigError(file, key, wrong)
-    for part in ("check", "symmetric", "precision", *_PARTS.get(reads, ())):
-        if not hasattr(estimator, part):
-            raise ConfigError(file, key, f"{kind} reads {reads} but has no {part!r}")
 
 
 def _check_mechanisms(study: Study) -> None:
@@ -172,45 +147,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
     for part, message in _wrong_numbers(artifact.paper) if artifact.paper else ():
         raise ConfigError(file, f"{key}.paper.{part}", message)
-    if artifact.figure is not None:
-        with placed(file, f"{key}.figure"):
-            _check_points(study, report, artifact, renderer)
     rehearse(Table(study, report, key.removeprefix("artifacts.")), renderer, file, key)
-
-
-def _cells(study: Study, report: str, table: config.TableEntry) -> list[dict[str, Any]]:
-    """Return the combinations of the grids that a table is made of, as its columns name them.
-
-    ``panel`` is the title of a mechanism, or of its inputs, where the options have titles.
-    """
-    titles, cells = table.options.get("panels"), []
-    for name in table.data:
-        for c in study.combinations(report, name):
-            cell = {"mechanism": c.mechanism, "epsilon": c.epsilon, "inputs": c.inputs}
-            cell |= {"lambda": c.order, "estimator": c.estimator, "n": c.n, "panel": c.mechanism}
-            if titles is not None:
-                keys = (c.mechanism, f"{c.mechanism} {c.inputs}")
-                cell["panel"] = next((titles[key] for key in keys if key in titles), None)
-            if cell["panel"] is not None:  # others are not in the figure
-                cells.append(cell)
-    return cells
-
-
-def _check_points(study: Study, report: str, artifact: config.Artifact, renderer: Any) -> None:
-    """Raise `ValueError` where a figure would draw two cells of its grids as one."""
-    tells = getattr(renderer, "tells", None)
-    if tells is None:
-        raise TypeError(f"{artifact.figure} must say what tells its points apart: @points")
-    first: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for cell in _cells(study, report, artifact.table):
-        other = first.setdefault(tuple(cell[key] for key in tells if key in cell), cell)
-        for key in cell:
-            if cell[key] != other[key] and key not in (*tells, "panel"):
-                values = " and ".join(f"{each[key]}" for each in (other, cell))
-                raise ValueError(
-                    f"draws {key} {values} of {', '.join(artifact.table.data)} as one point; "
-                    "keep one of them, or give each a table and a figure of its own"
-                )
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:

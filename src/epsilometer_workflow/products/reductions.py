@@ -77,13 +77,16 @@ class _Drawn(Product):
     def samples_held(self) -> int:
         return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
 
-    def _check_outputs(self, estimator: str, order: float = math.inf) -> None:
-        """Raise `EpsilometerError` unless an estimator applies to the mechanism's outputs."""
+    def _check_estimator(self, name: str, reads: str, order: float = math.inf) -> None:
+        """Raise `EpsilometerError` unless an estimator reads this, of the mechanism's outputs."""
+        entry(self.study.estimators, "estimator", name)
+        if (other := self.study.estimator(name).reads) != reads:
+            raise EpsilometerError(f"{name} reads {other}, not {reads}")
         outputs = self.study.mechanism(self.mechanism, self.epsilon).outputs
         try:
-            self.study.estimator(estimator).check(outputs, order)
+            self.study.estimator(name).check(outputs, order)
         except ArgumentError as error:
-            raise EpsilometerError(f"{estimator} on {self.mechanism}: {error}") from None
+            raise EpsilometerError(f"{name} on {self.mechanism}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -165,10 +168,7 @@ class Verdicts(_Drawn, rule="classify"):
 
     def check(self) -> None:
         super().check()
-        entry(self.study.estimators, "estimator", self.classifier)
-        if self.study.estimator(self.classifier).reads != "verdicts":
-            raise EpsilometerError(f"{self.classifier} is not a classifier")
-        self._check_outputs(self.classifier)
+        self._check_estimator(self.classifier, "verdicts")
 
     def spec(self) -> Spec:
         method = self.study.estimators[self.classifier]
@@ -202,10 +202,7 @@ class Answers(_Drawn, rule="answer"):
 
     def check(self) -> None:
         super().check()
-        entry(self.study.estimators, "estimator", self.estimator)
-        if self.study.estimator(self.estimator).reads != "samples":
-            raise EpsilometerError(f"{self.estimator} does not read samples themselves")
-        self._check_outputs(self.estimator, self.order)
+        self._check_estimator(self.estimator, "samples", self.order)
 
     def spec(self) -> Spec:
         method = self.study.estimators[self.estimator]
@@ -235,10 +232,7 @@ class _Screened(_Drawn):
 
     def check(self) -> None:
         super().check()
-        entry(self.study.estimators, "estimator", self.screen)
-        if self.study.screen(self.screen) != self.screen:
-            raise EpsilometerError(f"{self.screen} chooses no pair, so it cannot screen pairs")
-        self._check_outputs(self.screen)
+        self._check_estimator(self.screen, "losses")
 
     @property
     def losses(self) -> Losses:

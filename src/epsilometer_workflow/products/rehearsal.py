@@ -22,11 +22,12 @@ from epsilometer.errors import ConfigError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS
 from epsilometer.registry import load
-from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.configuration.study import Combination, Study, placed
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.experiments import Summary
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.products.reports import Table
+from epsilometer_workflow.reports import layouts
 from epsilometer_workflow.stages import estimate, summarise, tabulate
 from epsilometer_workflow.stages.render import two_rows_of_a_point
 
@@ -38,11 +39,14 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
     """Raise `ConfigError` where a table cannot be built, joined with a paper's rows or drawn."""
     study, entry, paper = table.study, table.definition.table, table.definition.paper
     builder = load(table.builder)
+    if renderer is not None and not hasattr(renderer, "points"):
+        message = f"{table.definition.figure} must say what tells its points apart: @points"
+        raise ConfigError(file, f"{key}.figure", message)
     kind = tabulate.reads(builder)
     if kind in ("draws", "table") or entry.files:
         return
     try:
-        data = [_rows(study, table.report, name, kind) for name in entry.data]
+        data = [_rows(study, table.report, name, kind).copy() for name in entry.data]
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
             built = tabulate.build(builder, data, entry.options, file, key)
     except ConfigError:
@@ -53,8 +57,10 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
         return
     if paper is not None:
         built = tabulate.join_paper(built, paper.model_dump(), file, key)
-    wrong = renderer and two_rows_of_a_point(built, renderer.points)
-    if wrong:
+    if layout := table.definition.layout:
+        with placed(file, key):
+            layouts.latex(built, layout.model_dump())
+    if renderer is not None and (wrong := two_rows_of_a_point(built, renderer.points)):
         raise ConfigError(file, f"{key}.figure", wrong)
 
 
@@ -109,6 +115,7 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
         "x": inputs[sides[:, 0]],
         "x_prime": inputs[sides[:, 1]],
         **dict.fromkeys(("truth", "truth_reverse", "level"), truth),
+        "guarantee": [member["guarantee"]] * run.size,
         **{name: [json.dumps(text, sort_keys=True)] * run.size for name, text in texts.items()},
     }
 

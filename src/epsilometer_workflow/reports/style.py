@@ -40,16 +40,15 @@ _NAMES = {
 _SETTINGS = {"draws": r"$\tau = {}/n$", "floor": r"$\tau = {}$", "gamma": r"$\gamma = {}$"}
 
 
-def points(*columns: str, tells: Sequence[str] = ()) -> Callable[[Renderer], Renderer]:
+def points(*columns: str) -> Callable[[Renderer], Renderer]:
     """Declare the columns of its table by which a figure tells its points apart.
 
-    A grid that asks for two values of anything else is refused before the first job, and a table
-    with two rows for one point is not drawn. ``tells`` names keys of a grid that are told apart in
-    another way: by a column that follows from them, or as the builder's options choose one value.
+    A table with two rows for one point is not drawn, and a grid that would give it is refused
+    before the first job.
     """
 
     def declare(renderer: Renderer) -> Renderer:
-        renderer.points, renderer.tells = columns, (*columns, *tells)  # type: ignore[attr-defined]
+        renderer.points = columns  # type: ignore[attr-defined]
         return renderer
 
     return declare

@@ -16,23 +16,22 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
 
 Spec = Mapping[str, Any]
+_KEYS = ("run", "side_x", "side_x_prime")
+_ENDS = ("estimate", "low", "high", "estimate_reverse", "low_reverse", "high_reverse")
 
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `answer`."""
-    run(snakemake.input.samples, snakemake.output[0], snakemake.params.spec, progress)
-
-
-def run(samples: str, output: str, spec: Spec, progress: Progress) -> None:
-    """Answer for every pair of one batch of samples."""
-    write_columns(answers_of(samples, spec, progress), output, "answers", spec)
+    spec = snakemake.params.spec
+    columns = answers_of(snakemake.input.samples, spec, progress)
+    write_columns(columns, snakemake.output[0], "answers", spec)
 
 
 def answers_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every run and pair, in both directions."""
     method = load(spec["registered"])(**spec["parameters"])
     claims, order = Claims(**spec["claims"]), float(spec["lambda"])
-    samples, keys, levels = spec["samples"], [], []
+    samples, rows = spec["samples"], []
     names = "answer", samples["mechanism"], f"epsilon={samples['epsilon']!r}"
     for run, sides in by_run(read_samples(path, samples)):
         for i, j in pairs_of(len(sides), spec["pairing"]):
@@ -42,15 +41,8 @@ def answers_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
                 ways = both_ways(method, sides[i], sides[j], claims, order, rng)
             except ArgumentError as error:
                 raise DataError(path, f"run {run}, sides {i} and {j}: {error}") from None
-            keys.append((run, i, j))
-            levels.append([(way.level, way.low, way.high) for way in ways])
+            rows.append([run, i, j, *(value for way in ways for value in vars(way).values())])
         progress(f"run {run} of runs {samples['runs']}")
-    runs, side_x, side_x_prime = np.array(keys, np.int32).T
-    columns = {"run": runs, "side_x": side_x, "side_x_prime": side_x_prime}
-    columns["n"] = np.full(runs.size, samples["n"], np.int64)
-    values = np.array(levels, np.float64)  # (rows, directions, 3)
-    return columns | {
-        f"{name}{end}": values[:, way, k]
-        for way, end in enumerate(("", "_reverse"))
-        for k, name in enumerate(("estimate", "low", "high"))
-    }
+    columns = dict(zip((*_KEYS, *_ENDS), np.array(rows, np.float64).T, strict=True))
+    keys = {key: columns[key].astype(np.int32) for key in _KEYS}
+    return columns | keys | {"n": np.full(len(rows), samples["n"], np.int64)}

@@ -23,7 +23,7 @@ def main(snakemake: Any, _progress: Progress) -> None:
 def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
     """Draw one figure from its table, as PDF and, beside it, as PNG.
 
-    If its curve has rows, the renderer gets it as a second argument.
+    A renderer that takes a second argument gets the curve, if that has rows.
     """
     dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
     rows: pd.DataFrame = read_table(table, "table", spec["identity"])
@@ -32,7 +32,8 @@ def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
         identity = spec["identity"]
         file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
         raise ConfigError(file, f"{key}.figure", wrong)
-    figure = renderer(rows) if dense.empty else renderer(rows, dense)
+    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
+    figure = renderer(rows, dense) if takes_curve else renderer(rows)
     style.save(figure, pdf, spec["caption"])
 
 
@@ -42,10 +43,12 @@ def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None
     twice = rows[rows.duplicated(known, keep=False)]
     if twice.empty:
         return None
-    same = twice[(twice[known] == twice[known].iloc[0]).all(axis=1)]
-    other = [str(name) for name in rows if len(same[name].drop_duplicates()) > 1]
+    _, same = next(iter(twice.groupby(known, sort=False, dropna=False)))
+    values = {str(name): [*same[name].unique()[:3]] for name in rows}
+    other = [f"{name} ({', '.join(map(str, v))})" for name, v in values.items() if len(v) > 1]
     at = ", ".join(f"{name}={value}" for name, value in same[known].iloc[0].items())
     return (
         f"the table has {len(same)} rows for one point ({at}), which differ in "
-        f"{', '.join(other[:3]) or 'nothing'}; keep one, or make a table and a figure of each"
+        f"{', '.join(other[:3]) or 'nothing'}; keep one, or tell them apart by a colour, a panel "
+        "or a figure of their own"
     )

@@ -90,6 +90,11 @@ def check(
     tables: Sequence[str] = (),
 ) -> None:
     """Raise `ConfigError` unless the builder takes these inputs."""
+    code, typed = builder.__code__, get_type_hints(builder)
+    for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        if parameter not in typed:
+            message = f"{builder.__name__} gives its parameter {parameter!r} no type"
+            raise ConfigError(file, f"{key}.table.builder", message)
     _parse(builder, {**options, **(files or {})}, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:

@@ -295,6 +295,7 @@ def test_without_an_exact_value_methods_are_compared_with_each_other(drawn, unkn
         assert of_unknown["error"].isna().all()
         assert (of_unknown["mean"] > 0).all()
         axes = figures.against_draws(table).axes
+        assert not axes[0].get_shared_y_axes().joined(axes[0], axes[-1])
         assert {ax.get_ylabel() for ax in axes} >= {"answer, nats"}
         assert all(len(ax.lines[0].get_xdata()) == 2 for ax in axes)  # the histogram
 

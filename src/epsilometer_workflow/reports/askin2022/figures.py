@@ -14,7 +14,7 @@ _COLUMNS = 4  # of panels
 _LEVEL = (0, (1, 2, 4, 2))
 
 
-@style.points("kind", "z", tells=["n"])
+@style.points("kind", "z")
 def density_estimate(table: pd.DataFrame) -> style.Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
     figure, ax = style.panel()
@@ -142,7 +142,7 @@ def errors(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("estimator", "k", tells=["mechanism"])
+@style.points("estimator", "k")
 def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()

@@ -42,9 +42,10 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
 
 
 @style.points("varied", "value")
-def planned_samples(table: pd.DataFrame) -> style.Figure:
+def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
-    figure, panels = style.by_panel(table, "varied", sharey=True)
+    lines = table if curve is None else curve
+    figure, panels = style.by_panel(lines, "varied", sharey=True)
     for ax, name, rows in panels:
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])
@@ -52,7 +53,7 @@ def planned_samples(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("n", tells=["epsilon", "estimator"])
+@style.points("n")
 def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
     figure, ax = style.panel()
@@ -84,7 +85,7 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("n", tells=["epsilon", "estimator"])
+@style.points("n")
 def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
@@ -108,7 +109,7 @@ def _reach(table: pd.DataFrame) -> float:
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
-@style.points("setting", "n", tells=["mechanism", "epsilon", "inputs", "lambda", "estimator"])
+@style.points("setting", "n")
 def over_inputs(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n."""
     figure, ax = style.panel()
@@ -128,7 +129,7 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("estimator", "actual_C", tells=["epsilon"])
+@style.points("estimator", "actual_C")
 def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
@@ -193,7 +194,7 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
-@style.points("estimator", "lambda", "budget", "n", tells=["mechanism"])
+@style.points("estimator", "lambda", "budget", "n")
 def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))

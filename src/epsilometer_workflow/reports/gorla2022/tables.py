@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from epsilometer.models import Fractional
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon, Order
+from epsilometer_workflow.reports.panels import with_curve
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
@@ -227,6 +229,13 @@ def convergence(
     )
 
 
+def _evenly(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options with 100 values from the least to the largest of each list."""
+    lists = {name: v for name, v in options.items() if isinstance(v, list) and len(v) > 1}
+    return {**options, **{k: np.linspace(min(v), max(v), 100).tolist() for k, v in lists.items()}}
+
+
+@with_curve(_evenly)
 def planned_samples(
     *,
     gamma: PositiveFloat,

@@ -13,7 +13,7 @@ from epsilometer_workflow.reports import style
 _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 
 
-@style.points("panel", "lambda", "tau", "run", tells=["estimator"])
+@style.points("panel", "lambda", "tau", "run")
 def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
     figure, panels = style.by_panel(table, "panel", columns=4, sharey=True)

@@ -66,7 +66,7 @@ def _points(
     )
 
 
-@style.points("claim", tells=["mechanism"])
+@style.points("claim")
 def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
@@ -79,7 +79,7 @@ def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.F
     return figure
 
 
-@style.points("claim", tells=["mechanism"])
+@style.points("claim")
 def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the exact one.
 
@@ -151,7 +151,7 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     return figure
 
 
-@style.points("rows", tells=["inputs"])
+@style.points("rows")
 def random_rows(table: pd.DataFrame) -> style.Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
     figure, ax = style.panel()
@@ -170,7 +170,7 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("claim", tells=["estimator"])
+@style.points("claim")
 def coins(table: pd.DataFrame) -> style.Figure:
     """Draw the standard deviation of both variants against the claim."""
     figure, ax = style.panel()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import cycle, product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,6 +45,8 @@ def against_n(table: pd.DataFrame) -> style.Figure:
 
 
 _QUANTITY = ["mechanism", "inputs", "pair", "side_x", "side_x_prime", "n", "lambda", "claim"]
+_FEW = "lower bound, too few draws in some runs"
+_MARKS = {"estimate": "C0o", "lower bound": "C1>", _FEW: "C2>"}
 _CHANCE = 0.05  # the share of runs in which a bound may lie above the exact value
 
 
@@ -58,32 +59,19 @@ def compared(table: pd.DataFrame) -> style.Figure:
     """
     epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
     table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
-    table = table.assign(y=table["estimator"].map(names.index))
+    kind = np.select([table["guarantee"] == "none", table["trusted"] == 1], [*_MARKS][:2], _FEW)
+    table = table.assign(y=table["estimator"].map(names.index), kind=kind)
     columns = epsilons if 1 < epsilons < 4 else 3
     figure, panels = style.by_panel(table, [*_QUANTITY, "epsilon"], columns=columns, sharey=True)
     for ax, (mechanism, inputs, _, _, _, n, order, claim, epsilon), rows in panels:
-        bounds = rows["guarantee"] != "none"
-        for chosen, label, marker, inside in (
-            (~bounds, "estimate", "o", None),
-            (bounds & (rows["trusted"] == 1), "lower bound", ">", None),
-            (
-                bounds & (rows["trusted"] < 1),
-                "lower bound, too few draws in some runs",
-                ">",
-                "none",
-            ),
-        ):
-            if (part := rows[chosen]).size:
-                colour = style.colours(2)[int(marker == ">")]
-                look: dict[str, Any] = {"fmt": marker, "color": colour, "label": label}
-                look |= {"capsize": 2, "markerfacecolor": inside, "markeredgewidth": 1}
-                ax.errorbar(part["mean"], part["y"], xerr=part["sd"], **look)
+        for label, part in rows.groupby("kind"):
+            look = {"xerr": part["sd"], "fmt": _MARKS[str(label)], "label": label}
+            ax.errorbar(part["mean"], part["y"], capsize=2, **look)
         if (ends := rows.dropna(subset=["low", "high"])).size:
             ax.hlines(ends["y"], ends["low"], ends["high"], color=style.GUIDE, label="interval")
         if (wrong := rows[rows["contradicted"] > _CHANCE]).size:
-            ax.plot(
-                wrong["mean"], wrong["y"], "kx", markeredgewidth=2, zorder=3, label="below a bound"
-            )
+            label = "below a bound in over 5 % of runs"
+            ax.plot(wrong["mean"], wrong["y"], "kx", markeredgewidth=2, zorder=3, label=label)
         if np.isfinite(truth := rows["truth"].iloc[0]):
             ax.axvline(truth, color=style.TRUTH, linestyle="--", label="exact")
         if np.isfinite(bound := rows["largest_bound"].iloc[0]):

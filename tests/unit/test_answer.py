@@ -1,0 +1,145 @@
+"""Estimators that read draws themselves: their answers on files, and what is refused."""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from epsilometer import seeds
+from epsilometer.errors import ArgumentError, ConfigError, DataError
+from epsilometer.estimators.answering import answers
+from epsilometer.estimators.base import LevelEstimate, SampleMethod
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
+from epsilometer_workflow.stages import answer, sample
+from epsilometer_workflow.stages.estimate import estimates_of
+from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
+
+VALUES = [0.0, 0.1, 0.0, 1.0]  # two pairs
+
+
+@dataclass(frozen=True)
+class Shift(SampleMethod):
+    """The difference of means, and an interval that is drawn."""
+
+    kind: str = ""
+
+    def check(self, outputs, order):
+        if outputs != "scalar":
+            raise ArgumentError("outputs", "must be scalar")
+
+    def estimate(self, x, x_prime, claims, order, rng):
+        shift = float(x_prime.mean() - x.mean()) * order
+        if self.kind == "number":
+            return shift
+        if self.kind == "refusal":
+            raise ArgumentError("x", "must be longer")
+        if self.kind == "failure" and shift < 0:
+            return LevelEstimate(np.nan)
+        return LevelEstimate(shift, shift - rng.random(), shift + 1)
+
+
+class Both(Shift):
+    symmetric = True
+
+
+def estimated(folder, runs, kind="", registered=f"{__name__}:Shift"):
+    """Return estimates from a batch of samples, by way of all files; and the draws of each run."""
+    files = [str(folder / f"{name}{runs}.parquet") for name in ("samples", "answers")]
+    samples = samples_of("laplace", VALUES, n=50, runs=runs)
+    sample.run(files[0], samples, quiet)
+    parameters = {"kind": kind} if kind else {}
+    about = {"registered": registered, "parameters": parameters}
+    spec = COMMON | about | {"samples": samples, "pairing": "consecutive", "lambda": "2"}
+    spec["claims"] = {"lipschitz": None}
+    write_columns(answer.answers_of(files[0], spec, quiet), files[1], "answers", spec)
+    identity = estimates_by("histogram", samples, **about)
+    reads = {"identity": identity, "reads": "samples", "data": [spec]}
+    return pd.DataFrame(estimates_of([files[1]], reads)), dict(
+        by_run(read_samples(files[0], samples))
+    )
+
+
+def test_every_run_and_pair_has_its_level_both_ways_whatever_the_batches(tmp_path):
+    table, draws = estimated(tmp_path, [2, 3])
+    assert table[["run", "side_x"]].to_numpy().tolist() == [[2, 0], [2, 2], [3, 0], [3, 2]]
+    for row in table.itertuples():
+        x, x_prime = draws[row.run][row.side_x], draws[row.run][row.side_x_prime]
+        shift = 2 * (x_prime.mean() - x.mean())
+        assert (row.estimate, row.estimate_reverse) == pytest.approx((shift, -shift))
+        words = (
+            "epsilon=1.0",
+            "distances",
+            f"pair={row.side_x},{row.side_x_prime}",
+            f"run={row.run}",
+        )
+        rng = seeds.generator(3, "answer", "laplace", *words)
+        ends = [shift - rng.random(), -shift - rng.random()]
+        assert [row.low, row.low_reverse] == pytest.approx(ends)
+        assert row.high_reverse == pytest.approx(1 - shift)
+    assert not table["failed"].any()
+    alone, _ = estimated(tmp_path, [3, 3])
+    pd.testing.assert_frame_equal(alone, table[table["run"] == 3].reset_index(drop=True))
+
+
+def test_a_symmetric_method_is_asked_once_and_nan_is_a_failure(tmp_path):
+    table, _ = estimated(tmp_path, [0, 1], registered=f"{__name__}:Both")
+    assert (table["estimate"] == table["estimate_reverse"]).all()
+    assert (table["low"] == table["low_reverse"]).all()
+    table, _ = estimated(tmp_path, [0, 1], kind="failure")
+    assert table["failed"].all()  # in one direction
+    assert table["estimate"].isna().sum() + table["estimate_reverse"].isna().sum() == len(table)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("number", r"run 0, sides 0 and 1: estimate\(\) must return a LevelEstimate, not -?\d"),
+        ("refusal", "run 0, sides 0 and 1: x must be longer"),
+    ],
+)
+def test_other_answers_are_one_line(kind, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        estimated(tmp_path, [0, 0], kind=kind)
+
+
+def test_answers_from_arrays_are_those_of_files():
+    rng = np.random.default_rng(1)
+    x, x_prime = rng.normal([[0], [1]], 1, (2, 100))
+    (given,) = answers(Shift(), [x, x_prime], order=2.0)
+    assert given.forward == -given.reverse == pytest.approx(2 * (x_prime.mean() - x.mean()))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("estimate(", "estimates(", "own.Own has no estimate"),
+        ('"samples"', '"sample"', "unknown `reads` of own.Own 'sample'; did you mean 'samples'?"),
+        ("@dataclass(frozen=True)", "", "own.Own has no @dataclass decorator"),
+        ("class Own", "class Mine", "'own:Own' cannot be imported: module 'own' has no"),
+        ("precision", "precise", "own.Own has no precision"),
+    ],
+)
+def test_what_lacks_a_part_is_refused_before_the_first_job(old, new, said, tmp_path, monkeypatch):
+    text = "from dataclasses import dataclass\n\n\n@dataclass(frozen=True)\nclass Own:\n"
+    text += '    reads, symmetric, guarantee, precision = "samples", False, "none", None\n\n'
+    text += "    def check(self): ...\n\n    def estimate(self): ...\n"
+    (tmp_path / "config/reports").mkdir(parents=True)
+    (tmp_path / "code").mkdir()
+    (tmp_path / "config/estimators.yaml").write_text("mine: {estimator: own.Own}\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "code"))
+    for source, message in (
+        (text, None),
+        (text.replace(old, new), said),
+    ):
+        (tmp_path / "code/own.py").write_text(source)
+        monkeypatch.delitem(sys.modules, "own", raising=False)
+        study = Study(tmp_path / "config")
+        if message is None:
+            assert study.estimator("mine").reads == "samples"
+            continue
+        with pytest.raises(ConfigError, match=r"estimators\.yaml: mine\.estimator: ") as refused:
+            study.estimator("mine")
+        assert message in str(refused.value)
