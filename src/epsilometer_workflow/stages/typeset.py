@@ -6,7 +6,6 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 from typing import Any
 
-from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports import layouts
 
@@ -15,10 +14,6 @@ def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `typeset`."""
     about, layout = snakemake.params.spec["identity"], snakemake.params.spec["layout"]
     origin = "% {report}/{artifact}, scale {scale}, seed {seed}; needs booktabs\n".format(**about)
-    try:
-        text = layouts.latex(read_table(snakemake.input.table, "table", about), layout)
-    except ArgumentError as error:
-        file = f"config/reports/{about['report']}.yaml"
-        raise ConfigError(file, f"artifacts.{about['artifact']}", str(error)) from None
+    text = layouts.latex(read_table(snakemake.input.table, "table", about), layout)
     with atomic(snakemake.output[0]) as part:
         part.write_text(origin + text, encoding="utf-8")

@@ -115,8 +115,8 @@ def over_inputs(
 
     ``gammas`` has the precision that the algorithm promises, by the estimator that it calls, and
     ``settings`` the title of inputs. An answer counts both directions, and no failed pair; a run in
-    which all fail is a miss. The theorem's are k_th, m_th and n_th; n_direct is n without gamma/3
-    and sqrt(delta), and n_union with a union over all pairs.
+    which all fail is a miss. Of each side, n_th is the n of the theorem, n_direct that without
+    gamma/3 and sqrt(delta), and n_union that with a union over all pairs.
     """
     frame = pd.concat(runs, ignore_index=True)
     lost = {*frame["estimator"]} - {*gammas} | {*frame["inputs"]} - {*settings}
@@ -134,25 +134,20 @@ def over_inputs(
         direct = np.isclose(json.loads(calls["settings"].iloc[0])["gamma"], gamma)
         setting = settings[call["inputs"]] + (", called with γ" if direct else "")
         goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
-        whole, third = goal | {"gamma": gamma}, goal | {"gamma": gamma / 3}
+        third = goal | {"gamma": gamma / 3}
         pairs = len(calls) // len(answers)
         rows.append(
             {
                 "setting": f"ε = {call['epsilon']:.3g}, {setting}",
-                **call,
+                **{name: call[name] for name in ("mechanism", "lambda", "cells", "n")},
                 "k": len({*calls["x"], *calls["x_prime"]}),
-                "sides": len({*calls["side_x"], *calls["side_x_prime"]}),
                 "gamma": gamma,
-                "k_th": planner.input_buckets(**whole, lipschitz_input=law.lipschitz_input),
-                "m_th": planner.histogram_cells(**third),
                 "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
-                "n_direct": planner.sample_size(**whole, delta=delta, union=False),
+                "n_direct": planner.sample_size(**goal, gamma=gamma, delta=delta, union=False),
                 "n_union": planner.sample_size(**third, delta=1 - (1 - delta) / pairs),
                 "runs": len(answers),
                 "failed": answers.isna().sum(),
-                "failed_pairs": calls["failed"].sum(),
                 "level": level,
-                "level_of_inputs": calls["level"].iloc[0],
                 "mean": answers.mean(),
                 "sd": answers.std(),
                 **dict(zip(_SHARES, (within / len(answers), float(low), float(high)), strict=True)),
