@@ -8,13 +8,13 @@ import pytest
 
 from tests.gallery import PAGES, ROOT, again, output
 
-SLOW = {"keys", "pandas"}  # a dictionary or a frame for each draw
+QUICK = {"README", "count", "other-language", "recorded"}  # in `make test`
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.examples] if page.stem in SLOW else [], id=page.stem)
+        pytest.param(page, marks=[] if page.stem in QUICK else [pytest.mark.examples], id=page.stem)
         for page in PAGES
     ],
 )
