@@ -59,20 +59,15 @@ def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
     return np.array(x) + rng.normal(0, 1, (size, len(x)))
 
 
-def sometimes_none(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A count that is released where it exceeds 3 with its noise; level (1, .0677)."""
-    noisy = laplace(x, size, rng)
-    return [float(value) if value > 3 else None for value in noisy]
-
-
 def _thresholded_delta() -> float:
     """From 1 to 0, where an empty group is never released: P(1 + noise > 3)."""
     return math.exp(-2) / 2
 
 
-def told_if_there(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group's noisy count above 3; an empty group is never released."""
-    return sometimes_none(x, size, rng) if x else [None] * size
+def told_if_there(x: int, size: int, rng: Rng, least: float = 3) -> list[float | None]:
+    """A group's noisy count above 3; an empty group is never released; level (1, .0677)."""
+    noisy = laplace(x, size, rng)
+    return [float(value) if x and value > least else None for value in noisy]
 
 
 def laplace_delta(epsilon: float) -> float:
@@ -154,9 +149,7 @@ def another_grid(x: float, size: int, rng: Rng) -> Any:
 
 def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
     """A group is released above 2 where 3 is needed."""
-    if not x:
-        return [None] * size
-    return [float(value) if value > 2 else None for value in laplace(x, size, rng)]
+    return told_if_there(x, size, rng, least=2)
 
 
 def unary(x: int, size: int, rng: Rng) -> Any:
