@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 
 from epsilometer_workflow.stages import tabulate
 from tests.plugin import install
+from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT
 
 
@@ -30,9 +30,7 @@ def test_another_repository(tmp_path):
 
     def snakemake(*arguments, folder):
         command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-        run = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
+        run = ran(*command, cwd=folder, env=environment)
         assert run.returncode == 0, run.stderr[-3000:]
         return run.stdout + run.stderr
 

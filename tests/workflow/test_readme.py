@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import pandas as pd
 import pytest
 
 from tests.commands import commands, words
+from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT, Project, copy_project
 
 README = (ROOT / "README.md").read_text()
@@ -83,10 +83,7 @@ PLAIN = {plain(line) for line in commands("snakemake") if not re.search("results
     "command", [*LISTS, f"{ONE} --list-changes code", *(f"{line} -n" for line in sorted(PLAIN))]
 )
 def test_each_command_of_snakemake_can_be_given(as_cloned: Project, command: str):
-    arguments = [sys.executable, "-m", "snakemake", *words(command)]
-    run = subprocess.run(
-        arguments, cwd=as_cloned.folder, capture_output=True, text=True, check=False
-    )
+    run = ran(sys.executable, "-m", "snakemake", *words(command), cwd=as_cloned.folder)
     assert run.returncode == 0, run.stderr[-3000:]
 
 
@@ -140,9 +137,7 @@ def first_audit(python: str, folder: Path, before: Sequence[str] = ()) -> None:
     (folder / "lines.py").write_text(lines)
     command = [python, "-m", "epsilometer_audit", *shlex.split(first.removeprefix("$ "))[1:]]
     for arguments, code in (([python, "lines.py"], 0), (command, 1)):
-        run = subprocess.run(
-            [*before, *arguments], cwd=folder, capture_output=True, text=True, check=False
-        )
+        run = ran(*before, *arguments, cwd=folder)
         assert run.returncode == code, run.stderr
         output = re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", run.stdout).splitlines()
         assert output == printed[: len(output)]
