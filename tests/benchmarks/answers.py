@@ -1,4 +1,4 @@
-"""Ninety audits, over all kinds of outputs, claims and entry points: do their answers change?
+"""Audits over all kinds of outputs, claims and entry points: do their answers change?
 
 `python -m tests.benchmarks.answers FILE` writes their verdicts as JSON, without times and versions.
 Run it before and after a change that is to keep all answers, and compare the files with `diff`.
