@@ -27,6 +27,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
 BIN := .venv/bin
+unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
 .PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
@@ -73,8 +74,7 @@ smoke: .venv/develop
 	@$(BIN)/snakemake --cores $(CORES) --config scale=smoke
 
 test-workflow: smoke
-	$(BIN)/pytest -n $(CORES) --dist worksteal tests/workflow
-	$(BIN)/pytest -m runs studies
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m "not examples" tests/workflow studies/*/tests/test_*_runs.py
 
 examples: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit

@@ -8,12 +8,12 @@ import io
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from epsilometer_audit.cli.main import main
+from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/gallery").glob("*.md"))
@@ -52,14 +52,8 @@ def output(command: str, folder: Path, errors: bool = False) -> str:
             main(words)
         return re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", printed.getvalue())
     paths = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        env=os.environ | paths | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = os.environ | paths | {"PYTHONPATH": str(ROOT / "src")}
+    done = ran("bash", "-c", command, cwd=folder, env=environment)
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     return done.stdout
 

@@ -1,4 +1,4 @@
-"""Sixty audits, over all kinds of outputs, claims and entry points: do their answers change?
+"""Audits over all kinds of outputs, claims and entry points: do their answers change?
 
 `python -m tests.benchmarks.answers FILE` writes their verdicts as JSON, without times and versions.
 Run it before and after a change that is to keep all answers, and compare the files with `diff`.
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from tests.benchmarks.honest import HONEST
+from tests.unit.test_whole_outputs import LEAKS
 
 import epsilometer_audit as ea
 from epsilometer_audit.cli.main import main as command
@@ -31,42 +32,6 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
     return x + rng.laplace(0, 1, size)
 
 
-def vector(x: float, size: int, rng: Rng) -> Any:
-    return rng.laplace(0, 1, (size, 5)) + np.array([0, 0, x, 0, 0])
-
-
-def correlated(x: float, size: int, rng: Rng) -> Any:
-    first, second = rng.normal(size=(2, size))
-    share = 0.9 if x else -0.9
-    return np.stack([first, share * first + np.sqrt(1 - share**2) * second], axis=1)
-
-
-def parity(x: int, size: int, rng: Rng) -> Any:
-    return x + 2 * np.rint(rng.laplace(0, 20, size)).astype(int)
-
-
-def keys(x: int, rng: Rng) -> dict[str, float]:
-    return {"a": float(rng.laplace()), **({"b": 1.0} if x else {})}
-
-
-def text(x: int, rng: Rng) -> str:
-    return f"{rng.integers(2**60):x}-{x}"
-
-
-def constant(x: int, size: int, rng: Rng) -> Any:
-    return np.full(size, x)
-
-
-def seeded(x: int, size: int) -> Any:
-    return x + np.random.default_rng(3).laplace(0, 1, size)
-
-
-def fails(x: int, rng: Rng) -> float:
-    if rng.random() < 0.2 + 0.5 * x:
-        raise ValueError(f"no answer on {x}")
-    return 1.0
-
-
 def total(rows: Any, size: int, rng: Rng) -> Any:
     return np.sum(rows) + rng.laplace(0, 1, size)
 
@@ -74,26 +39,15 @@ def total(rows: Any, size: int, rng: Rng) -> Any:
 def in_python() -> Iterator[tuple[str, Any]]:
     """Yield names and verdicts of `ea.audit`."""
     for name, (mechanism, pairs, claim) in HONEST.items():
-        failures = "failures" in name
-        options = {"samples": 3_000, "failures": failures}
-        yield name, ea.audit(mechanism, pairs, claim, **options)
-    pair = [(0, 1)]
-    for mechanism in (laplace, vector, correlated, parity, keys, text, constant, seeded):
-        yield mechanism.__name__, ea.audit(mechanism, pair, ea.pure(1.0), **QUICK)
-    yield "failures", ea.audit(fails, pair, ea.pure(1.0), failures=True, **QUICK)
-    claims = {
-        "delta": ea.approximate(1.0, 1e-3),
-        "Renyi": ea.renyi({2.0: 0.3, 8.0: 1.0}),
-        "GDP": ea.gdp(0.5),
-        "zCDP": ea.zcdp(0.1),
-    }
-    for name, claim in claims.items():
-        yield name, ea.audit(laplace, pair, claim, as_reals=True, **QUICK)
-    reals = {"as_reals": True, **QUICK}
+        yield name, ea.audit(mechanism, pairs, claim, samples=3_000, failures="failures" in name)
+    pair, reals = [(0, 1)], {"as_reals": True, **QUICK}
+    for name, mechanism in LEAKS.items():
+        yield name, ea.audit(mechanism, pair, ea.pure(1.0), failures=name == "message", **QUICK)
+    for claim in (ea.approximate(1.0, 1e-3), ea.renyi({2.0: 0.3, 8.0: 1.0}), ea.gdp(0.5)):
+        yield claim.text(), ea.audit(laplace, pair, claim, **reals)
     yield "exact", ea.audit(laplace, [(0, 1.5)], ea.pure(1.0), method="exact", **reals)
     yield "stop", ea.audit(laplace, [(0, 3)], ea.pure(1.0), stop=True, **reals)
-    yield "detect", ea.audit(laplace, pair, ea.pure(1.0), detect=1.1, **reals)
-    yield "details", ea.audit(laplace, [(0, 2)], ea.pure(1.0), samples=2_000, as_reals=True)
+    yield "detect", ea.audit(laplace, pair, ea.zcdp(0.1), detect=1.1, **reals)
     table = ea.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
     yield "a domain", ea.audit(total, table, ea.pure(2.0), **reals)
     yield "a bit", ea.audit(lambda x, size, rng: x ^ (rng.random(size) < 0.25), pair, ea.pure(2.0))

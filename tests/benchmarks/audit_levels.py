@@ -15,26 +15,21 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
-from tests.benchmarks.honest import HONEST
+from tests.benchmarks.honest import HONEST, ONE, Case, Rng, geometric, response
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit import answer
-from epsilometer_audit.statistics.claims import AnyClaim
 
 ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
 EVERYTHING = 10_000  # audits, spread evenly over these levels
 STRICT = (0.5, 0.05, 0.001)
-Rng = np.random.Generator
-Mechanism = Callable[[Any, int, Rng], Any]
-Case = tuple[Mechanism, Any, AnyClaim]
 
 
 # --- mechanisms that keep their word --------------------------------------------------------------
@@ -46,15 +41,6 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
 
 def clamped(x: float, size: int, rng: Rng) -> Any:
     return np.clip(laplace(x, size, rng), 0, 1)
-
-
-def geometric(x: int, size: int, rng: Rng) -> Any:
-    stop = -math.expm1(-1.0)
-    return x + rng.geometric(stop, size) - rng.geometric(stop, size)
-
-
-def response(x: int, size: int, rng: Rng) -> Any:
-    return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), x, 1 - x)
 
 
 def exponential(x: int, size: int, rng: Rng) -> list[str]:
@@ -73,20 +59,15 @@ def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
     return np.array(x) + rng.normal(0, 1, (size, len(x)))
 
 
-def sometimes_none(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A count that is released where it exceeds 3 with its noise; level (1, .0677)."""
-    noisy = laplace(x, size, rng)
-    return [float(value) if value > 3 else None for value in noisy]
-
-
 def _thresholded_delta() -> float:
     """From 1 to 0, where an empty group is never released: P(1 + noise > 3)."""
     return math.exp(-2) / 2
 
 
-def told_if_there(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group's noisy count above 3; an empty group is never released."""
-    return sometimes_none(x, size, rng) if x else [None] * size
+def told_if_there(x: int, size: int, rng: Rng, least: float = 3) -> list[float | None]:
+    """A group's noisy count above 3; an empty group is never released; level (1, .0677)."""
+    noisy = laplace(x, size, rng)
+    return [float(value) if x and value > least else None for value in noisy]
 
 
 def laplace_delta(epsilon: float) -> float:
@@ -105,7 +86,6 @@ def laplace_renyi(a: float) -> float:
     return math.log(first + second) / (a - 1)
 
 
-ONE = [(0, 1)]
 TWENTY = {f"{i}": (i, i + 1) for i in range(20)}
 RENYI = ea.renyi({a: laplace_renyi(a) for a in (2.0, 4.0)})
 CORRECT: dict[str, Case] = {
@@ -169,9 +149,7 @@ def another_grid(x: float, size: int, rng: Rng) -> Any:
 
 def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
     """A group is released above 2 where 3 is needed."""
-    if not x:
-        return [None] * size
-    return [float(value) if value > 2 else None for value in laplace(x, size, rng)]
+    return told_if_there(x, size, rng, least=2)
 
 
 def unary(x: int, size: int, rng: Rng) -> Any:

@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 from tests.benchmarks.scripts import head, line, parsed
 
@@ -55,34 +56,30 @@ class Cell:
     event: float | None = None
 
 
-def additive(claim: Any, level: float, distance: Callable[[float], float], **more: Any) -> Cell:
-    """Return a cell of Laplace noise for epsilon, of Gaussian noise otherwise."""
+def distance(claim: Any, level: float) -> float:
+    """Return how far apart noise of this level is: Laplace for epsilon, else Gaussian.
+
+    Laplace noise of distance d has delta 1 - exp(-(d - epsilon) / 2).
+    """
+    if claim.quantity == "epsilon":
+        return level - 2 * math.log1p(-claim.delta)
+    if claim.quantity == "mu":
+        return level
+    return math.sqrt(2 * level / getattr(claim, "order", 1.0))
+
+
+def cell(claim: Any, level: float, pairs: int = 1, event: float | None = None) -> Cell:
+    """Return a cell of noise at this level, or of an event of this probability on x, amid noise."""
     noise = laplace if claim.quantity == "epsilon" else gaussian
-    bad, good = (partial(noise, distance(at)) for at in (level, claim.level))
-    return Cell(claim, level, bad, good, **more)
+    bad, good = (partial(noise, distance(claim, at)) for at in (level, claim.level))
+    if event is not None:
+        bad = partial(rare, good, event, likelier(claim, event, level))
+    return Cell(claim, level, bad, good, pairs, event)
 
 
-def pure(claimed: float, level: float, pairs: int = 1) -> Cell:
-    return additive(ea.pure(claimed), level, lambda e: e, pairs=pairs)
-
-
-def approximate(claimed: float, level: float, delta: float, pairs: int = 1) -> Cell:
-    """Laplace noise of distance d has delta 1 - exp(-(d - epsilon) / 2)."""
-    claim = ea.approximate(claimed, delta)
-    return additive(claim, level, lambda e: e - 2 * math.log1p(-delta), pairs=pairs)
-
-
-def gdp(claimed: float, level: float, pairs: int = 1) -> Cell:
-    return additive(ea.gdp(claimed), level, lambda mu: mu, pairs=pairs)
-
-
-def zcdp(claimed: float, level: float) -> Cell:
-    return additive(ea.zcdp(claimed), level, lambda rho: math.sqrt(2 * rho))
-
-
-def renyi(order: float, claimed: float, level: float, pairs: int = 1) -> Cell:
-    claim = ea.renyi({order: claimed})
-    return additive(claim, level, lambda rho: math.sqrt(2 * rho / order), pairs=pairs)
+def likelier(claim: Any, event: float, level: float) -> float:
+    """Return the largest probability on x' that the level allows for an event."""
+    return event * math.exp(level) if claim.quantity == "epsilon" else ndtr(ndtri(event) + level)
 
 
 def renyi_of_laplace(order: float, claimed: float, level: float) -> Cell:
@@ -102,53 +99,39 @@ def renyi_of_laplace(order: float, claimed: float, level: float) -> Cell:
     return Cell(ea.renyi({order: claimed}), level, bad, good)
 
 
-def rare_pure(claimed: float, level: float, event: float, pairs: int = 1) -> Cell:
-    noise = partial(laplace, claimed)
-    bad = partial(rare, noise, event, event * math.exp(level))
-    return Cell(ea.pure(claimed), level, bad, noise, pairs, event)
-
-
-def rare_gdp(claimed: float, level: float, event: float) -> Cell:
-    from scipy.special import ndtr, ndtri
-
-    noise = partial(gaussian, claimed)
-    bad = partial(rare, noise, event, float(ndtr(ndtri(event) + level)))
-    return Cell(ea.gdp(claimed), level, bad, noise, 1, event)
-
-
 CELLS = [
-    pure(0.01, 0.05),
-    pure(0.1, 0.2),
-    pure(0.5, 0.7),
-    pure(1, 1.2),
-    pure(1, 2),
-    pure(3, 4),
-    pure(5, 6),
-    pure(0.5, 0.7, 10),
-    pure(1, 2, 10),
-    pure(0.5, 0.9, 100),
-    approximate(1, 1.3, 1e-5),
-    approximate(0.5, 0.8, 0.01),
-    approximate(1, 1.4, 0.05),
-    approximate(1, 1.5, 1e-3, 10),
-    renyi(1.5, 0.1, 0.2),
-    renyi(2, 0.5, 0.75),
-    renyi(2, 3, 4),
-    renyi(3, 2, 4),
-    renyi(7, 0.5, 1),
+    cell(ea.pure(0.01), 0.05),
+    cell(ea.pure(0.1), 0.2),
+    cell(ea.pure(0.5), 0.7),
+    cell(ea.pure(1), 1.2),
+    cell(ea.pure(1), 2),
+    cell(ea.pure(3), 4),
+    cell(ea.pure(5), 6),
+    cell(ea.pure(0.5), 0.7, 10),
+    cell(ea.pure(1), 2, 10),
+    cell(ea.pure(0.5), 0.9, 100),
+    cell(ea.approximate(1, 1e-5), 1.3),
+    cell(ea.approximate(0.5, 0.01), 0.8),
+    cell(ea.approximate(1, 0.05), 1.4),
+    cell(ea.approximate(1, 1e-3), 1.5, 10),
+    cell(ea.renyi({1.5: 0.1}), 0.2),
+    cell(ea.renyi({2: 0.5}), 0.75),
+    cell(ea.renyi({2: 3}), 4),
+    cell(ea.renyi({3: 2}), 4),
+    cell(ea.renyi({7: 0.5}), 1),
     renyi_of_laplace(20, 3, 4),
-    renyi(2, 0.5, 1, 10),
-    gdp(0.1, 0.2),
-    gdp(1, 1.3),
-    gdp(3, 4),
-    gdp(1, 1.5, 10),
-    gdp(1, 2, 100),
-    zcdp(0.05, 0.1),
-    zcdp(0.5, 0.75),
-    rare_pure(0.5, 1.5, 0.01),
-    rare_pure(1, 3, 0.001),
-    rare_pure(1, 3, 0.01, 10),
-    rare_gdp(1, 2, 0.01),
+    cell(ea.renyi({2: 0.5}), 1, 10),
+    cell(ea.gdp(0.1), 0.2),
+    cell(ea.gdp(1), 1.3),
+    cell(ea.gdp(3), 4),
+    cell(ea.gdp(1), 1.5, 10),
+    cell(ea.gdp(1), 2, 100),
+    cell(ea.zcdp(0.05), 0.1),
+    cell(ea.zcdp(0.5), 0.75),
+    cell(ea.pure(0.5), 1.5, event=0.01),
+    cell(ea.pure(1), 3, event=0.001),
+    cell(ea.pure(1), 3, 10, 0.01),
+    cell(ea.gdp(1), 2, event=0.01),
 ]
 
 

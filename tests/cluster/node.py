@@ -20,6 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.unit.processes import ran
+
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 _CONF = """\
 ClusterName=epsilometer
@@ -85,9 +87,7 @@ class Cluster:
 
     def ask(self, *command: str) -> str:
         """Run one of SLURM's clients and return its output."""
-        run = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, check=False
-        )
+        run = ran(*command, env=self.environment)
         if run.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {run.stderr.strip()}")
         return run.stdout

@@ -1,7 +1,7 @@
 """The workflow on a real SLURM cluster: jobs of every rule, the same tables, and failures.
 
 ``make test-slurm`` runs this; it is skipped, and says why, where no cluster can be brought up. What
-runs is a study in miniature; the reports of the study itself go through SLURM in ``make sweep``.
+runs is a study in miniature.
 """
 
 import os
@@ -27,7 +27,6 @@ PROFILE += ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", 
 MERGED = ("--group-components", "chain=3", "experiment=3", "artifact=4")
 RULES = ("samples", "histograms", "densities", "verdicts", "losses", "confirmations", "evidence")
 RULES += ("timings", "estimates", "summaries", "tables", "figures")
-SECONDS = "others/seconds."  # the table of measured times
 
 FAULTS = '''"""A mechanism that does something wrong, each kind at its first attempts only."""
 
@@ -140,13 +139,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     project = copy_project(tmp_path_factory.mktemp("local") / "project", SMALL)
     run = project.snakemake(*SMOKE, cores=os.cpu_count() or 1)
     assert run.returncode == 0, run.stderr[-3000:]
-    return tables_of(project)
-
-
-def tables_of(project: Project) -> dict[str, bytes]:
-    return {
-        name: content for name, content in project.tables().items() if not name.startswith(SECONDS)
-    }
+    return project.tables()
 
 
 def cancel_the_sleeper(here: Cluster, project: Project) -> None:
@@ -175,7 +168,7 @@ def test_everything_ran_under_slurm(everything: Project):
 
 def test_tables_are_those_of_a_local_run(everything: Project, tables: dict[str, bytes]):
     assert len(tables) > 20
-    assert tables_of(everything) == tables
+    assert everything.tables() == tables
 
 
 def test_another_repository_has_the_same_bytes_there_and_here(here: Cluster, tmp_path: Path):

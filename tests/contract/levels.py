@@ -23,7 +23,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError
@@ -276,7 +275,7 @@ def rows(entry: str, name: str, seeds_a_case: int, enough: int | None = None) ->
     runs = seeds_a_case if judged else max(2, (enough or seeds_a_case) // SHOWN)
     if len(case.pairs) >= 100:
         runs = min(runs, HUNDRED)
-    with threadpool_limits(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
         return _rows(entry, case, runs, min(enough or runs, runs))
 

@@ -14,7 +14,7 @@ import pytest
 import epsilometer as em
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
-from tests.contract.level_cases import CASES, Case, discrete
+from tests.contract.level_cases import CASES, Case
 from tests.contract.levels import AT_CLAIMS, CONFIDENCE, ORDERS, Answer, too_often
 
 SEEDS, ENOUGH = 60, 20
@@ -118,26 +118,6 @@ def test_bounds_are_close_enough_to_be_of_use(name, case):
     values = np.array([[b.bound for b in bounds(name, CASES[case], seed)] for seed in range(9)])
     truths = np.array([b.truth for b in bounds(name, CASES[case], 0)])
     assert (np.median(values, axis=0) > 0.3 * truths - 0.05).all()
-
-
-@pytest.mark.parametrize("order", [2.0, math.inf])
-@pytest.mark.parametrize("k", [2, 5])
-def test_an_interval_of_a_histogram_covers_the_level(k, order):
-    p = np.full(k, 1 / (math.exp(0.7) + k - 1))
-    p[0] *= math.exp(0.7)
-    pair = discrete(p, np.roll(p, 1))
-    truth = pair.pure if math.isinf(order) else pair.renyi(order)
-    claims = {"outcomes": k, "smallest_probability": float(p.min())}
-    n = em.planned_draws(0.3, order, alpha=0.2, **claims)
-    missed, confidence = 0, set()
-    for seed in range(SEEDS):
-        rng = np.random.default_rng(seed)
-        level = em.histogram_level(pair.x(n, rng), pair.x_prime(n, rng), order, gamma=0.3, **claims)
-        missed += level.low is None or not level.low <= truth <= level.high
-        confidence.add(level.confidence)
-    assert confidence <= {None, max(filter(None, confidence))}
-    assert max(filter(None, confidence)) >= 0.8
-    assert clopper_pearson(missed, SEEDS, CONFIDENCE)[0] <= 0.2
 
 
 def test_an_interval_of_smooth_outputs_covers_the_level():

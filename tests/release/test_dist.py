@@ -1,7 +1,6 @@
 """The packages in dist/: one is made from the other, and works in an empty environment."""
 
 import re
-import subprocess
 import sys
 import tarfile
 import venv
@@ -9,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import epsilometer as em
+from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT
 from tests.workflow.test_readme import first_audit
 
@@ -18,9 +18,7 @@ SOURCE = DIST / f"epsilometer-{em.__version__}.tar.gz"
 
 
 def run(*command: object, cwd: Path) -> None:
-    done = subprocess.run(
-        [*map(str, command)], cwd=cwd, capture_output=True, text=True, check=False
-    )
+    done = ran(*map(str, command), cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -16,10 +16,15 @@ print(json.dumps({n: getattr(m, "__file__", None) for n, m in sys.modules.items(
 """
 
 
+def printed(code: str, **environment: str) -> str:
+    """Return what some code prints in an interpreter of its own."""
+    command = [sys.executable, "-c", code]
+    environment = {**os.environ, "PYTHONPATH": "src", **environment}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 @cache
 def loaded_by(module: str) -> dict[str, str | None]:
     """Return all modules, by name, with their files, once a module is imported."""
-    environment = os.environ | {"PYTHONPATH": "src"}
-    command = [sys.executable, "-c", f"import {module}\n{_PRINT_MODULES}"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    return json.loads(printed(f"import {module}\n{_PRINT_MODULES}"))

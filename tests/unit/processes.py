@@ -1,8 +1,15 @@
-"""Waiting for processes that tests start, and for files that these write."""
+"""Processes that tests start: their output, their end, and files that they write."""
 
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+
+def ran(*command: str, **how: Any) -> "subprocess.CompletedProcess[str]":
+    """Return a command with its output, once it has ended; ``how`` has its folder and variables."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **how)
 
 
 def until(happens: Callable[[], object], seconds: float = 40) -> bool:

@@ -1,7 +1,6 @@
 """Archived tables: what is the same, what is within rounding, and what differs."""
 
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from epsilometer.errors import DataError
 from epsilometer_workflow.commands import archive
 from epsilometer_workflow.commands.archive import SAME, compare, freeze, read, verify, write
 from epsilometer_workflow.configuration.study import Study
+from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[2]
 ABOUT = {"scale": "quick", "seed": 1, "versions": {"commit": "c0ffee", "numpy": "2.0.0"}}
@@ -151,14 +151,7 @@ def test_to_compare_needs_no_installed_package(tmp_path: Path):
     """In ten years these may no longer install."""
     write(tmp_path / "archive/quick.zip", {"r/t": OLD}, ABOUT)
     (tmp_path / "results/quick/tables").mkdir(parents=True)
-    module = "epsilometer_workflow.commands.archive"
-    done = subprocess.run(
-        [sys.executable, "-S", "-m", module, "verify"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-S", "-m", "epsilometer_workflow.commands.archive", "verify"]
+    done = ran(*command, cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "src")})
     assert done.stdout.startswith("r/t: is missing\n")
     assert done.returncode == 1

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.unit.processes import ran
+
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "ci/action.yml").read_text())
 JOB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text())[".epsilometer"]
@@ -59,10 +61,7 @@ class Runner:
 
     def __call__(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-        environment = self.environment | variables
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
+        return ran(*command, cwd=self.folder, env=self.environment | variables)
 
 
 @pytest.fixture

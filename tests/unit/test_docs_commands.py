@@ -6,7 +6,6 @@ them. Not tried are pip and podman, which need an index of packages and a contai
 
 import importlib.util
 import re
-import subprocess
 
 import pytest
 from snakemake.cli import get_argument_parser
@@ -14,6 +13,7 @@ from snakemake.cli import get_argument_parser
 from epsilometer_audit.cli.arguments import check_options, parsed
 from epsilometer_audit.cli.main import main
 from tests.commands import ROOT, commands, words
+from tests.unit.processes import ran
 
 TARGETS = {path.stem for path in (ROOT / "config/reports").glob("*.yaml")} | {
     *re.findall(r"^rule (\w+):", (ROOT / "workflow/main.smk").read_text(), re.MULTILINE)
@@ -41,9 +41,7 @@ def test_a_target_that_an_option_takes_is_seen():
 
 @pytest.mark.parametrize("command", commands("make"))
 def test_make_has_each_target_and_its_commands_exist(command: str):
-    made = subprocess.run(
-        ["make", "-n", *words(command)], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    made = ran("make", "-n", *words(command), cwd=ROOT)
     assert made.returncode == 0, made.stderr
     for line in made.stdout.replace("\\\n", " ").splitlines():
         if match := re.search(r"bin/snakemake (.*)", line):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gallery import PAGES, ROOT, again, output
 
-SLOW = {"keys", "pandas"}  # a dictionary or a frame for each draw
+SLOW = {"count", "keys", "pandas", "sparse-vector"}  # seconds of CPU each
 
 
 @pytest.mark.parametrize(

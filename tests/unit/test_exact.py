@@ -34,6 +34,12 @@ def close(value, expected, rel=1e-10):
 
 
 def check_finite(exact, x, y, p, q):
+    """Compare, in both directions, with the probabilities of all outputs as Decimals."""
+    check_one_way(exact, x, y, p, q)
+    check_one_way(exact, y, x, q, p)
+
+
+def check_one_way(exact, x, y, p, q):
     """Compare loss, divergences and spectrum with those of the probabilities as Decimals."""
     possible = Counter((a, b) for a, b in zip(p, q, strict=True) if a > 0)  # many are alike
     losses = {(a, b): (a / b).ln() for a, b in possible if b > 0}
@@ -65,7 +71,6 @@ def test_randomized_response(epsilon, outcomes):
     q = [(e if i == 1 else ONE) / (e + outcomes - 1) for i in range(outcomes)]
     exact = law("randomized_response", epsilon, outcomes=outcomes)
     check_finite(exact, 0, 1, p, q)
-    check_finite(exact, 1, 0, q, p)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -90,7 +95,6 @@ def test_randomized_bits(epsilon, shuffled):
             continue
         p, q = probabilities(x), probabilities(y)
         check_finite(exact, x, y, p, q)
-        check_finite(exact, y, x, q, p)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -103,7 +107,6 @@ def test_counting_exponential(epsilon):
     for x, y in [([0, 1, 1], [0, 1]), ([0, 0, 1, 2], [0, 1, 2]), ([], [2])]:
         p, q = probabilities(x), probabilities(y)
         check_finite(exact, x, y, p, q)
-        check_finite(exact, y, x, q, p)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS[:-1])
@@ -116,7 +119,6 @@ def test_bernoulli_pair(epsilon, order):
     rare = (power * likely.ln() - Decimal(epsilon)).exp()
     p, q = [1 - likely, likely], [1 - rare, rare]
     check_finite(exact, 0, 1, p, q)
-    check_finite(exact, 1, 0, q, p)
 
 
 @pytest.mark.parametrize("rarity", EPSILONS)
@@ -124,7 +126,6 @@ def test_rare_match(rarity):
     exact = law("rare_match", 1.0, rarity)
     chance = Decimal(-rarity).exp()
     check_finite(exact, 1, 0, [1 - chance, chance], [ONE, Decimal(0)])
-    check_finite(exact, 0, 1, [ONE, Decimal(0)], [1 - chance, chance])
 
 
 def test_noiseless_count():
@@ -306,7 +307,6 @@ def test_the_index_of_two(epsilon):
 
         p, q = behind(2), behind(1)
         check_finite(exact, [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q])
-        check_finite(exact, [0.0, 1.0], [0.0, 2.0], [q, 1 - q], [p, 1 - p])
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS[:-1])
@@ -323,7 +323,6 @@ def test_one_query_against_a_threshold(name, epsilon):
     p, q = above(1), above(2)
     outputs = (lambda r: [1 - r, r]) if name == "sparse_vector" else (lambda r: [r, 1 - r])
     check_finite(exact, [1.0], [2.0], outputs(p), outputs(q))
-    check_finite(exact, [2.0], [1.0], outputs(q), outputs(p))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS[:-1])

@@ -19,7 +19,7 @@ from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.runtime.variables import RUN, SERVER
-from tests.unit.loading import EVERY_STAGE, STAGES
+from tests.unit.loading import EVERY_STAGE, STAGES, printed
 from tests.unit.processes import gone, pid_in, until
 
 ASKER = """
@@ -259,14 +259,11 @@ def test_the_server_ends_with_its_run_and_leaves_nothing(run: Run):
     assert not run.socket.exists()
 
 
-def test_a_server_that_has_imported_everything_has_no_other_thread(tmp_path: Path):
+def test_a_server_that_has_imported_everything_has_no_other_thread():
     """A fork copies the calling thread only; another one's locks would stay taken for ever."""
     program = (
         "import os; from epsilometer_workflow.runtime.forkserver import _import\n"
         f"for stage in {EVERY_STAGE}: _import('epsilometer_workflow.stages.' + stage)\n"
         "print(len(os.listdir('/proc/self/task')))"
     )
-    environment = os.environ | ONE_THREAD | {"PYTHONPATH": "src"}
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    assert printed(program, **ONE_THREAD) == "1"

@@ -1,13 +1,13 @@
 """A job that broke: it fails, unless it names a substitute for its outputs."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from epsilometer_workflow.runtime.variables import RUN
+from tests.unit.processes import ran
 
 SCRIPT = """
 import ctypes, os, pathlib, signal, sys, time
@@ -27,14 +27,8 @@ WRITES = "pathlib.Path('made.csv').write_text(cause)"
 
 def run(folder: Path, body: str, stopped: str = WRITES):
     code = SCRIPT.format(body=body, stopped=stopped)
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={k: v for k, v in os.environ.items() if k != RUN},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {k: v for k, v in os.environ.items() if k != RUN}
+    return ran(sys.executable, "-c", code, cwd=folder, env=environment)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,10 @@
 """The package that jobs find in place of Snakemake's: light, and Snakemake's own if needed."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.unit.loading import printed
+
 LAZY = str(Path("workflow/lazy").absolute())
-
-
-def printed(code: str, *flags: str) -> str:
-    environment = os.environ | {"PYTHONPATH": LAZY}
-    command = [sys.executable, *(flags or ["-c"]), code]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 def test_imports_of_a_script_bring_no_shell() -> None:
@@ -23,7 +14,7 @@ from snakemake.iocontainers import Snakemake
 from snakemake.logging import logger
 print(sorted({"snakemake.shell", "snakemake.utils", "asyncio"} & set(sys.modules)))
 """
-    assert printed(code) == "[]"
+    assert printed(code, PYTHONPATH=LAZY) == "[]"
 
 
 def test_anything_else_is_snakemakes_own() -> None:
@@ -37,4 +28,4 @@ print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
     import snakemake
 
     expected = f"snakemake.shell {snakemake.__version__} {snakemake.__file__}"
-    assert printed(code).splitlines() == [expected, "False snakemake.common"]
+    assert printed(code, PYTHONPATH=LAZY).splitlines() == [expected, "False snakemake.common"]

@@ -1,4 +1,4 @@
-"""DPL and MPL: by hand, on every kind of outputs, at the edges, and as often as they promise."""
+"""DPL and MPL: by hand, on every kind of outputs, and at the edges."""
 
 import json
 import math
@@ -161,13 +161,3 @@ def test_sides_of_unequal_sizes_have_variances_of_their_own():
     assert evidence.log_variance_prime == pytest.approx((1 / 0.5 - 1) / 10)
     x, y = np.random.default_rng(0).normal(size=(2, 1000))
     assert ll.undersmoothed(x, y[:500]) == ll.undersmoothed(y[:500], x)
-
-
-def test_identical_inputs_have_no_loss_in_95_percent():
-    """With the absolute value of the loss it would be 90 (10.6 % above 0 in 3000 seeds)."""
-    screen, bounds = ll.LocalLoss(floor=FLOOR, points=201), []
-    for seed in range(600):
-        rng = np.random.default_rng(seed)
-        _, (loss,) = screen.screen([rng.normal(0, 1, (2, 1000))], (-1.0, 1.0))
-        bounds.append(float(MPL.bound(screen.weigh(*rng.normal(0, 1, (2, 2000)), loss.target))))
-    assert 0.02 < np.mean(np.greater(bounds, 0.0)) <= 0.075

@@ -37,6 +37,13 @@ def with_inputs(*values):
     return estimates(*values).assign(parameters="{}", x="0.0", x_prime="1.0", pair="", level=1.0)
 
 
+def member_of(name, **inputs):
+    """Return an experiment's estimates at epsilon = 2, of an estimator with two directions."""
+    identity = {"mechanism_registered": MECHANISMS[name], "mechanism_parameters": {}}
+    identity |= {"parameters": {"tau": 1e-5}, "epsilon": 2.0, "lambda": "inf", "inputs": inputs}
+    return {"law": EXACT[name], "identity": identity, "symmetric": False, "guarantee": "none"}
+
+
 def test_summary_by_hand():
     frame = with_inputs([1.2, 0.9, np.nan, 1.6], [1.0, 1.0, np.nan, 1.0])
     (row,) = summarise(frame.assign(truth=1.0, truth_reverse=1.1), gamma=0.5).to_dict("records")
@@ -52,19 +59,7 @@ def test_summary_by_hand():
 
 
 def test_truth_comes_from_the_exact_law_of_each_direction():
-    member = {
-        "law": EXACT["truncated_laplace"],
-        "identity": {
-            "mechanism_registered": MECHANISMS["truncated_laplace"],
-            "parameters": {"tau": 1e-5},
-            "mechanism_parameters": {},
-            "epsilon": 2.0,
-            "lambda": "inf",
-            "inputs": {"values": [0.0, 0.5], "pairing": "all", "names": None},
-        },
-        "symmetric": False,
-        "guarantee": "none",
-    }
+    member = member_of("truncated_laplace", values=[0.0, 0.5], pairing="all", names=None)
     joined = with_truth(estimates([1.0]), member)
     assert joined["truth"].item() != joined["truth_reverse"].item()
     assert joined["truth"].item() == pytest.approx(
@@ -85,23 +80,8 @@ def test_truth_comes_from_the_exact_law_of_each_direction():
 
 def test_the_level_is_that_of_all_pairs_whichever_was_selected():
     """The data-centric level of 0 among the neighbours 1/2 and 1, where 1/2 was selected."""
-    member = {
-        "law": EXACT["laplace"],
-        "identity": {
-            "mechanism_registered": MECHANISMS["laplace"],
-            "parameters": {"tau": 1e-5},
-            "mechanism_parameters": {},
-            "epsilon": 2.0,
-            "lambda": "inf",
-            "inputs": {
-                "values": [0.0, 0.5, 0.0, 1.0],
-                "pairing": "consecutive",
-                "names": ["near", "far"],
-            },
-        },
-        "symmetric": True,
-        "guarantee": "none",
-    }
+    inputs = {"values": [0.0, 0.5, 0.0, 1.0], "pairing": "consecutive", "names": ["near", "far"]}
+    member = member_of("laplace", **inputs) | {"symmetric": True}
     joined = with_truth(estimates([0.9]), member)
     assert joined["pair"].item() == "near"
     assert joined["truth"].item() == pytest.approx(1.0)

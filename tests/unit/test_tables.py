@@ -19,9 +19,15 @@ from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import tables as lu2022
 
 
-def summary(**columns):
-    """Return a summary with plausible values where none are given."""
+def frame_of(base, columns):
+    """Return rows with plausible values where none are given."""
     size = max(len(v) for v in columns.values() if isinstance(v, list))
+    columns = {"run": list(range(size))} | base | columns
+    return pd.DataFrame({k: v if isinstance(v, list) else [v] * size for k, v in columns.items()})
+
+
+def summary(**columns):
+    """Return a summary."""
     base = {
         "mechanism": "m",
         "parameters": "{}",
@@ -48,9 +54,7 @@ def summary(**columns):
         "share_low": 0.9,
         "share_high": 1.0,
     }
-    return pd.DataFrame(
-        {k: v if isinstance(v, list) else [v] * size for k, v in (base | columns).items()}
-    )
+    return frame_of(base, columns)
 
 
 def pairs_of_three(mean, mean_reverse):
@@ -215,13 +219,11 @@ def test_impossibility_counts_answers_that_are_not_within_gamma():
 
 
 def some_runs(**columns):
-    """Return runs of one mechanism with plausible values where none are given."""
-    size = max(len(v) for v in columns.values() if isinstance(v, list))
+    """Return runs of one mechanism."""
     base = {
         "mechanism": "laplace",
         "epsilon": 1.0,
         "estimator": "mpl-floor=0.001",
-        "run": list(range(size)),
         "estimate": 0.9,
         "pair": "b=10",
         "truth": 1.0,
@@ -229,9 +231,7 @@ def some_runs(**columns):
         "n": 100,
         "fresh": 200,
     }
-    return pd.DataFrame(
-        {k: v if isinstance(v, list) else [v] * size for k, v in (base | columns).items()}
-    )
+    return frame_of(base, columns)
 
 
 PANELS = {"panels": {"laplace": "(a) Laplace"}}

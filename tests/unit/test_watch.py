@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer_workflow.runtime.variables import RUN
-from tests.unit.processes import gone, pid_in, until
+from tests.unit.processes import gone, pid_in, ran, until
 
 SCRIPT = """
 import ctypes, os, signal, subprocess, sys, time
@@ -30,13 +30,7 @@ def script(body: str) -> list[str]:
 
 
 def run(body: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        script(body),
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ran(*script(body), env={**os.environ, **environment})
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.sharing import build_once
+from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "tests/data/config"  # a study in miniature
@@ -41,14 +42,8 @@ class Project:
     def snakemake(self, *arguments: str, cores: int = 1) -> subprocess.CompletedProcess[str]:
         """Run Snakemake as a user would."""
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        return subprocess.run(
-            [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments],
-            cwd=self.folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
+        return ran(*command, cwd=self.folder, env=environment)
 
     def replace(self, file: str, old: str, new: str) -> None:
         """Edit a file, which must hold the old text."""

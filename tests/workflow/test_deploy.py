@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 
 from epsilometer_workflow.stages import tabulate
 from tests.plugin import install
+from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT
 
 
@@ -37,9 +37,7 @@ def snakemake(tmp_path):
 
     def run(*arguments, folder):
         command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
+        done = ran(*command, cwd=folder, env=environment)
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout + done.stderr
 
