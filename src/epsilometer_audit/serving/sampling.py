@@ -11,7 +11,6 @@ import importlib
 import inspect
 import itertools
 import os
-import pickle
 import random
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -362,11 +361,15 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
 
 
 def copier(x: Any) -> Callable[[], Any]:
-    """Return a function that copies an input for each call."""
-    if isinstance(x, ATOMS):
+    """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
+    if isinstance(x, ATOMS) or (isinstance(x, tuple) and all(isinstance(v, ATOMS) for v in x)):
         return lambda: x
-    with contextlib.suppress(Exception):  # of an object that cannot be pickled
-        data = pickle.dumps(x, pickle.HIGHEST_PROTOCOL)
-        if type(pickle.loads(data)) is type(x):  # noqa: S301 - our own
-            return lambda: pickle.loads(data)  # noqa: S301
+    if type(x) is list and all(isinstance(v, ATOMS) for v in x):
+        return x.copy
+    if type(x) is list and all(
+        type(row) is list and all(isinstance(v, ATOMS) for v in row) for row in x
+    ):
+        return lambda: [row.copy() for row in x]
+    if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
+        return x.copy
     return lambda: copy.deepcopy(x)
