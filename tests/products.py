@@ -15,7 +15,8 @@ from epsilometer_workflow.products.reports import PRODUCT_KINDS, Page
 
 
 def all_products(study: Study) -> Iterator[Product]:
-    return everything(Page(study, report) for report in study.wanted)
+    pages = [Page(study, report) for report in study.wanted]
+    return everything([*pages, *(product for page in pages for product in page.printed)])
 
 
 def jobs_by_rule(study: Study) -> Counter[str]:

@@ -6,7 +6,7 @@
     print(verdict)
 
 See `audit`, `audit_outputs`, `domain`, `samples_needed` and the claims `pure`,
-`approximate`, `renyi`, `gdp` and `zcdp`; they are loaded on first use.
+`approximate`, `renyi`, `gdp`, `zcdp`, `profile` and `tradeoff`; they are loaded on first use.
 """
 
 from __future__ import annotations
@@ -18,19 +18,28 @@ if TYPE_CHECKING:
     from epsilometer_audit.canaries.one_run import audit_one_run
     from epsilometer_audit.explaining.explain import explain
     from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
+    from epsilometer_audit.statistics.claims import (
+        approximate,
+        gdp,
+        profile,
+        pure,
+        renyi,
+        tradeoff,
+        zcdp,
+    )
     from epsilometer_audit.statistics.power import samples_needed
     from epsilometer_audit.verdict import Verdict
 
 _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "auditing"),
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "statistics.claims"),
+    **dict.fromkeys(("profile", "tradeoff"), "statistics.claims"),
     **{"domain": "inputs.domains", "audit_one_run": "canaries.one_run", "Verdict": "verdict"},
     **{"explain": "explaining.explain", "samples_needed": "statistics.power"},
 }
 
 __all__ = ["Verdict", "approximate", "audit", "audit_one_run", "audit_outputs", "domain"]
-__all__ += ["explain", "gdp", "pure", "renyi", "samples_needed", "zcdp"]
+__all__ += ["explain", "gdp", "profile", "pure", "renyi", "samples_needed", "tradeoff", "zcdp"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,16 +12,22 @@ import numpy as np
 
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
-from epsilometer_audit.formats import input_text
+from epsilometer_audit.formats import input_text, pair_texts
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts, with_delta
+from epsilometer_audit.statistics.claims import (
+    AnyClaim,
+    Claim,
+    EventClaim,
+    Profile,
+    Pure,
+    Renyi,
+    parts,
+)
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
-from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
 from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
@@ -45,7 +51,6 @@ class Result:
     outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
     calls: Sequence[Sequence[int]]  # sizes of the calls of ``pair``, by side; empty if unknown
     p_value: float | None = None
-    stopped: bool = False  # whether the draws ended early because of their results
     evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
 
 
@@ -63,14 +68,10 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
     if result.layout.left_out:
         note = Check("outputs", "note", "; ".join(result.layout.left_out))
         level, checks = None, [*checks, note]
-    bounds = _with_upper(question, result)
     name: VerdictName = "violated" if result.violated else "not refuted"
     reasons = []
-    holds = all(bound.upper is not None and bound.upper <= bound.claimed for bound in bounds)
     if not result.violated:
-        if question.outcomes is not None and bounds and holds:
-            name = "holds"
-        elif level is None:
+        if level is None:
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*result.layout.left_out] or [few]
@@ -80,20 +81,18 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         if not result.layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
-    if bets is not None or result.witness is not None:
-        names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
-        swapped = (
-            result.witness.swapped if result.witness else bets is not None and bets.bet.swapped
-        )
-        direction = " against ".join(names[::-1] if swapped else names)
+    if (shown := result.witness or (None if bets is None else bets.bet)) is not None:
+        names = ("x", "x'") if inputs is None else pair_texts(*inputs)
+        direction = " against ".join(names[::-1] if shown.swapped else names)
     return make_verdict(
         question,
         checks,
         verdict=name,
-        bounds=bounds,
+        bounds=result.bounds,
         p_value=result.p_value,
         pair=inputs,
         name=question.names[pair] or None,
+        tried=_tried(question, result),
         direction=direction,
         witness=_witness(result.witness, result.violated),
         detectable=level,
@@ -102,6 +101,15 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         evidence=result.evidence,
         reasons=reasons,
     )
+
+
+def _tried(question: Question, result: Result) -> list[dict[str, Any]]:
+    """Return all pairs, by name, the parts in which they differ, and their draws."""
+    inputs = question.inputs or [("x", "x'")] * len(question.names)
+    return [
+        {"name": name, "pair": pair_texts(*pair), "draws": sum(map(len, sides[0]))}
+        for name, pair, sides in zip(question.names, inputs, result.outputs, strict=True)
+    ]
 
 
 def undetected(detect: float | None, level: float | None) -> str:
@@ -175,35 +183,14 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         rests += " (JSON: witness.score); the witness has its strongest terms"
     elif scored:
         rests += " (JSON: witness.ranges); no event of a few entries differs as much"
+    (hits, hits_prime), (draws, draws_prime) = found.hits, found.draws
     return Witness(
-        layout.text(event),
-        found.hits[0],
-        found.draws[0],
-        found.hits[1],
-        found.draws[1],
-        layout.plain(event),
-        LOW_BITS if violated and event.view.kind == "low bit" else None,
-        rests or None,
-        layout.plain(found.whole) if found.whole else None,
+        *(layout.text(event), hits, draws, hits_prime, draws_prime),
+        ranges=layout.plain(event),
+        note=LOW_BITS if violated and event.view.kind == "low bit" else None,
+        rests_on=rests or None,
+        score=layout.plain(found.whole) if found.whole else None,
     )
-
-
-def _with_upper(question: Question, result: Result) -> list[Bound]:
-    """Return the bounds with upper ends, where the declared number of outcomes allows them."""
-    if question.outcomes is None:
-        return list(result.bounds)
-    samples = []
-    for sides in result.outputs:
-        layout = layout_of(*sides[0], *sides[1], as_reals=question.as_reals)
-        x, y = (np.concatenate([layout.encode(batch) for batch in side]) for side in sides)
-        samples.append((x, y))
-    claims, rounds = with_delta(question.claim), [len(sides[0]) for sides in result.outputs]
-    alpha = share_of(question.alpha, len(claims))
-    shares = [share_of_rounds(len(set(rounds)), number, result.stopped) for number in rounds]
-    return [
-        replace(bound, upper=upper_bound(samples, claim, question.outcomes, alpha, shares))
-        for bound, claim in zip(result.bounds, claims, strict=True)
-    ]
 
 
 def detectable_level(question: Question, result: Result) -> float | None:
@@ -216,7 +203,8 @@ def detectable_level(question: Question, result: Result) -> float | None:
     return detectable(claim, result.steps, alpha=alpha, event=event)
 
 
-def bound_of(claim: Claim, lower: float) -> Bound:
-    """Return a lower bound for the verdict."""
+def bound_of(claim: Claim, lower: float, whole: AnyClaim | None = None) -> Bound:
+    """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, Renyi) else None
-    return Bound(claim.quantity, claim.level, lower, order=order)
+    delta = claim.delta if isinstance(whole, Profile) and isinstance(claim, Pure) else None
+    return Bound(claim.quantity, claim.level, lower, order, delta)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import (
@@ -25,29 +26,23 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, no_progress, seed_of
 from epsilometer_audit.ends import OverdueError
+from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
+from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.rounds import (
-    Draw,
-    Evidence,
-    Step,
-    gather,
-    least_samples,
-    schedule,
-    shuffled,
-    successive,
-)
-from epsilometer_audit.statistics.witnesses import first_visible, found
+from epsilometer_audit.statistics.wealth import Bet, PlacedBet
+from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
+_SHARPENING = 0.03  # of alpha, for the bound of an event after "violated"
 
 
 class _LateError(Exception):
@@ -61,22 +56,18 @@ def audit(
     *,
     samples: int | None = None,
     budget: float | None = None,
-    jobs: int = 1,
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
     stop: bool = False,
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
-    outcomes: int | None = None,
     as_reals: bool = False,
     check_sampler: bool = True,
     checked: Sequence[Check] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Test from its outputs whether a mechanism is as private as claimed.
-
-    It draws outputs on both inputs of each pair: past draws choose events, fresh draws test them.
+    """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
 
     >>> import epsilometer_audit as ea
     >>> def noisy_count(x, size, rng):
@@ -91,23 +82,16 @@ def audit(
         A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its name
         (``file.py:function``, ``package.module:function``), or a `Source`.
     pairs
-        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`,
-        without the pairs of which the mechanism refuses both inputs.
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`.
     claim
-        `pure`, `approximate`, `renyi`, `gdp` or `zcdp`.
+        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`.
     samples
-        Draws of each side over all pairs; by default 100,000. Further draws: one of each input of a
-        domain, and a fifth as many at most for the sampler's checks.
+        Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
     budget
-        Seconds for all of it, in place of ``samples``; the number of draws then depends on the
-        machine. With too few draws the verdict is "undecided".
-    jobs
-        Processes that draw, forks of this one; the verdict does not depend on their number. There
-        is only one where the system has no forks, or where draws do not follow the seed.
+        Seconds for all of it, in place of ``samples``.
     alpha
-        The largest probability of "violated" where the claim holds and draws are independent. This
-        is an assumption, also about the draws of one call: the checks find most violations of it,
-        but noise that draws share a little may go unseen, and then alpha does not hold.
+        The largest probability of "violated" where the claim holds and draws are independent, also
+        those of one call: noise that draws share a little may go unseen, and breaks alpha.
     seed
         All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
@@ -118,15 +102,12 @@ def audit(
         ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
     failures
         Whether an exception is an output like others, where a call makes one draw.
-    outcomes
-        For the verdict "holds", taken on trust: the number of different outputs.
     as_reals
-        Whether outputs stand for real numbers: if so, the audit ignores their low bits, by which
-        ``x + rng.laplace()`` shows too much of x.
+        Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
         Whether to test first that draws are independent and follow the seed.
     checked
-        The checks of an earlier `check_source`.
+        The checks of an earlier `check_source`, in place of these.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
@@ -144,13 +125,11 @@ def audit(
         pairs=named_pairs(pairs),
         samples=samples,
         budget=budget,
-        jobs=jobs,
         alpha=alpha,
         seed=seed,
         detect=detect,
         stop=stop,
         method=method,
-        outcomes=outcomes,
         as_reals=as_reals,
         check_sampler=check_sampler,
         source=source.description,
@@ -169,7 +148,7 @@ def _run(
 ) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
-    checks, jobs = list(checked or ()), question.jobs
+    checks = list(checked or ())
     if isinstance(question.pairs, Candidates):
         progress(0.0, "which inputs does it take?")
         with clock.limit():
@@ -183,11 +162,11 @@ def _run(
         checks.append(Check("inputs", "note", f"{text} by them"))
     if question.budget is None:
         n = _SAMPLES if question.samples is None else question.samples
-        schedule(n, len(question.pairs))  # or raise that they are too few
+        rounds.schedule(n, len(question.pairs))  # or raise that they are too few
     else:
         progress(0.0, "how fast is it?")
         clock.measure(source, question, _rehearse)
-        n = clock.draws(jobs)
+        n = clock.draws()
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
@@ -198,31 +177,19 @@ def _run(
         return check_source(source, x, draws, question.seed, question.alpha, clock)
 
     # draws are dear where an audit stops: checks take a part of those that it took
-    late = question.stop and question.budget is None and jobs == 1
+    late = question.stop and question.budget is None
     if not late:
         checks += check_sampler(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    follows = [check.result == "passed" for check in checks if check.name == "same seed"]
-    if jobs > 1 and not all(follows or [source.seeded]):
-        text = "one process draws, as draws do not follow the seed: two might have the same noise"
-        checks, jobs = [*checks, Check("jobs", "note", text)], 1
     if question.budget is not None:
-        n = clock.draws(jobs)
+        n = clock.draws()
     fitting, few = clock.fitting(n, question)
     if fitting is None:
         return make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
-    drawing = Drawing(source, question, n, jobs, clock.over, clock.limit, progress)
-    with closing(drawing):
-        if question.method == "exact":
-            verdict = _exact(drawing.together, n, question, checks, progress, drawing.calls)
-        else:
-            steps = schedule(n, len(question.pairs))
-            later = check_sampler if late else None
-            verdict = _anytime(
-                drawing.together, steps, question, checks, progress, later, drawing.calls
-            )
+    draws, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
+    verdict = _answer(draws, n, question, checks, progress, later)
     few = few or clock.blind(question, verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
@@ -234,10 +201,7 @@ def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
     """Make a verdict from outputs on the first pair, to measure its time."""
     name, inputs = next(iter(question.pairs.items()))
     question = replace(question, pairs={name: inputs}, stop=False)
-    draws = successive([(x, x_prime)])
-    if question.method == "exact":
-        return _exact(draws, len(x), question, [])
-    return _anytime(draws, schedule(len(x), 1), question, [])
+    return _answer(rounds.successive([(x, x_prime)]), len(x), question, [])
 
 
 def check_source(
@@ -293,7 +257,6 @@ def audit_outputs(
     seed: int = 0,
     detect: float | None = None,
     method: Literal["anytime", "exact"] | None = None,
-    outcomes: int | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
@@ -312,10 +275,8 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. The type of an array or a column
         is no outcome; nor are those of a list, unless equal numbers in it have several.
-    claim, alpha, detect, outcomes, as_reals
-        As for `audit`.
-    method
-        As for `audit`; by default ``exact``, for Rényi and zCDP ``anytime``.
+    claim, alpha, detect, as_reals, method
+        As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
     source, digest
@@ -333,7 +294,6 @@ def audit_outputs(
         seed=seed,
         detect=detect,
         method=method,
-        outcomes=outcomes,
         as_reals=as_reals,
         check_sampler=False,
         source=source,
@@ -352,54 +312,52 @@ def audit_outputs(
         checks += [Check("outputs", "note", note)] if note else []
         checks += check_recorded(x, x_prime)
         rng = generator(question.seed, "order", name)
-        recorded.append((shuffled(x, rng)[:n], shuffled(x_prime, rng)[:n]))
+        recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return invalid(question, checks)
-    n, draws = min(len(x) for x, _ in recorded), successive(recorded)
-    if question.method == "exact":
-        return _exact(draws, n * len(named), question, checks)
-    return _anytime(draws, _recorded_steps(n, len(named)), question, checks)
+    samples = min(len(x) for x, _ in recorded) * len(named)
+    return _answer(rounds.successive(recorded), samples, question, checks)
 
 
-def _recorded_steps(n: int, pairs: int) -> list[Step]:
-    """Return rounds that use up to ``n`` draws of each pair."""
-    samples = n * pairs
-    while samples > least_samples(pairs):
-        steps = schedule(samples, pairs)
-        if sum(step.draws for step in steps) <= n:
-            return steps
-        samples = max(int(samples * 0.95), least_samples(pairs))
-    steps = schedule(least_samples(pairs), pairs)
-    if sum(step.draws for step in steps) > n:
-        raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+def _steps(samples: int, question: Question) -> list[rounds.Step]:
+    """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
+    pairs, recorded = len(question.pairs), question.inputs is None
+    n, least = samples // pairs, rounds.least_samples(pairs)
+    samples = max(samples, least) if recorded else samples
+    steps = rounds.schedule(samples, pairs)
+    while recorded and sum(step.draws for step in steps) > n:
+        if samples == least:
+            raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+        samples = max(int(samples * 0.95), least)
+        steps = rounds.schedule(samples, pairs)
     return steps
 
 
-# --- the two methods ------------------------------------------------------------------------------
-
-
-def _anytime(
-    draws: Draw,
-    steps: Sequence[Step],
+def _answer(
+    draws: rounds.Draw,
+    samples: int,
     question: Question,
     checks: Sequence[Check],
     progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
-    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
 ) -> Verdict:
+    """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
+    if question.method == "exact":
+        return _exact(draws, samples, question, checks, progress)
+    steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
 
-    def stops(evidence: Evidence) -> bool:
+    def stops(evidence: rounds.Evidence) -> bool:
         watched, drawn = question.stop or progress is not no_progress, evidence.drawn
         refuted = watched and evidence.refuted()
         line = "the claim is refuted" if refuted else "no violation so far"
         progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
         return question.stop and refuted and evidence.violated()
 
-    evidence = Evidence(
+    evidence = rounds.Evidence(
         question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
     )
-    gather(draws, steps, evidence, stops, each_block=question.stop)
+    rounds.gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
@@ -408,23 +366,30 @@ def _anytime(
         if any(check.result == "failed" for check in checks):
             return invalid(question, checks)
     lower = evidence.bounds()
-    bounds = [bound_of(claim, bound) for claim, bound in lower.items()]
+    bounds = [bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
+    witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
+    if violated and not question.stop and isinstance(worst, EventClaim):
+        sharp, its_bet, its_witness = _sharpened(question, evidence, worst)
+        bounds = [
+            replace(bound, lower=sharp) if each is worst else bound
+            for each, bound in zip(lower, bounds, strict=True)
+        ]
+        bet, witness = its_bet or bet, its_witness or witness
     result = Result(
         claim=worst,
         bounds=bounds,
-        violated=evidence.violated(lower),
+        violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
         round=bet,
-        witness=evidence.witness(worst, lower[worst], bet),
+        witness=witness,
         steps=done,
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
-        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
-        stopped=len(done) < len(steps),
+        calls=_calls(draws, pair),
         evidence=[
             {"share": look / total, "log10 e-value": value / math.log(10)}
             for look, value in zip(evidence.looks, wealth.history, strict=True)
@@ -433,13 +398,61 @@ def _anytime(
     return verdict_of(question, checks, result)
 
 
+def _sharpened(
+    question: Question, evidence: rounds.Evidence, claim: EventClaim
+) -> tuple[float, PlacedBet | None, Found | None]:
+    """Bound the level of a refuted claim by the last round's draws, too; return the event that won.
+
+    All rounds before choose the event, for an exact test. The bets had all of alpha to refute the
+    claim. If it holds, no bound above it may be shown, which is as probable. If it does not, the
+    claim itself is below the level, so the bets' bound and that of the event share alpha.
+    """
+    wealth = evidence.wealths[claim]
+    bound = replace(wealth, share=wealth.share * (1 - _SHARPENING)).lower_bound(claim)
+    bound = max(bound, claim.level)
+    sides = evidence.raw[evidence.best]
+    if evidence.steps[-1].pairs > 1 or len(sides[0]) < 2:
+        return bound, None, None
+    before = [side[:-1] for side in sides]
+    layout = layout_of(*before[0], *before[1], as_reals=question.as_reals)
+    x, x_prime = (layout.encode_all(batches) for batches in before)
+    draws, alpha = len(sides[0][-1]), question.alpha * wealth.share * _SHARPENING
+    _, bets = fixed.choose(
+        [(x, x_prime)], claim, draws, alpha, [layout], as_reals=question.as_reals
+    )
+    fresh = layout.encode(sides[0][-1]), layout.encode(sides[1][-1])
+    sharp = _confirmed(layout, (x, x_prime), fresh, bets, claim, alpha)
+    return sharp if sharp[0] > bound else (bound, None, None)
+
+
+def _confirmed(
+    layout: Layout,
+    past: tuple[Sample, Sample],
+    fresh: tuple[Sample, Sample],
+    bets: list[Bet],
+    claim: EventClaim,
+    alpha: float,
+) -> tuple[float, PlacedBet | None, Found | None]:
+    """Return the largest bound of chosen events on fresh draws, its event, and what is shown."""
+    lower, best = fixed.largest_bound(fixed.count(bets, fresh, layout), claim, alpha)
+    event = None if best is None else best.bet.event()
+    if best is None or event is None:
+        return lower, best, None
+    shown = found(event, layout, past, fresh, claim, swapped=best.bet.swapped)
+    return lower, best, first_visible([shown])
+
+
+def _calls(draws: rounds.Draw, pair: int) -> list[Sequence[int]]:
+    """Return the sizes of the calls of a pair, by side; empty if they are unknown."""
+    return [getattr(draws, "calls", {}).get((pair, side), ()) for side in (0, 1)]
+
+
 def _exact(
-    draws: Draw,
+    draws: rounds.Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress = no_progress,
-    calls: Mapping[tuple[int, int], Sequence[int]] | None = None,
+    progress: Progress,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
@@ -466,15 +479,10 @@ def _exact(
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    counted = fixed.count(bets, fresh, layout)
-    lower, best = fixed.largest_bound(counted, claim, question.alpha)
-    event = None if best is None else best.bet.event()
-    witness = None
-    if best is not None and event is not None:
-        witness = found(event, layout, past[pair], fresh, claim, swapped=best.bet.swapped)
+    lower, best, witness = _confirmed(layout, past[pair], fresh, bets, claim, question.alpha)
     bounds = [bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
-        same = Delta(claim.epsilon, claim.delta)
+        same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
     progress(1.0, "done")
@@ -484,11 +492,11 @@ def _exact(
         violated=lower > claim.level,
         pair=pair,
         round=best,
-        witness=first_visible([witness]),
-        steps=[Step(pairs, first, rest), Step(1, rest, rest)],
+        witness=witness,
+        steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,
-        calls=[(calls or {}).get((pair, side), ()) for side in (0, 1)],
+        calls=_calls(draws, pair),
     )
     return verdict_of(question, checks, result)

@@ -95,11 +95,11 @@ class Budget:
             seconds = timeit(lambda: make(plan, *(side[:_MANY] for side in sides)), number=1)
             self._look = max(seconds - self._verdict, seconds / 8) / _MANY
 
-    def draws(self, jobs: int) -> int:
+    def draws(self) -> int:
         """Return the number of draws of each side that fit."""
         left = self.left(_DRAWN) - self._verdict
         left = max(left - 24 * self._call, left / 4, 0.0)
-        return min(int(left / (2 * self._draw / jobs + self._look)), _MOST)
+        return min(int(left / (2 * self._draw + self._look)), _MOST)
 
     def checked(self) -> int:
         """Return the number of checked draws of each of two inputs that fit."""

@@ -38,10 +38,9 @@ class OverdueError(KeyboardInterrupt):
 
 @contextmanager
 def ends_after(seconds: float) -> Iterator[None]:
-    """Raise `OverdueError` in the block once it has taken so many seconds.
+    """Raise `OverdueError` in the block, in the main thread, once it has taken so many seconds.
 
-    It interrupts Python code in the main thread. Compiled code that does not return to Python is
-    ended with its process, if that is a child whose parent looks at it (`watched`).
+    Compiled code that does not return to Python is ended with its process, if that is `watched`.
     """
     unlimited = math.isinf(seconds) or not hasattr(signal, "setitimer")
     if unlimited or threading.current_thread() is not threading.main_thread():
@@ -93,8 +92,8 @@ def watched(file: int, seconds: float | None = None) -> None:
 def answered(run: Callable[[], int]) -> int | str:
     """Return the exit code of a function, or in words why it did not return one.
 
-    It runs in a child process: what it calls may end the process with any exit code, crash, or
-    never return. Signals are passed on, and the child ends with this process.
+    It runs in a child process, as what it calls may end its process, crash, or never return.
+    Signals are passed on, and the child ends with this process.
     """
     if not hasattr(os, "fork"):
         return run()

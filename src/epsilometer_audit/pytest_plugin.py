@@ -1,25 +1,13 @@
-"""Audits in pytest: a fixture ``audit``, and one alpha for the whole suite.
-
-    def test_noisy_count(audit):
-        audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], claim=ea.pure(1.0))
-
-The test fails if the verdict is "violated", "invalid" or "undecided". Common options of calls can
-stand in a mark, on a test, a class or a module; the nearest mark, and the call itself, win:
+"""Audits in pytest: a fixture ``audit``, and one alpha for the whole suite (docs/pytest.md).
 
     @pytest.mark.privacy(epsilon=1, pairs=[([0, 0, 1], [0, 1, 1])], samples=20_000)
     def test_noisy_count(audit):
         audit(noisy_count)
 
-**Alpha.** If every claim holds, the probability of any "violated" in a session is ``privacy_alpha``
-at most: the selected tests that take ``audit`` share it, and the calls of each (see `shares`).
-Processes of pytest-xdist collect the same tests and so find the same shares. Parts of a suite in
-separate sessions have an alpha each.
-
-**Seed.** All draws follow from ``privacy_seed``, the test's id and the number of the call, in
-any order and process. A failure shows the command that repeats its draws.
-
-**Retries** are refused: a test that is run again until it passes has no level. A new session at the
-same seed is allowed, as it makes the same draws; the summary warns of mechanisms without a seed.
+The selected tests that take ``audit`` share alpha, and the calls of each (see `shares`). Processes
+of pytest-xdist collect the same tests and so find the same shares. All draws follow from the seed,
+the test's id and the number of the call. A test that is run again until it passes has no level, so
+retries are refused; a new session makes the same draws.
 
 pytest loads this module wherever the package is installed: it imports nothing that costs time.
 """
@@ -36,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -51,71 +39,68 @@ _MARK = (
     "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
     "the fixture audit is to take where a call does not say it; any option of epsilometer.audit."
 )
-_Value = TypeVar("_Value", int, float)
-_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi")
-_OF_THE_SUITE = ("alpha", "seed")
+_OPTIONS: tuple[tuple[str, type, float, str], ...] = (
+    ("alpha", float, 0.05, "probability of any false violation, over all audits of the session"),
+    ("seed", int, 0, "what the draws of all audits follow from"),
+)
+_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi", "profile", "tradeoff")
 _EXPECTED = "not refuted"  # or better
-_SENSITIVE = ("not refuted", "holds", "undecided")  # verdicts with a detectable level
-_ORDER = ("violated", "invalid", "undecided", "holds", "not refuted", "unfinished", "refused")
+_SENSITIVE = ("not refuted", "undecided")  # verdicts with a detectable level
+_ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
 _REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add alpha and seed, to the command line and to the configuration."""
     group = parser.getgroup("privacy", "audits of differential privacy (epsilometer)")
-    real: Literal["float", "string"] = "float" if pytest.version_tuple >= (8, 4) else "string"
-    whole: Literal["int", "string"] = "int" if pytest.version_tuple >= (8, 4) else "string"
-    alpha = "probability of any false violation, over all audits of the session"
-    parser.addini("privacy_alpha", alpha, real, 0.05)
-    group.addoption("--privacy-alpha", type=float, metavar="ALPHA", help=f"{alpha}, default 0.05")
-    seed = "what the draws of all audits follow from"
-    parser.addini("privacy_seed", seed, whole, 0)
-    group.addoption("--privacy-seed", type=int, metavar="SEED", help=f"{seed}, default 0")
+    for name, kind, default, text in _OPTIONS:
+        own: Any = kind.__name__ if pytest.version_tuple >= (8, 4) else "string"
+        parser.addini(f"privacy_{name}", text, own, default)
+        option, shown = f"--privacy-{name}", f"{text}, default {default}"
+        group.addoption(option, type=kind, metavar=name.upper(), help=shown)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options, and register the suite."""
     config.addinivalue_line("markers", _MARK)
-    alpha = _option(config, "privacy_alpha", float)
-    if not 0 < alpha < 1:
-        raise pytest.UsageError(f"privacy_alpha must lie strictly between 0 and 1, got {alpha!r}")
-    seed = _option(config, "privacy_seed", int)
-    if seed < 0:
-        raise pytest.UsageError(f"privacy_seed must be 0 or more, got {seed!r}")
-    config.pluginmanager.register(_Suite(alpha, seed), "epsilometer-suite")
-
-
-def _option(config: pytest.Config, name: str, kind: Callable[[Any], _Value]) -> _Value:
-    value = config.getoption(name)
-    try:
-        return kind(config.getini(name) if value is None else value)
-    except (TypeError, ValueError) as error:
-        raise pytest.UsageError(f"{name}: {error}") from None
+    given: dict[str, Any] = {}
+    for name, kind, _, _ in _OPTIONS:
+        value = config.getoption(f"privacy_{name}")
+        try:
+            given[name] = kind(config.getini(f"privacy_{name}") if value is None else value)
+        except (TypeError, ValueError) as error:
+            raise pytest.UsageError(f"privacy_{name}: {error}") from None
+    if not 0 < given["alpha"] < 1:
+        text = f"privacy_alpha must lie strictly between 0 and 1, got {given['alpha']!r}"
+        raise pytest.UsageError(text)
+    if given["seed"] < 0:
+        raise pytest.UsageError(f"privacy_seed must be 0 or more, got {given['seed']!r}")
+    config.pluginmanager.register(_Suite(**given), "epsilometer-suite")
 
 
 @pytest.fixture
 def audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit mechanisms of differential privacy: ``audit(mechanism, pairs=[...], claim=...)``.
 
-    It returns the verdict; the test fails unless that is "not refuted" or "holds", or equals
+    It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
     delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
     outputs.
     """
-    test = request.node.stash.get(_TEST, None)
+    test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:
         _fail(
             "audit must be an argument of the test, or of a fixture that it takes: the tests that "
             "share alpha are counted before any is run"
         )
     test.requested = True
-    return Auditor(test)
+    return test
 
 
 @dataclass
-class _Test:
-    """The state of a test that takes ``audit``."""
+class Auditor:
+    """The fixture ``audit`` of a test, with its state."""
 
     item: pytest.Item
     suite: _Suite
@@ -139,8 +124,8 @@ class _Test:
         self.message = "\n".join(lines)
         _fail(self.message)
 
-    def next_call(self) -> tuple[int, float, int]:
-        """Return number, alpha and seed of the next audit; refuse it in a second attempt."""
+    def next_call(self) -> tuple[float, int]:
+        """Return alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
         if self.audited_in not in (None, self.attempt):
             self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
@@ -153,18 +138,7 @@ class _Test:
         self.calls += 1
         identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
         seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
-        alpha = share_of(self.suite.alpha, self.suite.tests, self.calls)
-        return self.calls, alpha, seed
-
-
-_TEST = pytest.StashKey[_Test]()
-
-
-class Auditor:
-    """The fixture ``audit``."""
-
-    def __init__(self, test: _Test) -> None:
-        self._test = test
+        return share_of(self.suite.alpha, self.suite.tests, self.calls), seed
 
     def __call__(
         self,
@@ -175,7 +149,7 @@ class Auditor:
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
 
-        The test fails unless the verdict is ``expect``, by default "not refuted" or "holds".
+        The test fails unless the verdict is ``expect``, by default "not refuted".
         """
         __tracebackhide__ = True
         from epsilometer_audit.auditing import audit
@@ -197,42 +171,48 @@ class Auditor:
         from epsilometer_audit.formats import short
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        test, suite = self._test, self._test.suite
-        options = _merged(test.item, function, own)
+        suite, test = self.suite, self.item.nodeid
+        options = _merged(self.item, function, own)
         expect = options.pop("expect", None) or _EXPECTED
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
-        number, alpha, seed = test.next_call()
-        place = _row("place", _location(sys._getframe(2), test.item))
-        record: dict[str, Any] = {"test": test.item.nodeid, "tests": suite.tests, "alpha": alpha}
+        alpha, seed = self.next_call()
+        frame, root = sys._getframe(2), self.item.config.rootpath
+        file = Path(frame.f_code.co_filename)
+        shown = file.relative_to(root) if file.is_relative_to(root) else file
+        place = f"  place       {shown}:{frame.f_lineno}"
+        record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
         record |= {"verdict": "unfinished", "expected": expect != _EXPECTED, "seeded": True}
-        test.pending.append(record)
+        self.pending.append(record)
         try:
             claim = _claim(options)
             verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
             lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
         if verdict is None:  # outside the handler, whose traceback would be shown
-            test.fail([*lines, place])
+            self.fail([*lines, place])
         record["verdict"] = verdict.verdict
         if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
             least, claimed = verdict.detectable or math.inf, worst.claimed
-            shown = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
-            text = f"{worst.quantity} {shown} where {short(claimed)} is claimed"
+            level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+            text = f"{worst.quantity} {level} where {short(claimed)} is claimed"
             record["caught"] = least / max(claimed, 1e-12), text
         seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
         record["seeded"] = all(result == "passed" for result in seeds)
         if record["seeded"]:
             share = share_of(suite.alpha, suite.tests)
             options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
-            replay = f"pytest {shlex.quote(test.item.nodeid)} {options_of_all}"
+            replay = f"pytest {shlex.quote(test)} {options_of_all}"
             verdict = replace(verdict, replay=replay)
         if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
             demanded = f" ({expect} was expected)" if record["expected"] else ""
-            part = f"{alpha:.3g} for audit {number} of this test, {suite.alpha:g} for all tests"
-            test.fail([first + demanded, *rest, _row("alpha", part), place])
+            part = f"{alpha:.3g} for audit {self.calls} of this test, {suite.alpha:g} for all tests"
+            self.fail([first + demanded, *rest, f"  alpha       {part}", place])
         return verdict
+
+
+_TEST = pytest.StashKey[Auditor]()
 
 
 class _Suite:
@@ -250,7 +230,7 @@ class _Suite:
         items = [item for item in session.items if "audit" in getattr(item, "fixturenames", ())]
         self.tests = len(items)
         for item in items:
-            item.stash[_TEST] = _Test(item, self)
+            item.stash[_TEST] = Auditor(item, self)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -330,35 +310,32 @@ def _merged(
 ) -> dict[str, Any]:
     """Return the options of a call: its own, then those of the nearest mark that has them."""
     __tracebackhide__ = True
+    from epsilometer.errors import suggest
     from epsilometer_audit.auditing import audit, audit_outputs
 
-    known = {"expect", *_CLAIMS, *list(inspect.signature(function).parameters)[1:]}
-    either = known.union(*(inspect.signature(f).parameters for f in (audit, audit_outputs)))
+    known, other = (
+        {"expect", *_CLAIMS, *list(inspect.signature(each).parameters)[1:]}
+        for each in (function, audit_outputs if function is audit else audit)
+    )
     own = {name: value for name, value in call.items() if value is not None}
     layers: list[tuple[str, set[str], Mapping[str, Any]]] = [("audit", known, own)]
     for mark in item.iter_markers("privacy"):  # the nearest comes first
         if mark.args:
             _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
-        layers.append(("mark privacy", either, mark.kwargs))
+        layers.append(("mark privacy", known | other, mark.kwargs))
     options: dict[str, Any] = {}
     for where, names, layer in reversed(layers):
-        _refuse(layer, names, where)
+        for name in layer:
+            if name in ("alpha", "seed"):
+                _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
+            if name not in names:
+                _fail(f"{where}: no option {name!r}{suggest(name, names - {'alpha', 'seed'})}")
         if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
             options = {name: value for name, value in options.items() if name not in _CLAIMS}
         options |= {name: value for name, value in layer.items() if name in known}
     if "pairs" in known and "pairs" not in options:
         _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
     return options
-
-
-def _refuse(options: Mapping[str, Any], known: set[str], where: str) -> None:
-    from epsilometer.errors import suggest
-
-    for name in options:
-        if name in _OF_THE_SUITE:
-            _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
-        if name not in known:
-            _fail(f"{where}: no option {name!r}{suggest(name, known - set(_OF_THE_SUITE))}")
 
 
 def _claim(options: dict[str, Any]) -> AnyClaim:
@@ -375,17 +352,6 @@ def _claim(options: dict[str, Any]) -> AnyClaim:
             f"or renyi={{2: .5}}; got {' and '.join(claims) or 'none'}"
         )
     return claim_of(claims)
-
-
-def _location(frame: Any, item: pytest.Item) -> str:
-    file = Path(frame.f_code.co_filename)
-    root = item.config.rootpath
-    shown = file.relative_to(root) if file.is_relative_to(root) else file
-    return f"{shown}:{frame.f_lineno}"
-
-
-def _row(name: str, text: str) -> str:
-    return f"  {name:12}{text}"
 
 
 def _fail(text: str) -> NoReturn:

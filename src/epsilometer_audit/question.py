@@ -18,16 +18,14 @@ from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, Curve, EventClaim, parts
-from epsilometer_audit.statistics.upper import MOST_OUTCOMES
+from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
 
 MOST_DRAWS = 10**9  # of a side, which are kept in memory
-MOST_JOBS = 256
 MOST_CANARIES = 1_000_000
-NOTIONS = ("epsilon", "renyi", "gdp", "zcdp")
+NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
@@ -40,8 +38,8 @@ _NEEDS = {  # an option, and the options of which it needs one
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
 }
-_OF_DRAWS = ("pairs", "samples", "budget", "jobs", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "outcomes", "renyi", "zcdp")
+_OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
+_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -49,8 +47,7 @@ _EXCLUDES = {
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
-    "renyi": ("exact",),
-    "zcdp": ("exact",),
+    **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
 }
 
 
@@ -59,14 +56,11 @@ def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = s
 
     ``present`` has the user's name for each; ``spelled`` returns that of a missing one.
     """
-    exclusive = [(name, others) for name, others in _EXCLUDES.items() if name in present]
+    exclusive = [*_EXCLUDES.items()]
     exclusive += [(name, names[i + 1 :]) for names in _ONE_OF for i, name in enumerate(names)]
     for name, others in exclusive:
-        for other in others:
-            if name in present and other in present:
-                raise ArgumentError(
-                    present[other], f"cannot be used with {present[name]}; choose one"
-                )
+        for other in [o for o in others if {name, o} <= {*present}]:
+            raise ArgumentError(present[other], f"cannot be used with {present[name]}; choose one")
     for name, others in _NEEDS.items():
         if name in present and not set(others) & set(present):
             missing = " or ".join(map(spelled, others))
@@ -85,13 +79,11 @@ class Question:
     pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
     samples: int | None = None
     budget: float | None = None
-    jobs: int = 1
     alpha: float = 0.05
     seed: int = 0
     detect: float | None = None
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
-    outcomes: int | None = None
     as_reals: bool = False
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
@@ -99,17 +91,15 @@ class Question:
     started: float = 0.0  # by `time.perf_counter`
 
     def __post_init__(self) -> None:
-        if not isinstance(self.claim, Claim | Curve):
-            choices = "pure(...), approximate(...), renyi(...), gdp(...) or zcdp(...)"
+        if not isinstance(self.claim, AnyClaim):
+            choices = "pure(...), approximate(...), renyi(...), gdp(...), zcdp(...) or profile(...)"
             raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
         if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
-        default: Method = "anytime"
-        if self.audited == "recorded outputs" and isinstance(self.claim, EventClaim):
-            default = "exact"
-        if self.audited == "one run":
-            default = "one run"
+        exact = self.audited == "recorded outputs" and isinstance(self.claim, EventClaim)
+        one_run = self.audited == "one run"
+        default: Method = "one run" if one_run else "exact" if exact else "anytime"
         if (method := self.method or default) not in ("anytime", "exact", default):
             raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
         check_together(self._present())
@@ -117,37 +107,27 @@ class Question:
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
-        if self.outcomes is not None:
-            checks.integer("outcomes", self.outcomes, minimum=2, maximum=MOST_OUTCOMES)
         values = {
             "alpha": checks.between_0_and_1("alpha", self.alpha),
             "seed": checks.integer("seed", self.seed, minimum=0),
-            "jobs": checks.integer("jobs", self.jobs, maximum=MOST_JOBS),
-            "detect": self._checked_detect(),
             "method": method,
         }
+        if self.detect is not None:
+            first, *others = parts(self.claim)
+            if others:
+                raise ArgumentError("detect", "needs a claim of one order or point")
+            values["detect"] = claims.checked_detect(self.detect, first)
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
-        names = ("samples", "budget", "outcomes")
-        present = {name: name for name in names if getattr(self, name) is not None}
-        present |= {"stop": "stop"} if self.stop else {}
+        notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
+        names = [name for name in ("samples", "budget", "stop") if getattr(self, name)]
+        present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
-        kinds = {"recorded outputs": "outputs", "one run": "one_run"}
-        present |= {kinds[self.audited]: self.audited} if self.audited in kinds else {}
-        notion = self.claim.to_plain()["notion"]
-        return present | ({notion: notion} if notion in NOTIONS else {})
-
-    def _checked_detect(self) -> float | None:
-        """Return ``detect``, which must exceed the claim."""
-        if self.detect is None:
-            return None
-        first, *others = parts(self.claim)
-        if others:
-            raise ArgumentError("detect", "needs a claim of one order")
-        return claims.checked_detect(self.detect, first)
+        kind = kinds.get(self.audited, self.audited.replace(" ", "_"))
+        return present | {kind: self.audited}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -161,21 +141,18 @@ class Question:
         return known or None
 
 
-# --- its parts, from plain data -------------------------------------------------------------------
-
-
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
-    names = ("delta", *NOTIONS)
-    levels = {name: plain[name] for name in names if plain.get(name) is not None}
+    levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}
     check_together({name: name for name in levels})
     if not levels:
-        raise ArgumentError("claim", "must be one of epsilon (with delta or not), renyi, gdp, zcdp")
+        choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
+        raise ArgumentError("claim", f"must be one of {choices}")
     return levels
 
 
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of levels: ``epsilon`` and ``delta``, ``renyi``, ``gdp`` or ``zcdp``.
+    """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
 
     Raise `ArgumentError` if it names none or several, or the claim is impossible.
     """
@@ -200,16 +177,16 @@ def source_of(
     if isinstance(mechanism, str):
         mechanism = {"function": mechanism}
     if isinstance(mechanism, Mapping):
-        if "command" not in mechanism and "python" not in mechanism:
-            options: dict[str, Any] = {"failures": failures, "timeout": timeout}
-            return load(mechanism["function"], parameters=parameters, **options)
         from epsilometer_audit.sources.worker import WorkerSource, python_worker
 
-        options = {"failures": failures} | ({} if timeout is None else {"timeout": timeout})
+        options: dict[str, Any] = {"failures": failures}
+        options |= {} if timeout is None else {"timeout": timeout}
         if "command" in mechanism:
             return WorkerSource(mechanism["command"], **options)
-        python, spec = mechanism["python"], mechanism["function"]
-        return python_worker(python, spec, parameters=parameters, **options)
+        function, options["parameters"] = mechanism["function"], parameters
+        if "python" in mechanism:
+            return python_worker(mechanism["python"], function, **options)
+        return load(function, **options)
     if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
         return mechanism  # type: ignore[no-any-return]
     return callable_source(mechanism, failures=failures)

@@ -4,12 +4,9 @@ A **family** of tests has one alpha. If all claims hold, the probability that *a
 family says "violated" is at most alpha, however the tests depend on each other (a union bound).
 Families within families divide further:
 
-- the verdicts of a file of audits, and the orders of a claim of `epsilometer audit`: their number
-  is known before any draw, and all have equal shares;
+- the verdicts of a file of audits, and the orders of a claim: all have equal shares;
 - the tests of a session of pytest: equal shares, too. How many audits a test makes is not known
   beforehand, so its i-th has 6 / (pi i)^2 of the test's share: .61, .15, .07, ..., 1 in all.
-
-Pairs of inputs and events take no share: one test is of all of them.
 """
 
 from __future__ import annotations

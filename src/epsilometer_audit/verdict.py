@@ -7,25 +7,14 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from epsilometer.errors import ArgumentError
-from epsilometer_audit import figures
-from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
+from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
 
-VerdictName = Literal["violated", "holds", "not refuted", "undecided", "invalid"]
-
-EXIT_CODES: Mapping[str, int] = {
-    "holds": 0,
-    "not refuted": 0,
-    "violated": 1,
-    "undecided": 3,
-    "invalid": 4,
-}
+EXIT_CODES = {"not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
 
 LOW_BITS = (
     "the low bits of floating-point outputs are looked at, and they tell these inputs apart "
@@ -42,10 +31,9 @@ class Witness:
 
     ``count`` of ``draws`` are of the side where the event is too likely for the claim,
     ``count_prime`` of ``draws_prime`` of the other; none of them chose the event. ``ranges`` is the
-    whole event as numbers, of which the text may leave out some (see `Event.to_plain`), and the
-    outcomes of codes. ``note`` is a warning, if any. ``rests_on`` says what the bound rests on, if
-    it is not the event itself; if that is a score, the event has its strongest terms, and ``score``
-    is the event of the whole score, like ``ranges``.
+    whole event as numbers (see `Event.to_plain`), and the outcomes of codes. ``note`` is a warning.
+    ``rests_on`` says what the bound rests on, if not the event itself; if that is a score, the
+    event has its strongest terms, and ``score`` is the event of the whole score, like ``ranges``.
     """
 
     event: str
@@ -66,13 +54,20 @@ class Witness:
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower confidence bound for a claimed number, and an upper one where there is any."""
+    """A lower confidence bound for a claimed number."""
 
     quantity: str
     claimed: float
     lower: float
-    upper: float | None = None
     order: float | None = None
+    delta: float | None = None  # of a point of a profile
+
+    @property
+    def name(self) -> str:
+        """The quantity with its order, or the point of a profile."""
+        if self.delta is not None:
+            return f"{self.quantity} at delta = {self.delta:g}"
+        return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
 
 
 @dataclass(frozen=True)
@@ -82,24 +77,23 @@ class Verdict:
     Parameters
     ----------
     verdict
-        ``violated``; ``not refuted``; ``holds``, only where declared facts about the outputs allow
-        an upper bound; ``undecided``, where the draws may have missed a violation; ``invalid``,
-        where they are not independent draws, or the mechanism failed.
+        ``violated``; ``not refuted``; ``undecided``, where the draws may have missed a violation;
+        ``invalid``, where they are not independent draws, or the mechanism failed.
     claim, claimed
         The claim as JSON and as text.
     alpha
         The probability of "violated" where the claim holds, over all pairs, directions and events.
     method
-        ``anytime``, a test martingale; ``exact``, one test for a fixed number of draws; or
-        ``one run``, one test of guesses about canaries.
+        ``anytime``, a test martingale; ``exact``, one test at the end; ``one run``, of canaries.
     bounds
         For each claimed number.
     p_value
         Of the claim, at any time, or in one run; for the exact test None.
-    pair, direction, name
-        The pair of inputs with most evidence, its direction, and its name.
-    witness
-        The event of that evidence, if any.
+    pair, direction, name, witness
+        The pair of inputs with most evidence, its direction and name, and the event, if any.
+    tried
+        All pairs: the ``name``, the texts of the ``pair``, by the part that differs where they are
+        long, and the ``draws`` of a side.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
     draws
@@ -108,7 +102,8 @@ class Verdict:
         The log of the e-value by each share of the draws; empty for other tests.
     guesses
         Of an audit in one run: the ``rule``, and the numbers of its ``guesses``, of the ``right``
-        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha.
+        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha;
+        and ``independent_mu``, a lower end for mu if canaries are independent: no bound.
     cause
         The result of `explain`, if requested: `Cause.to_plain`.
     """
@@ -123,6 +118,7 @@ class Verdict:
     pair: tuple[Any, Any] | None = None
     name: str | None = None
     direction: str | None = None
+    tried: Sequence[Mapping[str, Any]] = ()
     witness: Witness | None = None
     detectable: float | None = None
     detect: float | None = None
@@ -165,46 +161,18 @@ class Verdict:
         """Return its JSON text; ``ascii_only`` escapes all other letters."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the figure of the verdict with matplotlib, and return its axes.
-
-        It is the growth of the e-value, with the line beyond which the claim is refuted. Tests
-        without an e-value show the probabilities of the witness, and what the claim allows.
-
-        Parameters
-        ----------
-        ax
-            Where to draw; by default in a figure of its own.
-        """
-        if not self._has_figure:
-            raise ArgumentError("plot", "needs a verdict with evidence or a witness; this has none")
-        ax = figures.axes_of(ax)
-        if self.evidence:
-            figures.draw_evidence(ax, self.evidence, self.limit)
-        elif self.witness is not None:
-            figures.draw_witness(ax, self.witness.counts, figures.read_claim(self.claim))
-        return ax
-
     def _repr_html_(self) -> str:
-        """Return the table that a notebook shows, with the figure where matplotlib is installed."""
+        """Return the table that a notebook shows."""
         first, *rows = (html.escape(legal(line)) for line in self.lines())
         style = ' style="text-align: left"'
         cells = [f"<tr><th{style}>{row[:14].strip()}<td{style}>{row[14:]}" for row in rows]
-        page = f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
-        try:
-            figure = figures.image(self.plot) if self._has_figure else ""
-        except ImportError:
-            figure = ""
-        return page + (figure and f'<img alt="{first}" src="data:image/svg+xml;base64,{figure}">')
-
-    @property
-    def _has_figure(self) -> bool:
-        return bool(self.evidence) or (self.witness is not None and self.guesses is None)
+        return f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
 
     @property
     def limit(self) -> float:
-        """The e-value that refutes the claim: of each order, where several are claimed."""
-        return 1 / share_of(self.alpha, len(self.claim.get("orders", "1")))
+        """The e-value that refutes the claim: each order or point of it, if there are several."""
+        several = self.claim.get("orders") or self.claim.get("deltas") or "1"
+        return 1 / share_of(self.alpha, len(several))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -217,45 +185,34 @@ class Verdict:
         sure = f"{percent_sure(self.alpha)} % confidence"
         worst = self.worst
         if self.verdict == "violated" and worst:
-            order = f" of order {worst.order:g}" if worst.order else ""
-            return (
-                f"VIOLATED: {self.claimed} is claimed, {worst.quantity}{order} is at least "
-                f"{short(worst.lower, worst.claimed)} ({sure})"
-            )
-        if self.verdict == "holds" and worst and worst.upper is not None:
-            return (
-                f"HOLDS: {worst.quantity} is at most {short(worst.upper)} ({sure}), if the "
-                "declared facts about the outputs are true"
-            )
-        if self.verdict == "invalid":
-            return f"INVALID: {'; '.join(self.reasons) or 'the draws are not independent'}"
-        if self.verdict == "undecided":
-            return f"UNDECIDED: {'; '.join(self.reasons)}"
-        return f"NOT REFUTED: {self.claimed}"
+            least = f"{worst.name} is at least {short(worst.lower, worst.claimed)} ({sure})"
+            return f"VIOLATED: {self.claimed} is claimed, {least}"
+        if self.verdict == "not refuted":
+            return f"NOT REFUTED: {self.claimed}"
+        reasons = "; ".join(self.reasons) or "the draws are not independent"
+        return f"{self.verdict.upper()}: {reasons}"
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = []
         for bound in self.bounds:
-            order = f" of order {bound.order:g}" if bound.order else ""
-            upper = "" if bound.upper is None else f", at most {short(bound.upper)}"
-            text = f"{bound.quantity}{order} at least {short(bound.lower, bound.claimed)}{upper}"
+            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}"
             rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         rows += self._witness_rows()
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
-            x, x_prime = map(input_text, self.pair or ("", ""))
+            x, x_prime = pair_texts(*(self.pair or ("", "")))
             turned = x != x_prime and self.direction == f"{x_prime} against {x}"
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))
         if self.verdict in ("not refuted", "undecided"):
+            none, by = "unknown", "such an event"
+            if self.guesses is not None:
+                none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
             least = worst.claimed if (worst := self.worst) else None
-            text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
-            if self.detectable is not None:
-                by = "such an event" if self.guesses is None else "guesses as good as it allows"
-                text = f"{short(self.detectable, least)} by {by}, with probability .9"
-            rows.append(("detectable", text))
+            level = "" if self.detectable is None else short(self.detectable, least)
+            rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
@@ -263,11 +220,8 @@ class Verdict:
         if self.source:
             many, assumed = "many draws a call", ", assumed independent"
             rows.append(("source", self.source.replace(many, many + assumed)))
-        rows += [
-            (check["result"], check["words"])
-            for check in self.checks
-            if check["result"] == "note" or (check["result"] == "failed" and not self.reasons)
-        ]
+        shown = ("note",) if self.reasons else ("note", "failed")
+        rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]
         if self.cause is not None:
             rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
@@ -303,8 +257,7 @@ def as_expected(word: str, expected: str | None) -> str | None:
     """
     if expected is None or word == "missing":
         return None
-    as_good = "not refuted" if word == "holds" else word
-    return "yes" if expected in (word, as_good) else "no"
+    return "yes" if expected == word else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -312,4 +265,8 @@ def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
     rules = f"; one of {guesses['rules']} rules that were tried" if guesses["rules"] > 1 else ""
     right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}{rules}"
     canaries = f"{guesses['canaries']}, of which {guesses['included']} were in"
-    return [("guesses", right), ("canaries", canaries)]
+    rows = [("guesses", right), ("canaries", canaries)]
+    if (mu := guesses.get("independent_mu")) is not None:
+        text = f"mu at least {short(mu)} if canaries are independent and their scores Gaussian"
+        rows.append(("estimate", f"{text}: not tested, no bound, no part of the verdict"))
+    return rows

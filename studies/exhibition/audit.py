@@ -21,9 +21,9 @@ import epsilometer_audit.auditing  # noqa: F401
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.formats import as_plain, input_text
 from epsilometer_audit.grids.verdicts import FAILED, MISSING, Row, audited, without
-from epsilometer_audit.rendering.page import html_of
 from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.files.storage import atomic, write_columns
+from exhibition.verdicts import html_of
 
 _SHOWN = 400  # characters of an input that is kept in full
 _log = logging.getLogger("epsilometer")

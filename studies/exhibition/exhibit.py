@@ -23,9 +23,9 @@ _ABOUT = {  # the facts about a mechanism in each collection
     "museum": ("package", "version", "fault"),
     "census": ("package", "version", "relation", "feature"),
 }
-WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted", "holds")
+WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted")
 _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
-_NUMBERS = ("claimed_level", "bound", "upper", "detectable", "p_value", "alpha", "seconds")
+_NUMBERS = ("claimed_level", "bound", "detectable", "p_value", "alpha", "seconds")
 _NEXT = ("audit", "parameters", "pairs", "claim", "finding")
 _LAST = ("reference", "error", "source", "path")
 
@@ -109,7 +109,6 @@ def _cells(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "quantity": worst.get("quantity"),
         "claimed_level": worst.get("claimed"),
         "bound": verdict["bound"],
-        "upper": worst.get("upper"),
         "detectable": verdict["detectable"],
         "p_value": verdict["p_value"],
         "witness": witness.get("event") or guessed(verdict["guesses"]),

@@ -67,7 +67,8 @@ class _Audited(Product):
     study: AuditStudy
 
     def code(self) -> str:
-        return sources.digest(HERE / f"{self.rule}.py")
+        page = (HERE / "verdicts.py", HERE / "evidence.py") if self.rule == "audit" else ()
+        return sources.digest(HERE / f"{self.rule}.py", *page)
 
     def stopped(self) -> str:
         """Return the reasons why its jobs had to be stopped; one more reason makes it again."""

@@ -19,15 +19,12 @@ from epsilometer_audit.cli.main import main
 from epsilometer_audit.explaining.comparing import cause_of, same
 from epsilometer_audit.explaining.explain import explain
 from epsilometer_audit.explaining.words import value_text
-from epsilometer_audit.rendering.page import html_of
 from epsilometer_audit.serving.loading import load
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.serving.replay import replaying
 from epsilometer_audit.serving.replay.recording import summary
 from epsilometer_audit.serving.replay.replaying import forked, replayed
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
-from epsilometer_audit.statistics.claims import pure
-from epsilometer_audit.verdict import Verdict
 from tests.sharing import build_once
 
 IMPORTS = """
@@ -571,13 +568,3 @@ def test_only_python_functions_are_explained(source, capsys):
     assert main(["audit", *source, *pair, "--epsilon", "1", "--explain"]) == 2
     message = "epsilometer: --explain: needs SOURCE, which is missing\n"
     assert capsys.readouterr().err == message
-
-
-def test_the_page_shows_the_cause(written):
-    pytest.importorskip("matplotlib")
-    cause = explain(written(HALF), ([0], [1]), runs=3)
-    verdict = Verdict("violated", {}, "epsilon = 1", 0.05, "exact", cause=cause.to_plain())
-    page = html_of((verdict, pure(1)))
-    assert "<h2>Cause</h2>" in page
-    assert "same calls and noise, another output: " in page
-    assert "3 runs on x and on x'" in page

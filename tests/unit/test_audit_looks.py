@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from fractions import Fraction
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -17,12 +18,12 @@ from hypothesis import strategies as st
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.choosing import best
+from epsilometer_audit.events.choosing import best, crossed
 from epsilometer_audit.events.events import MINUS_ZERO, ZERO, Event, View, lowest_bits
 from epsilometer_audit.events.formula import Formula
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.fine_cells import low_bits
-from epsilometer_audit.statistics.scores import learned_scores
+from epsilometer_audit.statistics.scores import learned_score
 from tests.benchmarks.honest import HONEST
 from tests.unit.written_events import again, event_of
 
@@ -53,7 +54,7 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
     x[:50], y[:60] = math.nan, math.inf
-    (look,) = low_bits(Numbers(x, y, 16, View(), fine=True))
+    (look,) = low_bits(Numbers(x, y, 16, View()))
     for side, counts in zip((x, y), look.folds, strict=True):
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
@@ -194,22 +195,42 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-def test_a_score_is_learned_to_the_byte_and_judged_on_other_draws():
+def learned(x: Any, y: Any, entries: Any) -> Numbers | None:
+    """Return the cells of a score."""
+    score = crossed(partial(learned_score, entries=entries), x, y)
+    return None if score is None else Numbers(*score.sides, 64, score.view, values=False)
+
+
+def test_a_score_is_learned_to_the_byte_and_its_event_replays():
     rng = np.random.default_rng(8)
     x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
-    first, second = (next(learned_scores(x, y, (0, 1), 64)) for _ in range(2))
+    first, second = (learned(x, y, (0, 1)) for _ in range(2))
+    assert first is not None
+    assert second is not None
     assert first.view == second.view
-    assert sum(counts.sum() for counts in first.folds) == 3000  # halves of both sides
-    x[1500:], y[1500:] = y[1500:].copy(), x[1500:].copy()
-    swapped = next(learned_scores(x, y, (0, 1), 64))
-    assert swapped.view == first.view
     candidate, _ = best([first], 3000)
     assert candidate is not None
     event = again(candidate.make_event())
     text = layout_of(x).text(event)
     assert text.startswith("score of 2 entries ")
-    inside = np.unique(first.coded(x[event.holds(x)]))
-    assert (event.holds(y) == np.isin(first.coded(y), inside)).all()
+    both = np.concatenate([x, y])
+    codes, inside = first.coded(both), event.holds(both)
+    assert np.intersect1d(codes[inside], codes[~inside]).size == 0
+
+
+def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
+    rng = np.random.default_rng(8)
+    x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
+    learn = partial(learned_score, entries=(0, 1))
+    score, view = crossed(learn, x, y), learn(x[1500:], y[1500:])
+    assert score is not None
+    assert view is not None
+    assert (score.sides[0][:1500] == view.of(x[:1500])).all()
+    # of draws that do not differ, no score tells the sides apart
+    both = np.concatenate([x, y])[rng.permutation(6000)]
+    score = crossed(learn, both[:3000], both[3000:])
+    assert score is not None
+    assert abs(np.mean(score.sides[0]) - np.mean(score.sides[1])) < 4 * np.std(score.sides) / 38
 
 
 def test_a_formula_is_evaluated_and_restored():
@@ -230,7 +251,7 @@ def test_a_formula_is_evaluated_and_restored():
     ],
 )
 def test_where_nothing_can_be_learned_there_is_no_score(x, entries):
-    assert list(learned_scores(x, x.copy(), entries, 64)) == []
+    assert learned(x, x.copy(), entries) is None
 
 
 def test_extreme_numbers_are_learned_from_without_a_word():
@@ -240,7 +261,8 @@ def test_extreme_numbers_are_learned_from_without_a_word():
     y = x[rng.permutation(3000)]
     whole = (x > 0).astype(np.int64)
     for sides in ((x, y), (whole, whole[::-1])):
-        for look in learned_scores(*sides, (0, 1, 2), 64):
+        look = learned(*sides, (0, 1, 2))
+        if look is not None:
             assert np.isfinite(look.view.of(sides[0])).all()
 
 

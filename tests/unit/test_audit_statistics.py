@@ -39,7 +39,6 @@ from epsilometer_audit.statistics.rounds import (
     shuffled,
     successive,
 )
-from epsilometer_audit.statistics.upper import upper_bound
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -269,31 +268,6 @@ def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
     bet = Bet(lambda s: s, event, event, False, 0.977, 0.841, 0.1, 0.1)
     x, y = (np.repeat([1, 0], [round(10_000 * p), round(10_000 * (1 - p))]) for p in (0.977, 0.841))
     assert 0.9 < largest_bound(count([bet], (x, y)), gdp(0.5), 0.05)[0] < 1.0
-
-
-# --- bounds from above ----------------------------------------------------------------------------
-
-
-def test_a_delta_of_finite_outcomes_has_an_upper_bound():
-    rng = np.random.default_rng(1)
-    x, y = (rng.choice(3, size=5000, p=law) for law in ((0.5, 0.3, 0.2), (0.3, 0.3, 0.4)))
-    bound = upper_bound([(x, y)], Delta(0.0, 0.1), 3, 0.05)
-    assert bound is not None
-    assert 0.2 <= bound < 0.3
-
-
-def test_an_outcome_that_one_side_never_showed_has_no_upper_bound():
-    x, y = np.zeros(1000, np.int64), np.repeat([0, 1], 500)
-    assert upper_bound([(x, y)], pure(1.0), 2, 0.05) == math.inf
-    with pytest.raises(ArgumentError, match="outcomes must be at least 3"):
-        upper_bound([(np.array([0, 1, 2]), y)], pure(1.0), 2, 0.05)
-
-
-def test_missing_numbers_are_one_outcome():
-    x = np.repeat([math.nan, 1.0], [400, 600])
-    assert upper_bound([(x, x)], pure(1.0), 2, 0.05) is not None
-    pairs = np.column_stack([x, x])
-    assert upper_bound([(pairs, pairs)], pure(1.0), 2, 0.05) is not None
 
 
 # --- power ----------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ MISTAKES = [  # old text, new text, the error
     (PAIR, "{pattern: 5}", "pairs.pattern: unknown key; did you mean 'patterns'"),
     (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must name a table: either"),
     (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
-    (PAIR, "[{patterns: 4}, {patterns: 4}]", "laplace.pairs: names patterns=4 twice"),
+    (PAIR, "[{a: [[0], [1]]}, {a: [[0], [1]]}]", "laplace.pairs: names a twice"),
     (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon .*zcdp"),
     (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp cannot be used with epsilon; choose"),
     (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),

@@ -67,7 +67,6 @@ def write(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr(running, "ONE_THREAD", {})
-    monkeypatch.setattr("epsilometer_audit.rendering.page.image", lambda *_: "")
     Path("own.py").write_text(CODE)
     Path("x.csv").write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(500)))
 
@@ -156,6 +155,14 @@ def test_several_files_have_an_alpha_each(write, capfd):
     assert [suite.get("tests") for suite in suites] == ["1", "2"]
 
 
+def test_junit_has_a_test_for_each_order(write):
+    orders = entry("count", parameters={"epsilon": 3}, claims=[{"renyi": {2: 0.1, 4: 99}}])
+    assert command.main(["audits", write({"a": orders}), "--junit", "j.xml", "--quiet"]) == 1
+    first, second = ElementTree.parse("j.xml").getroot().iter("testcase")  # noqa: S314
+    assert [part.get("type") for part in first] == ["violated", None]
+    assert [part.tag for part in second] == ["system-out"]
+
+
 def test_only_needs_a_case_in_one_of_the_files(write, capfd):
     files = [write({"a": GOOD}, "one.yaml"), write({"b": GOOD}, "two.yaml")]
     assert command.main(["audits", *files, "--only", "b", "--quiet", "--markdown", "m.md"]) == 0
@@ -185,6 +192,10 @@ MISTAKES = [  # what follows the command, and the error
     ([], "FILE: none is given; write a file of audits, in YAML"),
     (["gone.yaml"], "gone.yaml: no such file"),
     (["mine.yaml", "--only", "cuont"], "--only: unknown case 'cuont' in mine.yaml; did you mean"),
+    (
+        ["mine.yaml", "--markdown", "m", "--junit", "m"],
+        "--markdown: names the same file as --junit",
+    ),
     (["mine.yaml", "--markdown", "mine.yaml"], "--markdown: 'mine.yaml' is an audited file"),
     (["sizes.yaml"], "--scale: none is given, and sizes.yaml has samples for fast, slow"),
     (["sizes.yaml", "--scale", "fats"], "sizes.yaml: samples.fats: is missing"),

@@ -70,6 +70,8 @@ CASES = [  # file, old text, new text, the error
     (OWN, "{scales: [0.5, 1],", "{scales: [0.5, -1],", "options.scales.1: .*greater"),
     (OWN, "lipschitzes: [0.05]", "lipschitzes: [2.5]", "fig2.*C = 2.5 must"),
     (OWN, "- [0.5, 1, 9588]", "- [0.5, 1]", "paper.rows.0: has 2 of 3"),
+    (OWN, "D: [$D$, .2f]", "D: [$D$, 2f.]", "table1.layout.cells.D: "),
+    (OWN, "cells: {parameter: [$B$]", "cell: {parameter: [$B$]", "cell: unknown key; did you mean"),
     (OTHERS, "laplace: Lap", "laplas: Lap", "options.panels: unknown mechanism 'laplas'; d"),
 ]
 REFUSED = [  # a wrong use of an estimator in a report; the line names the estimator

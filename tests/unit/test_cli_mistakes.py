@@ -71,16 +71,12 @@ CLAIMS = [
     (f"{OK} --zcdp 1 --exact", 2, "--exact: cannot be used with --zcdp"),
     (f"{OK} --epsilon 1 --detect 1", 2, "--detect: must be above the claim, 1, got 1"),
     (f"{OK} --renyi 2=1 --renyi 3=1 --detect 2", 2, "--detect: needs a claim of one order"),
-    (f"{OK} --epsilon 1 --outcomes 1", 2, "--outcomes: must be at least 2"),
 ]
 TARGETS = [
     (f"{OK} {CLAIM} --json nowhere/v.json", 2, "--json: 'nowhere/v.json': there is no folder"),
     (f"{OK} {CLAIM} --json notes", 2, "--json: 'notes' is a folder"),
     (f"{OK} {CLAIM} --json {M}", 2, "--json: 'mechanisms.py' is an audited file"),
-    (f"{OK} {CLAIM} --json v --junit v", 2, "--junit: names the same file as --json"),
-    (f"{OK} {CLAIM} --junit one.csv/v.xml", 2, "--junit: "),
-    (f"{OK} {CLAIM} --output notes", 2, "--output: 'notes' holds other things ('mine.txt')"),
-    (f"{OK} {CLAIM} --output one.csv", 2, "'one.csv' is a file; name a folder"),
+    (f"{OK} {CLAIM} --json one.csv/v.json", 2, "--json: "),
 ]
 RECORDED = [
     (f"--outputs nowhere.csv {CLAIM}", 2, "nowhere.csv: is not there"),
@@ -116,8 +112,6 @@ CANARIES = [
     (f"--one-run canaries.csv {CLAIM} --json canaries.csv", 2, "--json: 'canaries.csv' is an aud"),
 ]
 LARGE = [  # numbers have ranges, which are checked first
-    ("--jobs 100000", "--jobs: must be at most 256, got 100000"),
-    ("--outcomes 1000000000", "--outcomes: must be at most 1000000, got 1000000000"),
     ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
     ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
     ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),

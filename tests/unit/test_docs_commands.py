@@ -11,7 +11,7 @@ import subprocess
 import pytest
 from snakemake.cli import get_argument_parser
 
-from epsilometer_audit.cli.arguments import check_options, parser_of
+from epsilometer_audit.cli.arguments import check_options, parsed
 from epsilometer_audit.cli.main import main
 from tests.commands import ROOT, commands, words
 
@@ -63,9 +63,9 @@ def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
         assert main([name, *arguments]) == 0
     else:
         most = {"audit": 1, "audits": 100}
-        positional = {"audit": "source", "audits": "files"}.get(name)
-        options = parser_of(name).parsed(arguments, positional, most.get(name, 1))
+        options, rest = parsed(name, arguments, most.get(name, 0))
         if name == "audit":
+            options.source = rest[0] if rest else None
             check_options(options)
 
 

@@ -14,7 +14,7 @@ from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.following import PAGE, steps
 from tests.products import all_products
-from tests.unit.test_plugins import forget
+from tests.unit.test_plugins import forget, jobs
 from tests.unit.test_sources import REMEMBERED
 
 
@@ -46,6 +46,27 @@ def said(file, old, new):
     return str(refused.value)
 
 
+def test_an_edit_of_code_makes_again_what_uses_it(folder, monkeypatch):
+    for _ in steps(folder):
+        pass
+    monkeypatch.chdir(folder)
+    before = jobs()
+    for file, old, new, kinds in (
+        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates", "timings"}),
+        ("ratings.py", "standard_t(3", "standard_t(4", {"samples", "timings"}),
+        ("comparison/figures.py", "height=2.5", "height=3", {"figures"}),
+    ):
+        path = Path("code", file)
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        after = jobs()
+        path.write_text(text)
+        changed = {job for job in before if before[job] != after[job]}
+        assert {job.split("/")[2] for job in changed} - {"comparison.html"} == kinds, file
+        assert all("comparison" in job or "ratings" in job for job in changed)
+
+
 def test_each_edit_is_sound_or_refused_in_the_line_of_the_page(folder, monkeypatch):
     lines, jobs = [], {}
     for section, _ in steps(folder):
@@ -68,6 +89,7 @@ def test_each_edit_is_sound_or_refused_in_the_line_of_the_page(folder, monkeypat
     assert len(shown) == 3
     assert set(shown) <= set(lines)
     testing.check_mechanism(MECHANISMS.load("ratings.NoisyMean")(1.0), [[0, 0.5, 1], [1, 0.5, 1]])
+    checked("config", {"scale": "paper"})
     grid = checked().combinations("comparison", "methods")
     assert [len({getattr(c, key) for c in grid}) for key in ("epsilon", "order", "estimator")] == [
         3,

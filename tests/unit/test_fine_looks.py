@@ -11,7 +11,7 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer_audit.events.events import NOT_FINITE, ZERO, Event, View
-from epsilometer_audit.outcomes import kinds
+from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores
 from epsilometer_audit.statistics.claims import Claim, pure
@@ -156,8 +156,8 @@ def test_dependence_between_entries_is_detected(mechanism, seed):
 
 def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch):
     """Here of more than 100, which takes a hundredth of the time."""
-    assert kinds.PAIRED == scores.PAIRED == 1024
-    for module in (kinds, scores):
+    assert outcomes.PAIRED == scores.PAIRED == 1024
+    for module in (outcomes, scores):
         monkeypatch.setattr(module, "PAIRED", 100)
 
     def mechanism(x: int, size: int, rng: Rng) -> Any:

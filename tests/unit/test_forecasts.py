@@ -12,7 +12,6 @@ from epsilometer_audit import answer
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
-from epsilometer_audit.statistics.upper import share_of_rounds, upper_bound
 from tests.seeds import FIVE
 
 ORDERS = (1.01, 2.0, 20.0, 500.0)
@@ -51,33 +50,6 @@ def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
 
 def test_an_input_that_is_returned_refutes_a_claim_of_order_20():
     assert bounds_of(0.0, 1.0, renyi({20: 3.0}), 200_000, 0)[0] > 10
-
-
-# --- upper bounds ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.5, 0.1])
-def test_an_upper_bound_errs_about_as_often_as_it_may(alpha):
-    """Three answers: the level is the largest of six ratios, 2."""
-    p, q = np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.4, 0.35])
-    rng, low = np.random.default_rng(6), 0
-    for _ in range(400):
-        sides = tuple(rng.choice(3, 2000, p=law) for law in (p, q))
-        bound = upper_bound([sides], pure(1.0), 3, alpha)
-        low += bound is not None and bound < np.log(2)
-    spread = np.sqrt(alpha * (1 - alpha) / 400)
-    assert alpha / 30 < low / 400 < alpha + 2.6 * spread
-
-
-def test_pairs_share_no_alpha_for_a_pure_level_and_rounds_do():
-    rng = np.random.default_rng(7)
-    sides = tuple((rng.random(5000) < p).astype(int) for p in (0.5, 0.4))
-    single, three = (upper_bound([sides] * k, pure(1.0), 2, 0.05) for k in (1, 3))
-    assert single == three
-    assert upper_bound([sides], pure(1.0), 2, 0.05, [0.5]) > single
-    ends = [share_of_rounds(3, rounds, stopped=False) for rounds in (1, 2, 3)]
-    early = sum(share_of_rounds(3, rounds, stopped=True) for rounds in range(1, 1000))
-    assert sum(ends) + early <= 1
 
 
 # --- forecasts ------------------------------------------------------------------------------------

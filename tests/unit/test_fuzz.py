@@ -21,7 +21,7 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer_audit.cli import arguments
 from epsilometer_audit.cli.main import INTERNAL_ERROR, main
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.sources.processes import Reply
+from epsilometer_audit.sources.worker import Reply
 
 MECHANISM = """
 def coin(x, size, rng):
@@ -82,10 +82,10 @@ def ends_in_one_line(capsys, argv):
 
 def with_values():
     """The options of an audit, and how many values each takes."""
-    table = arguments._OF_AN_AUDIT.splitlines()
+    table = arguments.help_of("audit").split("---\n")[1].splitlines()
     lines = [line.partition(" | ")[0] for line in table if " | " in line]
     heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
-    left_out = ("--json", "--junit", "--output", "--python", "--command")
+    left_out = ("--json", "--python", "--command")
     return [(name, len(values)) for name, *values in heads if name not in left_out]
 
 

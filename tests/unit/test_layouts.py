@@ -57,9 +57,9 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     assert rows == [r"a\_b&1.00&a\_b&1.00", r"c\&d&0.10&<i>&0.10"]
     assert "&lt;i&gt;" in layouts.hypertext(SIZES, layout)
     assert "c&amp;d" in layouts.hypertext(SIZES, layout)
-    groups = laid(rows={"gamma": ["a < b"]}, across={"by": [""]}, leave_out={"epsilon": [0.5]})
+    groups = laid(rows={"gamma": ["a < b^2"]}, across={"by": [""]}, leave_out={"epsilon": [0.5]})
     assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
-    assert "a &lt; b" in layouts.hypertext(SIZES, groups)
+    assert "a &lt; b<sup>2</sup>" in layouts.hypertext(SIZES, groups)
     layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
     assert [line.partition("&")[0] for line in lines(SIZES, layout)[1:]] == [
         *("first", "x", "last", "last")

@@ -251,6 +251,24 @@ def test_a_detectable_level_is_detected_as_often_as_forecast(claimed, delta):
     assert binom.ppf(1e-4, 150, 0.9) <= hits <= binom.ppf(1 - 1e-4, 150, 0.9)
 
 
+def test_the_estimate_for_independent_canaries_is_one():
+    """It attains its level for Gaussian scores, and fails where canaries share the leak."""
+    rng, wrong, too_large, violated = np.random.default_rng(3), 0, 0, 0
+    for _ in range(200):
+        included = rng.random(200) < 0.5
+        mu = ea.audit_one_run(0.8 * included + rng.normal(0, 1, 200), included, ea.gdp(0.8))
+        wrong += mu.guesses["independent_mu"] > 0.8
+        shared = 0.3 if rng.random() < 0.1 else 3.0  # one noise for all, at random
+        scores = included + shared * rng.normal(0, 1, 200)
+        verdict = ea.audit_one_run(scores, included, ea.approximate(1.8, 0.11))
+        too_large += verdict.guesses["independent_mu"] > 1.5
+        violated += verdict.verdict == "violated"
+    assert wrong <= binom.ppf(0.9999, 200, 0.05)
+    assert binom.ppf(1e-4, 200, 0.1) <= too_large
+    assert violated <= binom.ppf(0.9999, 200, 0.05)
+    assert "not tested, no bound, no part of the verdict" in str(verdict)
+
+
 # --- verdicts and errors --------------------------------------------------------------------------
 
 

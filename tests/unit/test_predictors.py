@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 from epsilometer_audit.statistics.claims import approximate, pure
 from epsilometer_audit.statistics.predictors import (
-    _FLOOR,
+    FLOOR,
     POINTS,
     Mixture,
     Points,
@@ -255,7 +255,7 @@ def test_a_quick_bet_grows_as_fast_as_the_exact_projection(epsilon, delta):
     for seed in range(20):
         guess = prediction(np.random.default_rng(seed), 12)
         f, g = factors_of(guess, epsilon, delta)
-        p, q = (1 - _FLOOR / 2) * np.array([guess.p, guess.q]) + _FLOOR / 2 * np.array(
+        p, q = (1 - FLOOR / 2) * np.array([guess.p, guess.q]) + FLOOR / 2 * np.array(
             [guess.q, guess.p]
         )
         growth = p @ np.log(f) + q @ np.log(g)

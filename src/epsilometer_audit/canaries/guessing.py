@@ -6,39 +6,21 @@ others. At least v guesses are right with probability at most
 
     P[W >= v] + m delta P[W >= v] P[W < v] / (v P[W = v]),
 
-with W binomial, of r trials at e^epsilon / (1 + e^epsilon). Inputs with and without one canary must
-be neighbours in the sense of the claim.
-
-Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023), prove this without
-delta (proposition 5.1), and with another second term for delta (theorem 5.2). Ours follows from the
-claim by duality. Fix the guesses t, and let k(s) of them be right where s are the coins. With
-weights a_k, from coins of k + 1 right guesses to their neighbours of k,
-
-    k a_(k-1) - e^epsilon (r - k) a_k = 1[k >= v] - P[W >= v]          for k = 0, ..., r
-
-has a solution a >= 0, the largest of which is a_(v-1) = P[W >= v] P[W < v] / (v P[W = v]). Weighted
-so, the probability of t and v right guesses is at most P[W >= v] times that of t, and a_(v-1) times
-the positive part of P(t | s) - e^epsilon P(t | s'), over all neighbours s and s'. Summed over t
-that is delta at most, for each of the m 2^m pairs of neighbours, each of probability 2^-m.
-
-Small deltas attain the bound. In the tail, where tests are, it is smaller than that of theorem 5.2.
-In the middle it can be larger, where theorem 5.2 is too small: of three coins at epsilon = 0 some
-mechanism makes one guess or more right with probability 7/8 + 7/8 delta; the theorem has 7/8 +
-3/4 delta.
+with W binomial, of r trials at e^epsilon / (1 + e^epsilon): without delta proposition 5.1 of
+Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023); docs/training.md
+proves the second term, and says where their theorem 5.2 differs.
 
 A *rule* sets how many of the highest scores are guessed to be in, and how many of the lowest out.
-It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound). The
-best of many tries has no valid level. Equal scores are put in random order, because the order of a
-file may depend on the coins.
-
-Claims of Gaussian privacy have one rule, and the bound of `profiles`.
+It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound).
+Equal scores are put in random order, because the order of a file may depend on the coins. Claims of
+Gaussian privacy have one rule, and the bound of `profiles`.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +45,6 @@ _HOPELESS = 0.5  # p-value at one epsilon from which no others are tried
 _ROUNDING = 1e-15  # of a delta
 
 
-# --- the probability of right guesses -------------------------------------------------------------
-
-
 def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, Floats]:
     """Return P[W >= v], and P[W >= v] P[W < v] / (v P[W = v])."""
     from scipy.special import betainc, expit, gammaln
@@ -83,9 +62,6 @@ def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, F
         limit = (v + 1) * (1 - q) / (v + 1 - q * (r + 1))  # of a geometric series, far in the tail
     ratio = np.where(log_pmf > _TINY, quotient, np.where(tail < below, limit, 0.0))
     return tail, ratio * below / v
-
-
-# --- rules ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -114,19 +90,28 @@ class Rule:
 def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
-    They guess all canaries, a half of them, a quarter, and so on, from both ends evenly. Rules that
-    could not refute the claim with all guesses right are left out. A Gaussian claim has one rule:
-    that which refutes the claim with probability 1/2 where Gaussian noise is least too small.
+    They guess all canaries, a half, a quarter, and so on, from both ends evenly, if all guesses
+    right refute the claim. A Gaussian claim has one rule: that which refutes the claim with
+    probability 1/2 where Gaussian noise is least too small.
 
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
-    if isinstance(claim, Gaussian):
-        return [_gaussian_rule(canaries, claim, alpha)]
-    rules, guesses = [], canaries
+    step = math.sqrt(2) if isinstance(claim, Gaussian) else 2.0
+    rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
-        rules.append(Rule.even(guesses))
-        guesses //= 2
+        rules.append(Rule.even(int(guesses)))
+        guesses /= step
+    if isinstance(claim, Gaussian):
+        mu = claim.mu
+
+        def refuted_level(rule: Rule) -> float:
+            def enough(right: int) -> bool:
+                return Counted(rule, right, canaries, 1.0).at_one_epsilon(mu)[0] <= alpha
+
+            return _gaussian_level(rule, canaries, _fewest(rule, enough), 0.5)
+
+        return [min(rules, key=refuted_level)]
 
     def may_refute(rule: Rule) -> bool:
         all_right = Counted(rule, rule.guesses, canaries, share_of(1.0, len(rules)))
@@ -135,20 +120,9 @@ def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     return list(filter(may_refute, rules)) or rules[:1]
 
 
-def _gaussian_rule(canaries: int, claim: Gaussian, alpha: float) -> Rule:
-    rules, guesses = [], float(canaries)
-    while guesses >= _LEAST:
-        rules.append(Rule.even(int(guesses)))
-        guesses /= math.sqrt(2)
-
-    def refuted_level(rule: Rule) -> float:
-        def enough(right: int) -> bool:
-            return Counted(rule, right, canaries, 1.0).at_one_epsilon(claim.mu)[0] <= alpha
-
-        least = bisect_left(range(rule.guesses + 1), True, key=enough)
-        return _gaussian_level(rule, canaries, least, 0.5)
-
-    return min(rules, key=refuted_level)
+def _fewest(rule: Rule, enough: Callable[[int], bool]) -> int:
+    """Return the fewest right guesses that are enough; more than all if none are."""
+    return bisect_left(range(rule.guesses + 1), True, key=enough)
 
 
 def requested_rules(
@@ -238,9 +212,6 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     return counted
 
 
-# --- levels ---------------------------------------------------------------------------------------
-
-
 def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
     """Return the last level before the first that is not refuted; -1 where none is.
 
@@ -275,6 +246,16 @@ def _gaussian_level(rule: Rule, canaries: int, least: int, chance: float) -> flo
     return float(ndtri(min(q * r / each, 1.0)) - ndtri(min((1 - q) * r / each, 1.0)))
 
 
+def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> float:
+    """Return a lower end for mu if canaries are independent and their scores Gaussian.
+
+    Nothing tests this: where canaries share the leak, it is too large in far more than ``alpha`` of
+    the runs. Half of all canaries are guessed to be in.
+    """
+    (counted,) = count(scores, included, [Rule.even(scores.size)], seed)
+    return max(_gaussian_level(counted.rule, scores.size, counted.right, alpha), 0.0)
+
+
 def detectable(
     rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float
 ) -> float | None:
@@ -292,8 +273,7 @@ def detectable(
             counted = Counted(rule, right, canaries, share_of(1.0, len(rules)))
             return counted.p_value_of(claim) <= alpha
 
-        least = bisect_left(range(r + 1), True, key=enough)
-        if least > r:
+        if (least := _fewest(rule, enough)) > r:
             return None
         if isinstance(claim, Gaussian):
             return _gaussian_level(rule, canaries, least, _POWER)

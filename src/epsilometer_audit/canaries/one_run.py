@@ -18,15 +18,7 @@ from epsilometer.arrays import Bools, Floats
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.answer import bound_of, invalid, make_verdict, undetected
-from epsilometer_audit.canaries.guessing import (
-    Counted,
-    Guesses,
-    OneRunClaim,
-    count,
-    detectable,
-    refuted,
-    requested_rules,
-)
+from epsilometer_audit.canaries import guessing
 from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.question import MOST_CANARIES, Question
 from epsilometer_audit.sources.callables import Source
@@ -43,7 +35,7 @@ def audit_one_run(
     included: Any,
     claim: AnyClaim,
     *,
-    guesses: Guesses | None = None,
+    guesses: guessing.Guesses | None = None,
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
@@ -64,19 +56,13 @@ def audit_one_run(
         `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
     guesses
         The number of guessed canaries, half of them with the highest scores and half with the
-        lowest; or the two numbers. It must not depend on ``included``. By default the audit tries
-        some, which share alpha, or one for `gdp`: see `guessing.rules_of`.
+        lowest; or the two numbers. It must not depend on ``included``: see `guessing.rules_of`.
     alpha, detect
         As for `audit`.
     seed
         Of the order of equal scores.
     source, digest
         Their origin, for the verdict.
-
-    Raises
-    ------
-    ArgumentError
-        If a value is not possible.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -103,20 +89,20 @@ def audit_one_run(
         raise ArgumentError("included", message)
     if values.size < _LEAST:
         raise ArgumentError("scores", f"must be of {_LEAST} canaries or more, got {values.size}")
-    rules = requested_rules(guesses, values.size, claim, alpha)
+    rules = guessing.requested_rules(guesses, values.size, claim, alpha)
     checked = _checks(values, inside)
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
-    counted = count(values, inside, rules, question.seed)
-    return _verdict(question, claim, checked, counted, int(inside.sum()))
+    counted = guessing.count(values, inside, rules, question.seed)
+    mu = guessing.independent_mu(values, inside, question.alpha, question.seed)
+    return _verdict(question, claim, checked, counted, int(inside.sum()), mu)
 
 
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:
     """Toss a fair coin for each canary, run the mechanism once, and return coins and scores.
 
-    Its input is the coins, a list of ``canaries`` numbers 0 and 1; its output is a score for each
-    of them, of shape ``(canaries,)``. Coins and run follow from ``seed``. Raise `MechanismError` if
-    it fails, or returns no such scores.
+    Its input is the coins, a list of numbers 0 and 1; its output is a score for each. Raise
+    `MechanismError` if it fails, or returns no such scores.
     """
     m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=MOST_CANARIES)
     coins = generator(seed, "one run", "coins").integers(0, 2, m)
@@ -136,36 +122,31 @@ def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[
 
 def _verdict(
     question: Question,
-    claim: OneRunClaim,
+    claim: guessing.OneRunClaim,
     checked: Sequence[Check],
-    counted: Sequence[Counted],
+    counted: Sequence[guessing.Counted],
     included: int,
+    independent_mu: float,
 ) -> Verdict:
     canaries = counted[0].canaries
-    lower = refuted(counted, claim, question.alpha)
+    lower = guessing.refuted(counted, claim, question.alpha)
     bounds = [bound_of(claim, max(lower, 0.0))]
     if isinstance(claim, Pure) and claim.delta > 0:
         delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
         bounds.append(Bound("delta", claim.delta, delta))
     best = min(counted, key=lambda result: result.p_value_of(claim))
     rules = [result.rule for result in counted]
-    level = detectable(rules, canaries, claim, question.alpha)
+    level = guessing.detectable(rules, canaries, claim, question.alpha)
     missed = undetected(question.detect, level)
     if level is None and question.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
     if lower >= claim.level:
         verdict, missed = "violated", ""
-    guesses = {
-        "rule": best.rule.text(),
-        "right": best.right,
-        "guesses": best.rule.guesses,
-        "top": best.rule.top,
-        "bottom": best.rule.bottom,
-        "canaries": canaries,
-        "included": included,
-        "rules": len(counted),
-    }
+    rule = best.rule
+    guesses = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
+    guesses |= {"top": rule.top, "bottom": rule.bottom, "canaries": canaries}
+    guesses |= {"included": included, "rules": len(counted), "independent_mu": independent_mu}
     return make_verdict(
         question,
         checked,
@@ -177,9 +158,6 @@ def _verdict(
         outputs="scores",
         reasons=[missed] if missed else [],
     )
-
-
-# --- scores and inclusion -------------------------------------------------------------------------
 
 
 def _scores(scores: Any) -> Floats:
@@ -213,9 +191,7 @@ def _checks(scores: Floats, included: Bools) -> list[Check]:
     result = "failed" if chance < _WRONG else "note" if chance < _DOUBT else "passed"
     text = f"{k} of {m} canaries were in"
     if result != "passed":
-        text += (
-            f", by fair coins with probability {chance:.1g}: each must be in by a coin of its own"
-        )
+        text += f", by fair coins with probability {chance:.1g}: each must be in by its own coin"
     checked = [Check("fair coins", result, text)]  # type: ignore[arg-type]
     ranks = rankdata(scores)
     spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())

@@ -1,7 +1,6 @@
 """Right guesses where a claim bounds delta at every epsilon: the bound for Gaussian privacy.
 
-A mu-GDP claim says that H_e(P || P') = sup_S P(S) - e^e P'(S) is at most delta(e), for every e at
-once. The p-value of at least v right guesses of r, among m canaries, is the smallest
+The p-value of at least v right guesses of r, among m canaries, is the smallest
 
     p = a0 + m sum_q C_q delta(e_q)
 
@@ -9,23 +8,10 @@ over a0, epsilons e_q, and weights 0 <= a_q(k) <= C_q such that for k = 0, ..., 
 
     1[k >= v] <= a0 + sum_q (k a_q(k - 1) - e^(e_q) (r - k) a_q(k)).                          (*)
 
-Proof. Fix an output, and with it the guesses. Let k of them be right, and k_i of all but that of
-canary i, so that k_i does not depend on the coin of i. If it is right, k = k_i + 1, otherwise
-k = k_i. So the sum over i of a_q(k_i) (1[i is right] - e^(e_q) 1[i is wrong]) is the q-th term of
-(*). Take the mean of (*) over coins and outputs. Let P and P' be the laws of the output with i in
-and out, where the other coins are fixed. Whether i is guessed to be in, times a_q(k_i), is a
-function of the output and of the other coins, with values in [0, C_q]. As the coin of i is fair,
-its term has a mean of C_q H(P || P') / 2 at most. The same holds for guesses "out", with P and P'
-exchanged. Over all canaries that is m C_q delta(e_q) at most. The scores of canaries may depend on
-each other, and on all coins, in any way.
-
-Every choice of C_q and e_q gives a valid p-value, and the same one is smaller for a smaller mu. So
-a search for good ones cannot make the bound wrong, and all levels below a refuted one are refuted.
-
-Given C, the recursion below finds the smallest a0: for k < v it makes sum_q a_q(k) as large as (*)
-allows, where small epsilons come first because they cost least; from k = r down to v it takes the
-smallest that (*) allows; both must meet at k = v - 1. One epsilon without limit C is the bound of
-`guessing`.
+docs/training.md has the proof. Every choice of C_q and e_q is valid, so a search for good ones
+cannot make the bound wrong. Given C, the recursion finds the smallest a0: for k < v it makes sum_q
+a_q(k) as large as (*) allows, where small epsilons come first because they cost least; from k = r
+down to v it takes the smallest that (*) allows; both must meet at k = v - 1.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Candidate pairs, without those that a mechanism refuses.
 
-A mechanism may refuse some inputs of a domain, such as an empty table. Pairs of two refused inputs
-are left out, and the verdict says so. If it refuses one input only, this alone distinguishes the
-two, and is an error.
+Pairs of two refused inputs, such as empty tables, are left out, and the verdict says so. If it
+refuses one input only, this alone distinguishes the two, and is an error.
 """
 
 from __future__ import annotations
@@ -27,21 +26,27 @@ class Candidates(dict[str, Pair]):
     """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
 
     ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
-    ``untried`` are notes on inputs that are not among the pairs.
+    ``untried`` are notes on inputs that are not among the pairs, ``relations`` say which inputs are
+    neighbours.
     """
 
     def __init__(
-        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), untried: Sequence[str] = ()
+        self,
+        pairs: Mapping[str, Pair],
+        required: Iterable[str] = (),
+        untried: Sequence[str] = (),
+        relations: Sequence[str] = (),
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried = untried
+        self.untried, self.relations = untried, relations
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         if not isinstance(other, Candidates):
             other = Candidates(other, required=other)
         untried = [*self.untried, *other.untried]
-        return Candidates({**self, **other}, self.required | other.required, untried)
+        relations = [*self.relations, *other.relations]
+        return Candidates({**self, **other}, self.required | other.required, untried, relations)
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         return Candidates(other, required=other) | self
@@ -65,14 +70,12 @@ def accepted(
         if key not in known or name in pairs.required:
             own = int(generator(seed, "audit", "candidates", key).integers(2**31))
             try:
-                output = source.draw(x, 1, own)
-                known[key] = isinstance(output[0], Failure), None
+                known[key] = isinstance(source.draw(x, 1, own)[0], Failure), None
             except MechanismError as error:
                 known[key] = False, error
         return known[key]
 
-    drawn: dict[str, Pair] = {}
-    failing: dict[str, Pair] = {}
+    drawn, failing = dict[str, Pair](), dict[str, Pair]()
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
         if (drawn or failing) and late():
@@ -80,20 +83,21 @@ def accepted(
         (failed, error), (failed_prime, error_prime) = trial(x, name), trial(y, name)
         if error is None and error_prime is None:
             (failing if failed or failed_prime else drawn)[name] = (x, y)
-        elif error is not None and error_prime is not None:
-            if name in pairs.required:
-                raise named_error(error, name)
-            refused[name] = error
-        else:
-            taken, other = (y, x) if error is not None else (x, y)
+        elif error is None or error_prime is None:
+            taken, other = (x, y) if error is None else (y, x)
             raise MechanismError(
                 f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
                 f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures be "
                 "outcomes, or declare inputs on which it draws"
             )
+        elif name in pairs.required:
+            raise named_error(error, name)
+        else:
+            refused[name] = error
     if refused and not drawn and not failing:
         raise next(iter(refused.values()))
     notes = [Check("range", "note", text) for text in pairs.untried]
+    notes += [Check("relation", "note", f"neighbours are {text}") for text in pairs.relations]
     if refused:
         names = ", ".join(map(repr, list(refused)[:_NAMED]))
         more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""

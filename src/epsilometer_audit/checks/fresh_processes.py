@@ -16,7 +16,7 @@ import numpy as np
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.permutations import agreement
 from epsilometer_audit.checks.sampler import ALPHA, OTHERS, Check
-from epsilometer_audit.serving.signatures import RANDOM
+from epsilometer_audit.serving.sampling import RANDOM
 from epsilometer_audit.sources.callables import CallableSource, Origin, Source, callable_source
 from epsilometer_audit.sources.worker import PythonWorker, WorkerSource
 

@@ -48,9 +48,8 @@ class Matches:
 
 
 def agreement(codes: Counts, rows: Counts) -> Matches:
-    """Return how rows agree position by position with those before them; see the module.
+    """Return how rows of positions, ``(k, size)``, agree place by place with those before them.
 
-    ``codes`` are those of all draws; ``rows`` are the positions of some, of shape ``(k, size)``.
     Half of the stakes are on the row before, the rest evenly on those further back.
     """
     part, size = rows.ravel(), rows.shape[1]
@@ -79,8 +78,7 @@ def agreement(codes: Counts, rows: Counts) -> Matches:
 def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     """Return a bound of the p-value of equal outputs in few calls; see the module.
 
-    Values come from the rarest to the most frequent. There is no bet on a value with more than a
-    fourth of the remaining draws, whose calls are nearly known.
+    There is no bet on a value with more than a fourth of the draws left, whose calls are known.
     """
     from scipy.special import gammaln
 
@@ -106,13 +104,7 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
         bet = (gammaln(share + counts) - gammaln(share)).sum(axis=1)
         bet += gammaln(size) - gammaln(size + drawn)
         wealth.append(np.cumsum(np.where(4 * drawn <= total, bet - usual, 0.0)))
-    return _p_of_bets(np.array(wealth))
-
-
-def _p_of_bets(logs: Floats) -> float:
-    """Return one over the largest mean wealth of several bets, from its logs ``(bets, times)``."""
-    tops, bets = logs.max(axis=0), math.log(len(logs))
-    means = np.logaddexp.reduce(logs[:, tops >= tops.max(initial=0.0) - bets]) - bets
+    means = np.logaddexp.reduce(wealth) - math.log(len(wealth))
     return math.exp(-float(means.max(initial=0.0)))
 
 
@@ -150,8 +142,7 @@ def calls_p(
 ) -> float:
     """Return the p-value of differences between calls, or 1 above the ``limit``.
 
-    Each side has scores of all draws, each ``(n,)``, and the sizes of its calls. The statistic is
-    the sum, over sides and scores, of the variance between calls.
+    The statistic is the sum, over sides and scores ``(n,)``, of the variance between calls.
     """
     sides = []
     for of_side, sizes in zip(scores, calls, strict=True):
@@ -198,8 +189,7 @@ def _pieces_p(
 ) -> float:
     """Return Fisher's p-value of all pieces, each compared with permutations of itself.
 
-    It is 1 as soon as it must exceed the ``limit``, whatever the other permutations show; a few of
-    each piece come first, as they mostly suffice for that.
+    It is 1 as soon as it must exceed the ``limit``; a few permutations mostly suffice for that.
     """
     from scipy.special import chdtrc
 
@@ -236,10 +226,7 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
 def places_p(
     rows: Floats, rng: np.random.Generator, pieces: int = PIECES, limit: float = 1.0
 ) -> float:
-    """Return the p-value of agreement between rows of scores, position by position.
-
-    It may be 1 above the ``limit``.
-    """
+    """Return the p-value of agreement between rows of scores, or 1 above the ``limit``."""
     parts = np.array_split(rows, min(pieces, rows.shape[1]), axis=1)
 
     def together(scores: Floats) -> Floats:

@@ -29,17 +29,8 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.seeds import generator
+from epsilometer_audit.checks import permutations as shuffled
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
-from epsilometer_audit.checks.permutations import (
-    PIECES,
-    agreement,
-    by_time,
-    calls_p,
-    clustered,
-    places_p,
-    serial_p,
-    unlikely,
-)
 
 Result = Literal["passed", "failed", "note", "skipped"]
 
@@ -79,8 +70,9 @@ class Check:
         return {"name": self.name, "result": self.result, "words": self.text}
 
 
-def _passed(name: str) -> Check:
-    return Check(name, "passed", _PASSED[name])
+def _found(name: str, text: str = "") -> Check:
+    """Return a check that failed with this text, or passed without one."""
+    return Check(name, "failed", text) if text else Check(name, "passed", _PASSED[name])
 
 
 def check(
@@ -95,10 +87,9 @@ def check(
     """Check whether draws are independent and of one distribution; see the module.
 
     There are so many ``draws`` of each input, 40 or more; 2000 detect a constant seed, kept state,
-    repetitions and an autocorrelation of one half. The order of calls and their seeds follow from
-    ``seed``. A mechanism that is not ``seeded``, because it takes no seed or generator, may follow
-    the global generators. ``alpha`` is the probability that any check fails if nothing is wrong,
-    0.001 at most.
+    repetitions and an autocorrelation of one half. A mechanism that is not ``seeded``, because it
+    takes no seed or generator, may follow the global generators. ``alpha`` is the probability that
+    any check fails if nothing is wrong, 0.001 at most.
 
     >>> def stuck(x, size, seed): return np.random.default_rng(7).laplace(x, 1, size)
     >>> checks = check(stuck, [0.0, 1.0], draws=400, seed=1, seeded=True)
@@ -115,10 +106,9 @@ def check(
     serial = _independent(samples, rng, share)
     other = _other_seed(samples, rng, serial.result != "failed", share)
     text = "not looked at, as draws are not independent"  # they would fail for the same cause
-    repeated = Check("repetitions", "skipped", text)
+    repeated, order = (Check(name, "skipped", text) for name in ("repetitions", "order of calls"))
     if other.result != "failed":
-        repeated = _repetitions(samples, _REPETITIONS * share)
-    order = Check("order of calls", "skipped", text)
+        repeated = _found("repetitions", _repetitions(samples, _REPETITIONS * share))
     if "failed" not in (serial.result, other.result, repeated.result):
         order = _order(samples, share)
     return [replayed, other, repeated, serial, order]
@@ -127,9 +117,8 @@ def check(
 def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     """Check recorded outputs in the order of their files.
 
-    Only repetitions that cannot be an accident fail: every output is there 2, 3, ... times. Other
-    findings are noted: the outputs are ordered (they are shuffled before use). Each side is an
-    array, the outputs along the first axis, or a list.
+    Only repetitions that cannot be an accident fail: every output is there 2, 3, ... times. An
+    order is noted, as outputs are shuffled before use.
 
     >>> draws = np.random.default_rng(1).laplace(0, 1, (2, 3000))
     >>> [each.result for each in check_recorded(np.repeat(draws[0], 3), draws[1])]
@@ -141,10 +130,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
         for side, name in ((x, "x"), (x_prime, "x'"))
         if len(side) >= _LEAST
     ]
-    repeated = _recorded_repetitions(sides)
-    if repeated.result == "failed":
-        return [repeated]
-    return [repeated, _recorded_order(sides, rng)]
+    repeated = _found("repetitions", _recorded_repetitions(sides))
+    return [repeated] if repeated.result == "failed" else [repeated, _recorded_order(sides, rng)]
 
 
 def check_drawn(
@@ -156,36 +143,34 @@ def check_drawn(
 ) -> Check:
     """Check all draws of an audit: whether calls share noise, or the distribution drifts.
 
-    A drift too small for two thousand draws may be a violation after a hundred thousand. This check
-    fails with probability 0.00015 at most if draws are independent and of one distribution.
-
-    Each side has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that
-    of all checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of
-    each side; without them it is not tested whether they differ from each other.
+    A drift too small for two thousand draws may be a violation after a hundred thousand. Each side
+    has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that of all
+    checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of each
+    side; without them it is not tested whether they differ from each other.
     """
     name, share = "order of calls", _share(alpha)
     limit, rng = _DRAWN * share / 4, np.random.default_rng(0)
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
-    repeated = _repetitions(sides, limit)
-    if repeated.result == "failed":
-        return repeated
+    if text := _repetitions(sides, limit):
+        return _found("repetitions", text)
     for side in sides:
-        p_values = [by_time(score) * len(side.scores) * len(sides) for score in side.scores]
+        p_values = [
+            shuffled.by_time(score) * len(side.scores) * len(sides) for score in side.scores
+        ]
         if min(p_values, default=1.0) <= limit:
             text = f"{side.name}, late outputs differ from early ones"
-            return Check(name, "failed", f"{text}: state is kept between calls")
-    if calls_p([side.scores for side in sides], calls, rng, limit) <= limit:
+            return _found(name, f"{text}: state is kept between calls")
+    if shuffled.calls_p([side.scores for side in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
-        return Check(name, "failed", f"{text}share noise, or state is kept between calls")
+        return _found(name, f"{text}share noise, or state is kept between calls")
     for side in sides:
         serial = limit / max(len(side.scores), 1) / len(sides)
-        if any(serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)):
+        if any(
+            shuffled.serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)
+        ):
             text = f"{side.name}, outputs of a call depend on those before: its draws share noise"
-            return Check("independent draws", "failed", text)
+            return _found("independent draws", text)
     return Check(name, "passed", "early and late outputs of the audit have the same law")
-
-
-# --- checks of calls ------------------------------------------------------------------------------
 
 
 def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool) -> Check:
@@ -201,7 +186,7 @@ def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seed
             text = "draws do not follow the seed: this audit cannot be replayed to the draw "
             text += f"({np.count_nonzero(~same)} of {size} differ {sample.name})"
             return Check(name, "note", text)
-    return _passed(name)
+    return _found(name)
 
 
 def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
@@ -219,7 +204,7 @@ def _share(alpha: float) -> float:
 
 
 def _pieces(share: float) -> int:
-    return PIECES if share > _SMALL_SHARE else 2 * PIECES
+    return shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
 
 
 def _other_seed(
@@ -228,47 +213,45 @@ def _other_seed(
     """``within`` tells whether outputs within a call seem independent."""
     name = "other seed"
     for sample in samples:
-        match = agreement(sample.codes, sample.short)
+        match = shuffled.agreement(sample.codes, sample.short)
         alike = match.count == match.of and match.lag == sample.short.shape[1]
         if match.p * len(samples) <= _MATCHES * share and (within or alike):
             text = f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier "
             text += "call at another seed: a constant seed inside, or noise that is kept for "
-            return Check(name, "failed", f"{text}further calls")
+            return _found(name, f"{text}further calls")
         scores = sample.scores if within else []
         limit = _POSITIONS * share / len(samples) / max(len(scores), 1)
         pieces = _pieces(share)
-        if any(places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores):
+        if any(
+            shuffled.places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores
+        ):
             text = f"{sample.name}, outputs at the same place of different calls go together: some "
-            return Check(name, "failed", f"{text}of the randomness has a constant seed")
-    constant = [sample for sample in samples if sample.kinds == 1]
-    if constant:
-        text = f"{constant[0].name}, all outputs are the same: there is no noise, or one constant "
-        return Check(name, "note", f"{text}seed for every draw")
-    return _passed(name)
+            return _found(name, f"{text}of the randomness has a constant seed")
+    for sample in samples:
+        if sample.kinds == 1:
+            text = f"{sample.name}, all outputs are the same: there is no noise, or one constant "
+            return Check(name, "note", f"{text}seed for every draw")
+    return _found(name)
 
 
-def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
-    """Check whether draws of a call are repeated in it, or share noise."""
-    name = "repetitions"
+def _repetitions(sides: Sequence[Sample], limit: float) -> str:
+    """Return that draws of a call are repeated in it, or share noise; "" if they do not."""
     for side in sides:
-        if clustered(side.codes, side.batches) * len(sides) <= limit:
+        if shuffled.clustered(side.codes, side.batches) * len(sides) <= limit:
             text = f"{side.name}, equal outputs are of the same call more often than by chance: "
-            text += "its draws share noise, or each is handed out several times"
-            return Check(name, "failed", text)
-    return _passed(name)
+            return f"{text}its draws share noise, or each is handed out several times"
+    return ""
 
 
 def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: float) -> Check:
-    name = "independent draws"
     for sample in samples:
+        limit = _SERIAL * share / len(samples) / max(len(sample.scores), 1)
         for score in sample.scores:
-            long = score[sample.long]
-            limit = _SERIAL * share / len(samples) / len(sample.scores)
-            if serial_p(np.array_split(long, _pieces(share)), rng, limit) <= limit:
+            pieces = np.array_split(score[sample.long], _pieces(share))
+            if shuffled.serial_p(pieces, rng, limit) <= limit:
                 text = f"{sample.name}, outputs of a call depend on those before: noise is reused, "
-                text += "or draws are those of a chain"
-                return Check(name, "failed", text)
-    return _passed(name)
+                return _found("independent draws", f"{text}or draws are those of a chain")
+    return _found("independent draws")
 
 
 def _order(samples: Sequence[Calls], share: float) -> Check:
@@ -277,20 +260,16 @@ def _order(samples: Sequence[Calls], share: float) -> Check:
     for sample in samples:
         names, inside = zip(*sample.groups(), strict=True)
         for score in sample.scores:
-            p_values = unlikely(score, np.array(inside, float)).tolist()
+            p_values = shuffled.unlikely(score, np.array(inside, float)).tolist()
             tests += [(p, sample, group) for p, group in zip(p_values, names, strict=True)]
     if not tests or (best := min(tests, key=lambda test: test[0]))[0] * len(tests) > _ORDER * share:
-        return _passed(name)
+        return _found(name)
     _, sample, group = best
     text = f"{sample.name}, {group} differ from the others: state is kept between calls, or the law"
-    return Check(name, "failed", f"{text} depends on how many draws are asked for")
+    return _found(name, f"{text} depends on how many draws are asked for")
 
 
-# --- checks of recorded outputs -------------------------------------------------------------------
-
-
-def _recorded_repetitions(sides: Sequence[Sample]) -> Check:
-    name = "repetitions"
+def _recorded_repetitions(sides: Sequence[Sample]) -> str:
     for side in sides:
         codes = side.codes
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
@@ -301,9 +280,9 @@ def _recorded_repetitions(sides: Sequence[Sample]) -> Check:
         ):
             times = math.gcd(*counts.tolist()) if counts.size >= least else 1
             if times > 1:
-                text = f"{side.name}: {text.format(times)}"  # noqa: PLW2901
-                return Check(name, "failed", f"{text}; independent draws are needed, each once")
-    return _passed(name)
+                found = f"{side.name}: {text.format(times)}"
+                return f"{found}; independent draws are needed, each once"
+    return ""
 
 
 def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
@@ -311,7 +290,7 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
     for side in sides:
         for pieces, score in zip(_stretches(side, _STRETCH), side.scores, strict=True):
             limit = _DOUBT / len(side.scores)
-            if min(serial_p(pieces, rng, limit), by_time(score)) <= limit:
+            if min(shuffled.serial_p(pieces, rng, limit), shuffled.by_time(score)) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return Check(name, "note", text)
@@ -320,6 +299,6 @@ def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
 
 def _stretches(side: Sample, longest: int) -> list[list[Floats]]:
     """Return some stretches of successive draws, of each score."""
-    stretch = min(side.size // PIECES, longest)
-    starts = np.linspace(0, side.size - stretch, PIECES).astype(int).tolist()
+    stretch = min(side.size // shuffled.PIECES, longest)
+    starts = np.linspace(0, side.size - stretch, shuffled.PIECES).astype(int).tolist()
     return [[score[i : i + stretch] for i in starts] for score in side.scores]

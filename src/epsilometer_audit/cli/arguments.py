@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import difflib
 import json
 import re
@@ -16,102 +17,8 @@ from epsilometer.errors import ArgumentError, one_line, shown
 if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
-_AUDIT = """\
-usage: epsilometer audit SOURCE --pair X X' [--pair ...] CLAIM [options]
-
-Draws outputs of a mechanism on neighbouring inputs x and x', and tests whether
-they contradict a claim of differential privacy (docs/audit.md).
-
-SOURCE  file.py:function or package.module:function; or, in its place,
-        --command PROGRAM, --outputs FILE [FILE] or --one-run FILE
-CLAIM   --epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO
-"""
-_CODES = """
-exit codes: 0 not refuted or holds, 1 violated, 2 wrong use, 3 undecided,
-4 the mechanism failed, or its draws are invalid
-"""
-_EXAMPLE = """
-example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1
-"""
-_NEEDED = """\
-usage: epsilometer samples-needed CLAIM --detect LEVEL [options]
-
-Prints how many draws of each side find a true level, and the fewest that any
-audit needs.
-"""
-_OF_A_CLAIM = """
-the claim, one of
---epsilon E | pure differential privacy with this epsilon
---delta D | with --epsilon: approximate differential privacy
---renyi ORDER=EPS* | Renyi differential privacy, in nats
---gdp MU | Gaussian differential privacy with this mu
---zcdp RHO | zero-concentrated differential privacy with this rho
-"""  # a star: may be repeated; dots: takes several
-_OF_AN_AUDIT = f"""
-the mechanism
---set NAME=VALUE* | a parameter: VALUE is JSON, or else text
---python INTERPRETER | run SOURCE in another Python: ../venv/bin/python
---command PROGRAM | a worker: a program in any language (docs/worker.md)
---timeout SECONDS | the longest time of a batch (of a program: 60)
---failures | count an exception as an output
---outputs FILE... | recorded: files for x and x', or one of two columns
---columns NAME... | the two columns of recorded outputs or scores
-the neighbouring inputs, any of
---pair X X'* | two inputs, in JSON
---domain DOMAIN | the possible inputs, in JSON or a file of it
---remove-a-row TABLE | a table (.csv, .parquet) with and without a row
---replace-a-row TABLE | a table and the same with another row
---frame | give tables as pandas data frames
-{_OF_A_CLAIM}
-the number of draws
---samples N | draws on each of x and x', over all pairs (100000)
---budget TIME | time in place of --samples: 60s (or 60), 5m, 1h
---jobs N | processes that draw (1); the answer is the same
---stop | stop once the claim is refuted; alpha is the same
-the answer
---alpha A | the largest probability of a false "violated" (.05)
---detect LEVEL | say "undecided" if this true level may be missed
---explain | name the lines of code that show the input
---json FILE | write the verdict as JSON; -: to stdout
---junit FILE | write it as a test result in JUnit's XML
---output FOLDER | write it as a page with figures, beside the JSON
---quiet | show no progress
-canaries: an audit of one training run (docs/training.md)
---one-run FILE | recorded scores, and whether each canary was included
---canaries M | include M canaries by coins, and run SOURCE once
---guesses N... | their number; or two, for the highest and the lowest
-advanced
---seed S | the seed that all draws follow from (0)
---exact | one exact test at the end, not a sequential test
---as-reals | do not test the low bits of outputs
---no-checks | do not test first whether draws are independent
---outcomes K | you declare: only K outputs are possible
-"""
-_OF_DRAWS = f"""{_OF_A_CLAIM}
-power
---detect LEVEL | the true level to find, above the claim
---power P | the probability of finding it (.9)
---alpha A | the largest probability of a false "violated" (.05)
---pairs N | how many pairs of inputs share the draws (1)
---event P | the probability of the event that shows it, if rare
-"""
-_AUDITS = """\
-usage: epsilometer audits FILE [FILE ...] [options]
-
-Audits all cases of files of audits, in YAML (docs/many-audits.md). All claims
-of a file share its alpha.
-"""
-_OF_AUDITS = """
-how
---only CASE | AUDIT, AUDIT/PARAMETERS or AUDIT/PARAMETERS/PAIRS
---scale NAME | choose a number of draws by its name in `samples`
---seed S | the seed of all draws (2022)
---jobs N | cases at a time (one a core); the answer is the same
-the answer
---junit FILE | write a test result for each verdict, in JUnit's XML
---markdown FILE | write a summary in Markdown
---quiet | show no progress
-"""
+_HELP = Path(__file__).parent / "help"
+_LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
     **dict.fromkeys(_PAIRS, "pairs"),
@@ -127,17 +34,25 @@ _ARGUMENTS = {  # options of arguments with another name in errors
 }
 
 
+def help_of(command: str) -> str:
+    """Return the help of a command: its usage, the table of its options, and the end."""
+    return (_HELP / f"{command}.txt").read_text(encoding="utf-8")
+
+
 class HelpError(Exception):
     """The text that --help asks for, in place of a command."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of the options of a table, with errors of one line."""
+    """A parser of the options in a command's help, with errors of one line.
 
-    def __init__(self, usage: str, table: str, end: str = "") -> None:
+    The help has a table: a star marks options that may be repeated, dots those of several values.
+    """
+
+    def __init__(self, command: str) -> None:
         super().__init__(usage="", allow_abbrev=False)
         self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
-        self._help = usage
+        self._help, table, end = help_of(command).split("---\n")
         for line in filter(None, table.splitlines()):
             head, _, text = line.partition(" | ")
             if not text:
@@ -153,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
                 settings["action"], text = "append", f"{text} (repeatable)"
             self.add_argument(name, **settings)
             self._help += f"  {head.rstrip('*').replace('...', ' ...'):23}{text}\n"
-        self._help += end
+        self._help += f"\n{end}" if end else ""
 
     def print_help(self, file: Any = None) -> NoReturn:
         """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
@@ -168,35 +83,24 @@ class _Parser(argparse.ArgumentParser):
             rest = f"{rest}; write {option} {' '.join(names)}"
         raise ArgumentError(option, rest)
 
-    def parsed(
-        self, argv: Sequence[str], positional: str | None = None, most: int = 1
-    ) -> argparse.Namespace:
-        """Return the options; at most one argument belongs to none, that of this name.
-
-        Where ``most`` is larger, several may, and are a list.
-        """
+    def parsed(self, argv: Sequence[str], most: int) -> tuple[argparse.Namespace, list[str]]:
+        """Return the options, and the arguments that belong to none: so many at ``most``."""
         options, rest = self.parse_known_args(list(argv))
         rest = [argument for argument in rest if argument != "--"]
         for argument in rest:
             if argument.startswith("-") and not self._negative_number_matcher.match(argument):
-                raise self._unknown(argument.partition("=")[0])
-        if len(rest) > (most if positional else 0):
+                name = argument.partition("=")[0]
+                known = [option[2:] for option in self._option_string_actions if len(option) > 2]
+                near = [option for option in known if f"--{option}".startswith(name)]
+                near += difflib.get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.65)
+                hint = f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
+                raise ArgumentError(name, f"is not an option; {hint}")
+        if len(rest) > most:
             hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
             raise ArgumentError(
                 repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
             )
-        if positional:
-            setattr(options, positional, rest if most > 1 else rest[0] if rest else None)
-        return options
-
-    def _unknown(self, name: str) -> ArgumentError:
-        known = [option for option in self._option_string_actions if len(option) > 2]
-        near = [option for option in known if option.startswith(name)]
-        names = [option[2:] for option in known]  # all begin with the same two letters
-        close = difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
-        near = near or [f"--{match}" for match in close]
-        hint = f"did you mean {near[0]!r}?" if near and len(name) > 2 else "--help lists them"
-        return ArgumentError(name, f"is not an option; {hint}")
+        return options, rest
 
 
 class _Once(argparse.Action):
@@ -206,14 +110,11 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def parser_of(command: str) -> _Parser:
-    """Return the parser of the options of a command."""
-    known = {
-        "audit": (_AUDIT, _OF_AN_AUDIT, _CODES + _EXAMPLE),
-        "audits": (_AUDITS, _OF_AUDITS, _CODES),
-        "samples-needed": (_NEEDED, _OF_DRAWS),
-    }
-    return _Parser(*known[command])
+def parsed(
+    command: str, argv: Sequence[str], most: int = 0
+) -> tuple[argparse.Namespace, list[str]]:
+    """Return the options of a command, and its other arguments: so many at ``most``."""
+    return _Parser(command).parsed(argv, most)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
@@ -280,6 +181,22 @@ def _declared(text: str) -> tuple[Any, str | None]:
     raise argparse.ArgumentTypeError(f"{text!r}{problem}")
 
 
+def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
+    """Return the notion and the points of a curve in a CSV file, and its name."""
+    try:
+        (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
+        points = [(float(at), float(level)) for at, level in rows]
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        x = y = ""
+    notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
+    if notion is None:
+        columns = "two columns of numbers, epsilon and delta, or alpha and beta"
+        raise argparse.ArgumentTypeError(f"{text!r} must be CSV of {columns}")
+    return notion, points, text
+
+
 def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
@@ -291,10 +208,14 @@ _TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value o
     **dict.fromkeys(("E", "D", "MU", "RHO", "A", "LEVEL", "P"), _real),
     **dict.fromkeys(("N", "M", "S", "K"), _whole),
     **dict.fromkeys(("TIME", "SECONDS"), _seconds),
-    **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "X": _json, "DOMAIN": _declared},
+    **{
+        "ORDER=EPS": _order,
+        "NAME=VALUE": _parameter,
+        "X": _json,
+        "DOMAIN": _declared,
+        "CURVE": _curve,
+    },
 }
-
-# --- the objects of options -----------------------------------------------------------------------
 
 
 def spelled(argument: str, of_audit: bool = True) -> str:
@@ -302,7 +223,7 @@ def spelled(argument: str, of_audit: bool = True) -> str:
     if argument == "pairs":
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
-    tables = _OF_AN_AUDIT + _OF_DRAWS + _OF_AUDITS
+    tables = "".join(map(help_of, ("audit", "samples-needed", "audits")))
     known = re.search(rf"^{re.escape(option)}\b", tables, re.MULTILINE)
     return _ARGUMENTS.get(argument, option if known else argument)
 
@@ -314,23 +235,31 @@ def check_options(options: argparse.Namespace) -> None:
     given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
-    if not set(given) & set(NOTIONS):
-        choices = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU or --zcdp RHO"
-        raise ArgumentError("CLAIM", f"none is given; write {choices}")
-    if "source" not in options:
-        return
-    if not set(given) & {"source", "command", "outputs", "one_run"}:
-        choices = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
-        raise ArgumentError("SOURCE", f"none is given; write {choices}")
-    if not set(given) & {*_PAIRS, "outputs", "one_run", "canaries"}:
-        choices = "--domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-        raise ArgumentError("pairs", f"none is given; write --pair X X', {choices}")
+    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
+    sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
+    pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
+    needed: list[tuple[str, tuple[str, ...], str]] = [("CLAIM", NOTIONS, claims)]
+    if "source" in options:
+        needed += [("SOURCE", ("source", "command", "outputs", "one_run"), sources)]
+        needed += [("pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs)]
+    for name, choices, text in needed:
+        if not set(given) & {*choices}:
+            raise ArgumentError(name, f"none is given; write {text}")
 
 
 def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the options of these names that are given."""
-    named = {name: getattr(options, name) for name in names}
+    named = {name: getattr(options, name, None) for name in names}
     return {name: value for name, value in named.items() if value is not None}
+
+
+def levels_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the levels of the claim, as `claim_of` reads them."""
+    levels = chosen(options, *_LEVELS)
+    if "profile" in levels:
+        notion, points, _ = levels.pop("profile")
+        levels[notion] = points
+    return levels
 
 
 def stated(options: argparse.Namespace) -> AnyClaim:
@@ -338,7 +267,7 @@ def stated(options: argparse.Namespace) -> AnyClaim:
     from epsilometer_audit.question import claim_of
 
     try:
-        return claim_of(chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"))
+        return claim_of(levels_of(options))
     except ArgumentError as error:
         if options.renyi is None:
             raise
@@ -356,26 +285,17 @@ def spec_of(options: argparse.Namespace) -> dict[str, Any]:
     given = dict(options.set or ())
     if len(given) < len(options.set or ()):
         raise ArgumentError("set", "gives a parameter twice")
-    guesses = options.guesses if len(options.guesses or ()) != 1 else options.guesses[0]
-    names = ("timeout", "samples", "budget", "jobs", "stop", "outcomes", "as_reals")
+    names = ("timeout", "samples", "budget", "stop", "as_reals")
     return {
         **{name: getattr(options, name) for name in names},
-        "mechanism": mechanism,
-        "given": given,
-        "failures": bool(options.failures),
-        "pairs": _inputs(options),
+        **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
+        **{name: bool(getattr(options, name)) for name in ("failures", "explain")},
         "method": "exact" if options.exact else None,
         "check_sampler": not options.no_checks,
-        "explain": bool(options.explain),
-        "guesses": guesses,
+        "guesses": options.guesses if len(options.guesses or ()) != 1 else options.guesses[0],
         "alpha": 0.05 if options.alpha is None else options.alpha,
         "audit_seed": options.seed or 0,
-        "claims": [
-            {
-                "claim": chosen(options, "epsilon", "delta", "renyi", "gdp", "zcdp"),
-                "detect": options.detect,
-            }
-        ],
+        "claims": [{"claim": levels_of(options), "detect": options.detect}],
     }
 
 

@@ -16,35 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
-from epsilometer_audit.cli.arguments import (
-    HelpError,
-    check_options,
-    chosen,
-    parser_of,
-    spec_of,
-    spelled,
-    stated,
-)
+from epsilometer_audit.cli import arguments
 from epsilometer_audit.ends import answered
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
-_HELP = """\
-usage: epsilometer audit SOURCE --pair X X' CLAIM [options]
-       epsilometer audits FILE [FILE ...] [options]
-       epsilometer samples-needed CLAIM --detect LEVEL [options]
-       epsilometer new audit FOLDER | new study FOLDER [CLONE]
-       epsilometer --version
-
-Tests claims of differential privacy from outputs alone.
-
-commands:
-  audit           a verdict on a claim of differential privacy; see epsilometer audit --help
-  audits          verdicts on all mechanisms of files of audits
-  samples-needed  how many draws find a violation
-  new             a folder with a first audit and its test, or with a study
-"""
-_WRITTEN = ("--json", "--junit", "--output")
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
@@ -52,55 +28,48 @@ _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 class _Progress:
     """The progress of an audit: one changing line on a terminal; elsewhere a line now and then."""
 
-    def __init__(self, quiet: bool, at_once: bool = False) -> None:
-        self.part = 0.0
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
+    def __init__(self, quiet: bool | None, budget: float | None = None) -> None:
+        self.part, self._quiet, self._terminal = 0.0, quiet, sys.stderr.isatty()
         self._started = time.monotonic()
-        self._last = self._started - _PAUSE * at_once
+        self._last = self._started - _PAUSE * (budget is not None)  # a line at once
 
     def __call__(self, part: float, line: str) -> None:
-        self.part = part
-        now = time.monotonic()
+        now, self.part = time.monotonic(), part
         if self._quiet or not (self._terminal or now > self._last + _PAUSE):
             return
         self._last = now
         left = (now - self._started) * (1 - part) / part if part else 0.0
-        text = f"{part:4.0%}, {_duration(left)} left: {line}" if part else line
-        if self._terminal:
-            width = shutil.get_terminal_size().columns
-            print(f"\r\x1b[K{_printable(text)[: width - 1]}", end="", file=sys.stderr, flush=True)
-        else:
-            print(_printable(text), file=sys.stderr, flush=True)
+        size, unit = (3600, "h") if left >= 5400 else (60, "min") if left >= 90 else (1, "s")
+        text = f"{part:4.0%}, {left / size:.0f} {unit} left: {line}" if part else line
+        width = shutil.get_terminal_size().columns - 1 if self._terminal else None
+        self._show(_printable(text)[:width])
+
+    def _show(self, text: str) -> None:
+        start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
+        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """Clear the line."""
         if self._terminal and not self._quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+            self._show("")
 
 
 def _audit(argv: Sequence[str]) -> int:
-    options = parser_of("audit").parsed(argv, "source")
-    check_options(options)
-    claim = stated(options)
+    options, rest = arguments.parsed("audit", argv, 1)
+    options.source = rest[0] if rest else None
+    arguments.check_options(options)
+    claim = arguments.stated(options)
+    from epsilometer_audit.cli.files import targets, write
     from epsilometer_audit.grids.verdicts import FAILED, auditor, without
-    from epsilometer_audit.rendering.files import Files
 
-    declared = (options.domain or (None, None))[1]
-    tables = [name for name in (declared, options.remove_a_row, options.replace_a_row) if name]
-    read = [*tables, *(options.outputs or ()), options.one_run]
-    read = [name for name in (*read, (options.source or "").rpartition(":")[0]) if name]
+    declared = (options.domain or (None, None))[1], (options.profile or (None,))[-1]
+    tables = [name for name in (*declared, options.remove_a_row, options.replace_a_row) if name]
+    source = (options.source or "").rpartition(":")[0]
+    read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
     alone = options.json == "-"
-    files = Files(chosen(options, *["json"] * (not alone), "junit"), options.output, read)
-    progress, failure = _Progress(bool(options.quiet), options.budget is not None), None
-    spec = spec_of(options)
+    written = {} if alone else targets(arguments.chosen(options, "json"), read)
+    progress, failure = _Progress(options.quiet, options.budget), None
+    spec = arguments.spec_of(options)
     try:
         with auditor(spec, progress) as audit:
             verdict = audit(claim, detect=options.detect)
@@ -113,14 +82,14 @@ def _audit(argv: Sequence[str]) -> int:
     if tables and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
-        made_of = {**verdict.provenance["made of"], **{name: sha256(Path(name)) for name in tables}}
-        verdict = replace(verdict, provenance={**verdict.provenance, "made of": made_of})
+        verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
     verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
     if alone:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
-    files.write(verdict, claim)
+    for option, path in written.items():
+        write(option, path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
@@ -128,23 +97,22 @@ def _audit(argv: Sequence[str]) -> int:
 
 def _replay(argv: Sequence[str], draws: int, part: float) -> str:
     """Return the command for the same draws: with their number for a budget, and without files."""
-    kept, rest = [], iter(argv)
+    kept, rest = ["epsilometer", "audit"], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name in _WRITTEN and not sign:
-            next(rest, None)
-        elif name not in _WRITTEN and argument != "--quiet":
+        if name == "--budget" and draws and part:
+            kept += ["--samples", str(round(draws / part))]
+        elif name not in ("--json", "--quiet"):
             kept.append(argument)
-    index = next((i for i, argument in enumerate(kept) if argument.startswith("--budget")), None)
-    if index is not None and draws and part:
-        end = index + (1 if "=" in kept[index] else 2)
-        kept[index:end] = ["--samples", str(round(draws / part))]
-    return shlex.join(["epsilometer", "audit", *kept])
+            continue
+        if name != "--quiet" and not sign:
+            next(rest, None)
+    return shlex.join(kept)
 
 
 def _audits(argv: Sequence[str]) -> int:
-    options = parser_of("audits").parsed(argv, "files", most=sys.maxsize)
-    if not options.files:
+    options, paths = arguments.parsed("audits", argv, sys.maxsize)
+    if not paths:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     try:
         from epsilometer_audit.grids import running, summary
@@ -152,48 +120,49 @@ def _audits(argv: Sequence[str]) -> int:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
-    from epsilometer_audit.question import MOST_JOBS
-    from epsilometer_audit.rendering.files import targets, write
-    from epsilometer_audit.rendering.junit import xml_of_suites
+    from epsilometer_audit.cli.files import targets, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
-    jobs = min(cores, MOST_JOBS) if options.jobs is None else options.jobs
-    checks.integer("jobs", jobs, maximum=MOST_JOBS)
-    written = targets(chosen(options, "junit", "markdown"), options.files)
+    jobs = min(cores, running.MOST_JOBS) if options.jobs is None else options.jobs
+    checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
+    written = targets(arguments.chosen(options, "junit", "markdown"), paths)
     seed = _SEED if options.seed is None else options.seed
-    files = running.read(options.files, options.only, options.scale, seed)
+    files = running.read(paths, options.only, options.scale, seed)
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
-    rows, sections, suites = [], [], {}
+    sections, rows_of = [], {}
     for path, (file, cases) in files.items():
-        command = ["epsilometer", "audits", path]
-        for name, value in chosen(options, "scale", "seed").items():
-            command += [f"--{name}", str(value)]
-        progress = _Progress(bool(options.quiet))
+        given = arguments.chosen(options, "scale", "seed").items()
+        command = [
+            "epsilometer",
+            "audits",
+            path,
+            *(x for k, v in given for x in (f"--{k}", str(v))),
+        ]
+        progress = _Progress(options.quiet)
         try:
             audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
         finally:
             progress.end()
-        rows += audited
+        rows_of[path] = audited
         shown = summary.text_of(path, audited, file.file.alpha)
         _print("\n".join(map(_printable, shown.splitlines())))
         sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
-        suites[path] = summary.tests_of(file.name, audited)
     for option, place in written.items():
-        text = xml_of_suites(suites) if option == "junit" else "\n".join(sections)
+        text = summary.xml_of(rows_of) if option == "junit" else "\n".join(sections)
         write(option, place, text)
-    return running.exit_code(rows)
+    return running.exit_code([row for rows in rows_of.values() for row in rows])
 
 
 def _needed(argv: Sequence[str]) -> int:
-    options = parser_of("samples-needed").parsed(argv)
-    check_options(options)
-    claim = stated(options)
+    options, _ = arguments.parsed("samples-needed", argv)
+    arguments.check_options(options)
+    claim = arguments.stated(options)
     if options.detect is None:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, assumed, samples_needed
 
-    settings = chosen(options, "detect", "power", "alpha", "pairs", "event")
+    settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
     _print(
         f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
@@ -206,7 +175,7 @@ def _needed(argv: Sequence[str]) -> int:
 def _new(argv: Sequence[str]) -> int:
     from epsilometer_audit.cli.new import new
 
-    _print(_HELP if {"-h", "--help"} & {*argv} else new(argv))
+    _print(arguments.help_of("epsilometer") if {"-h", "--help"} & {*argv} else new(argv))
     return 0
 
 
@@ -216,67 +185,64 @@ def main(argv: Sequence[str] | None = None) -> int:
     Without arguments they are those of the process, and an audit runs in a child process: whatever
     a mechanism does to it, the exit code is that of a verdict, or says that there is none.
     """
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if argv is None and arguments[:1] == ["audit"]:
-        code = answered(lambda: _exit_code(arguments))
+    words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None and words[:1] == ["audit"]:
+        code = answered(lambda: _exit_code(words))
         return code if isinstance(code, int) else _print_error(code, FAILED)
-    return _exit_code(arguments)
+    return _exit_code(words)
 
 
-def _exit_code(arguments: Sequence[str]) -> int:  # noqa: PLR0911 - one for each kind of error
+def _exit_code(words: Sequence[str]) -> int:
     """Run a command; return its exit code, also of its errors."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        return _command(arguments)
-    except KeyboardInterrupt:
-        return _print_error("interrupted", INTERRUPTED)
-    except MechanismError as error:
-        return _print_error(str(error), FAILED, error)
-    except ArgumentError as error:
-        text = _error_text(error, of_audit=arguments[:1] == ["audit"])
-        return _print_error(text, WRONG_USE, error)
-    except (EpsilometerError, ImportError) as error:
-        return _print_error(str(error), WRONG_USE)
-    except (MemoryError, RecursionError) as error:
-        deep = "an input, an output or an option is nested too deeply"
-        small = "the memory is not enough; fewer draws, or smaller outputs, need less"
-        return _print_error(deep if isinstance(error, RecursionError) else small, FAILED)
-    except (Exception, SystemExit) as error:
-        traceback.print_exc()
-        return _print_error(
-            f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
-        )
+        return _command(words)
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        text, code = _problem(error, of_audit=words[:1] == ["audit"])
+        if code == INTERNAL_ERROR:
+            traceback.print_exc()
+        return _print_error(text, code, error)
 
 
-def _error_text(error: ArgumentError, of_audit: bool) -> str:
-    """Return the option of an error, and the problem."""
-    message = str(error).removeprefix(f"{error.argument} ")
-    if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
-        return f"--domain: {part[1]} {message}"
-    return f"{spelled(error.argument, of_audit)}: {message}"
+def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
+    """Return a line about an error, and its exit code."""
+    if isinstance(error, ArgumentError):
+        message = str(error).removeprefix(f"{error.argument} ")
+        if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
+            return f"--domain: {part[1]} {message}", WRONG_USE
+        return f"{arguments.spelled(error.argument, of_audit)}: {message}", WRONG_USE
+    deep = "an input, an output or an option is nested too deeply"
+    small = "the memory is not enough; fewer draws, or smaller outputs, need less"
+    for kind, text, code in (
+        (KeyboardInterrupt, "interrupted", INTERRUPTED),
+        (MechanismError, str(error), FAILED),
+        (EpsilometerError | ImportError, str(error), WRONG_USE),
+        (RecursionError, deep, FAILED),
+        (MemoryError, small, FAILED),
+    ):
+        if isinstance(error, kind):
+            return text, code
+    return f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
 
 
 def _command(argv: Sequence[str]) -> int:
     name = argv[0] if argv else ""
-    try:
-        if name in _COMMANDS:
+    if name in _COMMANDS:
+        try:
             return _COMMANDS[name](argv[1:])
-        if name in ("-h", "--help"):
-            _print(_HELP)
+        except arguments.HelpError as help_text:
+            _print(str(help_text))
             return 0
-    except HelpError as help_text:
-        _print(str(help_text))
-        return 0
     if name == "--version":
         from epsilometer import __version__
 
         _print(f"epsilometer {__version__}")
         return 0
-    if not argv:
-        _print(_HELP)
-        return WRONG_USE
+    if not argv or name in ("-h", "--help"):
+        _print(arguments.help_of("epsilometer"))
+        return 0 if argv else WRONG_USE
     if not name or name.startswith("-"):
         raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
     raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
@@ -293,7 +259,7 @@ def _print(text: str) -> None:
             raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
 
 
-def _print_error(message: str, code: int, error: Exception | None = None) -> int:
+def _print_error(message: str, code: int, error: BaseException | None = None) -> int:
     lines = [f"epsilometer: {one_line(message)}", *getattr(error, "__notes__", ())]
     with contextlib.suppress(OSError):
         print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)

@@ -23,17 +23,16 @@ _USAGE = "epsilometer new audit FOLDER, or new study FOLDER [CLONE]"
 
 def new(argv: Sequence[str]) -> str:
     """Write a starting point, whole or not at all; return what to do next."""
-    kind, *rest = (*argv, "")
+    kind, *rest = argv or [""]
+    problems = [(option, "is not an option") for option in rest if option.startswith("-")]
     if kind not in _NEXT:
         text = f"is not a kind{suggest(kind, _NEXT)}" if kind else "is missing"
-        raise ArgumentError(repr(kind) if kind else "KIND", f"{text}; write {_USAGE}")
-    for option in [argument for argument in rest if argument.startswith("-")]:
-        raise ArgumentError(option, f"is not an option; write {_USAGE}")
-    paths = [Path(argument).expanduser() for argument in rest if argument]
-    if not 1 <= len(paths) <= 1 + (kind == "study"):
-        text = "must be one" if paths else "is missing"
-        raise ArgumentError("FOLDER", f"{text}; write {_USAGE}")
-    folder, clone = paths[0], paths[-1] if len(paths) > 1 else _CLONE
+        problems = [(repr(kind) if kind else "KIND", text)]
+    elif not 1 <= len(rest) <= 1 + (kind == "study"):
+        problems += [("FOLDER", "must be one" if rest else "is missing")]
+    for name, text in problems:
+        raise ArgumentError(name, f"{text}; write {_USAGE}")
+    folder, clone = (Path(path).expanduser() for path in [*rest, str(_CLONE)][:2])
     workflow = (clone / "workflow/Snakefile").resolve()
     if kind == "study" and not workflow.is_file():
         message = f"{clone} is not a clone of epsilometer, which a study needs; write its path"

@@ -9,17 +9,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, row_codes
+from epsilometer_audit.events.events import Event, View, codes_of
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
 _CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
+_MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
 _VALUES = 4096  # most different values that count as categories; at most a fourth of the draws
@@ -63,17 +65,12 @@ class Cells(ABC):
     """The number of an output that the cells divide."""
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
-        self._set_folds(
-            *(
-                np.stack([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
-                for codes in (codes, codes_prime)
-            )
+        folds, folds_prime = self.folds = tuple(
+            np.stack([np.bincount(side[part], None, size) for part in fifths(side.size)])
+            for side in (codes, codes_prime)
         )
-
-    def _set_folds(self, folds: Counts, folds_prime: Counts) -> None:
-        self.folds = folds, folds_prime
         self._all, self._all_prime = folds.sum(axis=0), folds_prime.sum(axis=0)
-        self._n, self._m = int(self._all.sum()), int(self._all_prime.sum())
+        self._n, self._m = codes.size, codes_prime.size
 
     @abstractmethod
     def event(self, cells: Counts) -> Event:
@@ -90,12 +87,12 @@ class Cells(ABC):
 
     def judged(
         self, draws: int, level: Level | None = None, little: float = 0.5
-    ) -> Iterator[list[Candidate]]:
-        """Yield the best events that are likelier on x, and on x'.
+    ) -> list[Candidate]:
+        """Return the events of the largest cautious and the largest optimistic ``level``, if any.
 
-        They have the largest expected ``level`` (the log ratio of probabilities if not given), with
-        so many fresh ``draws`` a side. The cautious estimate subtracts several standard
-        deviations, the optimistic one ``little`` of them.
+        It is that expected from so many fresh ``draws`` a side (the log ratio of probabilities if
+        no level is given). The cautious estimate subtracts several standard deviations, the
+        optimistic one ``little`` of them.
         """
         lines = self._half_lines() if self.ordered else []
         kinds = [
@@ -105,28 +102,23 @@ class Cells(ABC):
             for *sides, cells in of_kind
         ]
         if not kinds:
-            return
+            return []
         signs, some, sides, cells_of_sets = zip(*kinds, strict=True)
         hits, others = map(np.concatenate, zip(*sides, strict=True))
         sizes = [side.size for side, _ in sides]
         n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], sizes, axis=0).T[:, None]
-        cautions = np.stack([np.repeat(some, sizes), np.full(hits.size, little)])
-        of_both = expected_level(hits[None], n, others[None], m, draws, cautions, level)
-        ends = np.cumsum(sizes).tolist()
-        for sign, cells_of_set, start, end in zip(
-            signs, cells_of_sets, [0, *ends], ends, strict=False
-        ):
-            levels = of_both[:, start:end]
-            yield [
-                Candidate(
-                    float(levels[0, i]),
-                    float(levels[1, i]),
-                    sign,
-                    lambda i=i, cells=cells_of_set: self.event(cells(i)),  # type: ignore[misc]
-                )
-                for i in set(levels.argmax(axis=1).tolist())
-                if levels[1, i] > _NOTHING
-            ]
+        more = np.array(some) * (1 + _MORE * math.log10(max(self._n, _FEW_DRAWS) / _FEW_DRAWS))
+        cautions = np.stack([np.repeat(more, sizes), np.full(hits.size, little)])
+        levels = expected_level(hits[None], n, others[None], m, draws, cautions, level)
+        ends, chosen = np.cumsum(sizes), []
+        for i in levels.argmax(axis=1).tolist():
+            of = int(np.searchsorted(ends, i, "right"))
+            event = partial(self._event_of, cells_of_sets[of], i - int(ends[of]) + sizes[of])
+            chosen.append(Candidate(float(levels[0, i]), float(levels[1, i]), signs[of], event))
+        return [each for each in chosen if each.optimistic > _NOTHING]
+
+    def _event_of(self, cells: Callable[[int], Counts], number: int) -> Event:
+        return self.event(cells(number))
 
     def _ratios(self) -> tuple[Floats, Floats]:
         """Return the log ratios of cells, by shrinkage ``(s, k)``, and those of other folds."""
@@ -254,8 +246,8 @@ class Numbers(Cells):
     """Cells of one number of each output, NaN where it is missing; both sides are ``(n,)``.
 
     ``repeats`` tells whether every value has a cell of its own, ``starts`` are the starts of all
-    cells but the first, ``(k - 1,)``. ``fine`` cells hold few draws at both ends, and rarer values
-    have cells of their own. ``sides`` are the numbers themselves, ``codes`` their cells.
+    cells but the first, ``(k - 1,)``. Cells at both ends hold few draws; values that repeat have
+    their own. ``sides`` are the numbers themselves, ``codes`` their cells.
     """
 
     def __init__(
@@ -266,7 +258,7 @@ class Numbers(Cells):
         view: View,
         *,
         values: bool = True,
-        fine: bool = False,
+        tails: bool = True,
     ) -> None:
         self.view = view
         self.sides = x, x_prime
@@ -283,7 +275,7 @@ class Numbers(Cells):
         else:
             first = np.flatnonzero(np.append(True, new)[:total])
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells, fine)
+        self.starts = _starts(pooled, distinct, times, cells, tails)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
@@ -291,7 +283,7 @@ class Numbers(Cells):
         super().__init__(*self.codes, size + self._missing)
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
-            self._by_value = _Values(x, x_prime, distinct, view)
+            self._by_value = Values(x, x_prime, view)
 
     def choices(self) -> Iterator[Cells]:
         """Yield these cells and, where values repeat, the cells of single values if they differ."""
@@ -331,21 +323,19 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
-def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, fine: bool) -> Sample:
+def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    ``pooled`` are the draws, rising. ``fine`` cells are halved repeatedly towards both ends, down
-    to a few draws.
+    ``pooled`` are the draws, rising. For ``tails``, cells are halved repeatedly towards both ends,
+    down to a few draws, and rarer values have cells.
     """
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
-    if fine:
-        halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0)
-        tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
-        at = np.concatenate([at, tail, total - tail])
-    share = _RARE if fine else _COMMON
-    atoms = np.flatnonzero(times >= max(_REPEATS, total * share))
+    halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0) if tails else 0
+    tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
+    at = np.concatenate([at, tail, total - tail])
+    atoms = np.flatnonzero(times >= max(_REPEATS, total * (_RARE if tails else _COMMON)))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))
@@ -368,59 +358,36 @@ def _before(value: Any) -> Any:
         return np.nextafter(value, -np.inf)
 
 
-class _Values(Cells):
-    """A cell for each value that occurred."""
+class Values(Cells):
+    """A cell for each number that occurred, ``(n,)``, or each row of whole numbers, ``(n, d)``."""
 
-    def __init__(self, x: Sample, x_prime: Sample, values: Sample, view: View) -> None:
-        self._values, self.view = values, view
-        real = np.issubdtype(x.dtype, np.floating)
-        missing = real and bool(np.isnan(x).any() or np.isnan(x_prime).any())  # NaN sorts last
-        codes, codes_prime = (np.searchsorted(values, side) for side in (x, x_prime))
-        super().__init__(codes, codes_prime, values.size + missing)
+    def __init__(self, x: Sample, x_prime: Sample, view: View) -> None:
+        self.view = view
+        together = np.concatenate([x, x_prime])
+        codes = codes_of(together)
+        self._known = together[np.unique(codes, return_index=True)[1]]
+        super().__init__(codes[: len(x)], codes[len(x) :], len(self._known))
 
     def coded(self, sample: Sample) -> Counts:
-        numbers = self.view.of(sample)
-        codes = np.searchsorted(self._values, numbers)
-        known = codes < self._values.size
-        known[known] = self._values[codes[known]] == numbers[known]
-        codes[~known] = self.size
-        if self.size > self._values.size and np.issubdtype(numbers.dtype, np.floating):
-            codes[np.isnan(numbers)] = self._values.size
-        return codes
+        """Return cells of outputs; see `Cells.coded`."""
+        numbers = sample if self.view.kind == "row" else self.view.of(sample)
+        known, others = np.split(codes_of(np.concatenate([self._known, numbers])), [self.size])
+        cells = np.full(max(known.max(), others.max(initial=0)) + 1, self.size)
+        cells[known] = np.arange(self.size)
+        return cells[others]
 
     def event(self, cells: Counts) -> Event:
-        """Return the values of some cells; successive whole numbers are one range."""
-        missing = bool((cells == self._values.size).any())
-        values = self._values[np.sort(cells[cells < self._values.size])].tolist()
+        """Return the values or rows of some cells; successive whole numbers are one range."""
+        chosen = self._known[np.sort(cells)]
+        if self.view.kind == "row":
+            rows = tuple(map(tuple, chosen.tolist()))
+            return Event(((1, 1),), view=View("row", rows=rows))
+        real = chosen.dtype.kind == "f"
+        missing = np.isnan(chosen) if real else np.zeros(chosen.size, bool)
         ranges: list[tuple[Any, Any]] = []
-        for value in values:
+        for value in chosen[~missing].tolist():
             if ranges and isinstance(value, int) and value == ranges[-1][1] + 1:
                 ranges[-1] = ranges[-1][0], value
             else:
                 ranges.append((value, value))
-        return Event(tuple(ranges), missing, self.view)
-
-
-class Rows(Cells):
-    """A cell for each row of whole numbers that occurred; both sides are ``(n, d)``."""
-
-    view = View("row")
-
-    def __init__(self, x: Sample, x_prime: Sample) -> None:
-        together = np.concatenate([x, x_prime])
-        _, first, codes = np.unique(row_codes(together), return_index=True, return_inverse=True)
-        self._rows = together[first]
-        super().__init__(codes[: len(x)], codes[len(x) :], len(first))
-
-    def coded(self, sample: Sample) -> Counts:
-        """Return cells of outputs; see `Cells.coded`."""
-        codes = row_codes(np.concatenate([self._rows, sample]))
-        known, others = codes[: self.size], codes[self.size :]
-        order = np.argsort(known)
-        rank = np.minimum(np.searchsorted(known[order], others), self.size - 1)
-        return np.where(known[order][rank] == others, order[rank], self.size)
-
-    def event(self, cells: Counts) -> Event:
-        """Return the rows of some cells."""
-        rows = tuple(tuple(row) for row in self._rows[np.sort(cells)].tolist())
-        return Event(((1, 1),), view=View("row", rows=rows))
+        return Event(tuple(ranges), bool(missing.any()), self.view)

@@ -1,4 +1,1 @@
-"""The cause of a violation: draws on both inputs with the same noise are compared call by call.
-
-It may import `question` and the layers below; not `rendering`. `cli` imports it.
-"""
+"""The cause of a violation: draws on both inputs with the same noise are compared call by call."""

@@ -1,6 +1,7 @@
 """Differences of draws on x and x' with the same noise: of calls, lines, and parts of outputs.
 
-They are not necessarily faults, as two inputs may have other outputs. Likely faults come first.
+They are not necessarily faults, as two inputs may have other outputs. Likely faults come first;
+what the sizes of the inputs or the noise explain, as in correct code, comes later.
 """
 
 from __future__ import annotations
@@ -24,23 +25,36 @@ _CHANCE = 1e-3  # of a false finding that noise is kept
 _FEW = 3  # runs that show noise in an output
 _PARTS = 64  # of an output, at each level
 _MOST = 3  # shown
+_EXPLAINED = 5  # rank of what the sizes of the inputs explain
 _SELDOM = 4  # is added to the rank of what few runs show
 _DATA = ("x", "seq", "population", "sequence", "items")  # parameters: what is drawn from
 _SIZES = ("size", "k")
 _MILD = ("loc", "mu", "p", "pvals", "weights")  # parameters that often differ without a fault
 _OF_LINES = ("call", "number")  # kinds that follow from the lines that run, not from numbers
 _MISSING = {"$": "absent"}
+_SIDES = ("x", "x_prime")
+_SCALES = ("scale", "sigma", "std", "lambd", "p")  # parameters that set how much noise there is
+_TEXTBOOK = {
+    "argument": "the noise must not follow the data: bound the sensitivity over all inputs",
+    "call": "whether noise is drawn must not follow the data",
+    "data": "a sample of the data is no noise: rows are released as they are",
+    "seed": "who knows the input knows the noise of a seed that follows from it",
+    "without noise": "what is released without noise, a size or a key, is not private: "
+    "fix it beforehand, or add noise and a threshold",
+    "drawn once": "noise must be fresh for each release",
+    "kept": "noise must be fresh for each release",
+}
 
 
-def cause_of(replay: Record) -> Cause:
-    """Return the cause that a record of `replayed` shows."""
+def cause_of(replay: Record, sizes: Sequence[int] = ()) -> Cause:
+    """Return the cause that a record of `replayed` shows; ``sizes`` are those of x and x'."""
     runs = len(replay["runs"])
-    found = _findings(replay, replay["runs"])
+    found = _findings(replay, replay["runs"], sizes)
     found.sort(key=lambda ranked: ranked[0] + _SELDOM * (0 < 2 * ranked[1].runs < runs))
     return Cause(tuple(finding for _, finding in found), runs)
 
 
-def _findings(replay: Record, runs: Sequence[Record]) -> list[_Ranked]:
+def _findings(replay: Record, runs: Sequence[Record], sizes: Sequence[int]) -> list[_Ranked]:
     every, unseen = len(runs), sum(not run["repeated"] for run in runs)
     traces = [run[side] for run in runs for side in ("x", "x_prime")]
     outputs = [
@@ -59,7 +73,7 @@ def _findings(replay: Record, runs: Sequence[Record]) -> list[_Ranked]:
             text += both(outputs[0][0], outputs[1][0])
             finding = _placed(Finding("no noise", text, runs=every), runs[0])
         return [*found, (1, finding)]
-    found += _of_calls(runs)
+    found += _of_calls(runs, sizes)
     if not any(rank == 0 or finding.kind == "seed" for rank, finding in found):
         found += _without_noise(runs, *outputs) or ([] if unseen else _of_equal_calls(runs))
     if unseen:
@@ -119,16 +133,17 @@ def _without_noise(runs: Sequence[Record], *outputs: Sequence[Any]) -> list[_Ran
         if len(runs) >= _FEW and _all_same(x) and _all_same(y) and not same(x[0], y[0]):
             verb = "are" if name.startswith("keys") else "is"
             text = f"{name or 'the output'} {verb} always {both(x[0], y[0])}: without noise"
-            return [(2, _placed(Finding("without noise", text, runs=len(runs)), runs[0]))]
+            finding = _placed(Finding("without noise", text, runs=len(runs)), runs[0])
+            return [(2, replace(finding, textbook=_TEXTBOOK["without noise"]))]
     return []
 
 
-def _of_calls(runs: Sequence[Record]) -> Iterator[_Ranked]:
+def _of_calls(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[_Ranked]:
     """Yield the calls that differ in some runs."""
     found: dict[Any, tuple[int, Finding, Record]] = {}
     for run in runs:  # skip differences of x and x, and those that are counted already
         skipped = {key for key, _, _ in differences(run["x"], run["again"])}
-        for key, rank, finding in differences(run["x"], run["x_prime"]):
+        for key, rank, finding in differences(run["x"], run["x_prime"], sizes):
             if key not in skipped:
                 skipped.add(key)
                 _, first, its_run = found.get(key, (rank, finding, run))
@@ -137,15 +152,21 @@ def _of_calls(runs: Sequence[Record]) -> Iterator[_Ranked]:
         yield rank, _placed(finding, run) if finding.kind in _OF_LINES else finding
 
 
-def differences(x: Record, x_prime: Record) -> Iterator[tuple[Any, int, Finding]]:
+def differences(
+    x: Record, x_prime: Record, sizes: Sequence[int] = ()
+) -> Iterator[tuple[Any, int, Finding]]:
     """Yield the calls of two draws that are not the same, until their sequences diverge.
 
-    Each is a key, equal in all runs, a rank, and a finding.
+    Each is a key, equal in all runs, a rank, and a finding. They go on after a number of draws that
+    differs as the ``sizes`` of the inputs do, which is no fault.
     """
+    rows = sizes[0] - sizes[1] if len(sizes) == 2 else 0
 
     def found(rank: int, kind: str, call: Record, text: str, detail: str = "") -> Any:
         key = kind, call["name"], str(call["frames"][:1]), detail
-        return key, rank, finding_at(call["frames"], kind, text)
+        finding = finding_at(call["frames"], kind, text)
+        known = kind != "argument" or detail in _SCALES
+        return key, rank, replace(finding, textbook=_TEXTBOOK.get(kind, "") if known else "")
 
     for i, (a, b) in enumerate(zip_longest(x["calls"], x_prime["calls"])):
         if not a or not b or (a["name"], a["frames"][:1]) != (b["name"], b["frames"][:1]):
@@ -167,11 +188,20 @@ def differences(x: Record, x_prime: Record) -> Iterator[tuple[Any, int, Finding]
             if name in _DATA or (name == "a" and not isinstance(given.get("a"), int)):
                 yield found(7, "data", a, f"{title} draws from {both(*pairs[name])}", name)
             else:
-                yield found(3 if name in _MILD else 1, "argument", a, text, name)
+                by_rows = rows != 0 and _is_step(*pairs[name], rows)
+                rank = _EXPLAINED if by_rows else 3 if name in _MILD else 1
+                yield found(rank, "argument", a, text, "" if by_rows else name)
         if numbers:
+            by_rows = rows != 0 and _is_step(a["count"], b["count"], rows)
             text = f"{title} draws {a['count']} numbers on x, {b['count']} on x'"
-            yield found(1, "number", a, text)
-            return
+            yield found(_EXPLAINED if by_rows else 1, "number", a, text)
+            if not by_rows:
+                return
+
+
+def _is_step(x: Any, x_prime: Any, rows: int) -> bool:
+    """Tell whether two whole numbers differ by so many rows."""
+    return type(x) is int and type(x_prime) is int and x - x_prime == rows
 
 
 def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
@@ -185,7 +215,26 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     texts = texts or [both(differ[0]["x"]["output"], differ[0]["x_prime"]["output"])]
     texts[_MOST:] = [f"{len(texts) - _MOST} more differ"] if len(texts) > _MOST else []
     text = f"same calls and noise, another output: {'; '.join(texts)}"
-    return [(4, _placed(Finding("output", text, runs=len(differ)), differ[0]))]
+    finding = Finding("output", text, runs=len(differ))
+    placed = (_placed(finding, run) for run in differ)  # noise may part the lines of the first
+    finding = next((each for each in placed if each.place), finding)
+    more = dict.fromkeys((*finding.more, *_without_noise_inside(alike)))
+    return [(4, replace(finding, more=tuple(more)[:_MOST]))]
+
+
+def _without_noise_inside(runs: Sequence[Record]) -> Iterator[str]:
+    """Yield values at the end of a function that have no noise, and are not the same on x and x'.
+
+    Collections come first, such as counts before noise is added.
+    """
+    ends = [
+        [dict(*(step[2] for step in run[side]["steps"][-1:])) for run in runs] for side in _SIDES
+    ]
+    names = [name for name in ends[0][0] if all(name in end for side in ends for end in side)]
+    for name in sorted(names, key=lambda name: not isinstance(ends[0][0][name], list | dict)):
+        x, x_prime = ([end[name] for end in side] for side in ends)
+        if name != "return" and _all_same(x) and _all_same(x_prime) and not same(x[0], x_prime[0]):
+            yield f"{name} = {both(x[0], x_prime[0])}"
 
 
 def _placed(finding: Finding, run: Record) -> Finding:

@@ -19,9 +19,15 @@ from epsilometer_audit.question import source_of
 from epsilometer_audit.serving.replay.replaying import forked, replayed
 from epsilometer_audit.sources.callables import CallableSource
 from epsilometer_audit.sources.worker import PythonWorker, python_replay
-from epsilometer_audit.verdict import Verdict
+from epsilometer_audit.verdict import LOW_BITS, Verdict
 
 _MOST_RUNS = 10_000
+_OF_LOW_BITS = Finding(
+    "low bits",
+    "the low bits of floating-point outputs tell the inputs apart, however large the noise is",
+    textbook="x + noise rounds to other floats than x' + noise (Mironov 2012): draw noise on a "
+    "fixed grid, such as discrete Laplace or Gaussian noise",
+)
 _OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
 
 
@@ -64,7 +70,8 @@ def explain(
     record = _replayed(source, (pair[0], pair[1]), seeds, seconds)
     if not record.get("runs"):
         raise MechanismError(f"{source.description}: {record.get('failed', 'no run was recorded')}")
-    cause = cause_of(record)
+    sizes = [len(x) for x in pair if hasattr(x, "__len__") and not isinstance(x, str)]
+    cause = cause_of(record, sizes)
     if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
         others = other_process(source, pair[0], 0, seeds[0], 1.0)
         if others.result == "failed":
@@ -88,6 +95,9 @@ def explained(verdict: Verdict, mechanism: Any) -> Verdict:
     if verdict.verdict == "invalid":
         findings = tuple(finding for finding in cause.findings if finding.kind in _OF_SEEDS)
         cause = replace(cause, findings=findings)
+    if verdict.witness is not None and verdict.witness.note == LOW_BITS:
+        known = [finding for finding in cause.findings if finding.kind != "nothing"]
+        cause = replace(cause, findings=(_OF_LOW_BITS, *known))
     return replace(verdict, cause=cause.to_plain()) if cause.findings else verdict
 
 

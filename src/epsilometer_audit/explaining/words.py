@@ -22,7 +22,7 @@ class Finding:
 
     Its ``kind`` is ``no noise``, ``without noise`` (a part of the output), ``constant seed``,
     ``drawn once``, ``kept`` (noise or state), ``seed``, ``call``, ``number``, ``argument``,
-    ``data``, ``output``, ``unseen``, ``failed`` or ``nothing``.
+    ``data``, ``output``, ``low bits``, ``unseen``, ``failed`` or ``nothing``.
     """
 
     kind: str
@@ -31,6 +31,7 @@ class Finding:
     line: str = ""  # the code there
     runs: int = 0  # that show it
     more: tuple[str, ...] = ()  # further lines
+    textbook: str = ""  # the known cause of such a difference
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Cause:
             often = "" if finding.runs >= self.runs else f" ({finding.runs} of {self.runs} runs)"
             lines.append(f"{finding.words}{often if finding.runs else ''}")
             code = ": ".join(filter(None, (finding.place, finding.line)))
-            lines += [f"  {line}" for line in (code, *finding.more) if line]
+            known = finding.textbook and f"textbook: {finding.textbook}"
+            lines += [f"  {line}" for line in (code, *finding.more, known) if line]
         return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -30,23 +30,13 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.rounds import least_samples
 
-_SAFE = re.compile(r"[A-Za-z0-9.+-]{1,40}")
 _PATTERNS = 10
 _MOST_VERDICTS = 10_000  # of a file
 _TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
-_OPTIONS = (
-    *("pairs", "samples", "failures", "canaries", "guesses"),
-    *("as_reals", "outcomes"),
-)
-_OF_QUESTIONS = {"method", "outcomes", "as_reals"}
+_OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
+_OF_QUESTIONS = {"method", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
-_MECHANISMS = (  # kinds: type, option, text for readers
-    (audits.OneRun, "one_run", "one run"),
-    (audits.Recorded, "outputs", "recorded outputs"),
-    (audits.Command, "command", "a command"),
-    (str | audits.Python | audits.Environment, "source", "a function"),
-)
 
 
 @dataclass(frozen=True)
@@ -54,8 +44,7 @@ class Case:
     """The subject of one job: a mechanism with its parameters, on a set of pairs.
 
     All parts are plain data, as jobs get them. ``entry``, ``parameters`` and ``pairs`` are parts of
-    paths. The ``arguments`` that were not filled in elsewhere are ``given`` to the function. A
-    claim stands with the level to be detected.
+    paths. The ``arguments`` that were not filled in elsewhere are ``given`` to the function.
     """
 
     entry: str
@@ -74,8 +63,7 @@ class Case:
 class Audits:
     """One file of audits, in YAML, at one of the ``scales``: by default, the file's own.
 
-    All that it names is relative to its folder. ``lock_of`` returns the lock of an environment for
-    a file in a folder; without it, there are no environments.
+    ``lock_of`` returns the lock of an environment, by its name and the file's folder.
     """
 
     def __init__(
@@ -91,23 +79,16 @@ class Audits:
         self._locks: dict[str, Any] = {}
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
-        for key, sizes in self._sizes.items():
-            for name in sizes:
-                if name not in (scales or sizes):
-                    wrong = f"unknown scale{suggest(name, scales or ())}"
-                    raise ConfigError(str(path), f"{key}.{name}", wrong)
-
-    @property
-    def scales(self) -> list[str]:
-        """The scales that numbers of draws depend on, if they do."""
-        return list(dict.fromkeys(name for sizes in self._sizes.values() for name in sizes))
-
-    @property
-    def _sizes(self) -> dict[str, dict[str, int]]:
-        """The numbers of draws, by key, where they depend on the scale."""
         sizes: dict[str, Any] = {"samples": self.file.samples}
         sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
-        return {key: size for key, size in sizes.items() if isinstance(size, dict)}
+        named = [
+            (key, name) for key, size in sizes.items() if isinstance(size, dict) for name in size
+        ]
+        self.scales = list(dict.fromkeys(name for _, name in named))  # of numbers of draws
+        for key, name in named:
+            if name not in (scales or self.scales):
+                wrong = f"unknown scale{suggest(name, scales or ())}"
+                raise ConfigError(str(path), f"{key}.{name}", wrong)
 
     @cached_property
     def cases(self) -> dict[str, dict[str, dict[str, Case]]]:
@@ -133,30 +114,27 @@ class Audits:
         cases: dict[str, dict[str, Case]] = {}
         for point in product(*entry.parameters.values()):
             arguments = dict(zip(entry.parameters, point, strict=True))
-            texts = [f"{key}={_safe(_text_of(value))}" for key, value in arguments.items()]
-            key = "_".join(texts) or "default"
+            key = "_".join(f"{k}={_safe(_text_of(value))}" for k, value in arguments.items())
+            key = key or "default"
             if key in cases:
                 raise ArgumentError("parameters", f"asks twice for {key}")
             mechanism, rest = self._mechanism(entry, arguments)
-            claims, about = _claims(entry, arguments), entry.about.model_dump()
+            claims = _claims(entry, arguments)
+            about: dict[str, Any] = entry.about.model_dump()
             for fact, text in about.items():
-                if re.fullmatch(r"\$\w+", text or ""):
+                if text is not None and re.fullmatch(r"\$\w+", text):
                     about[fact] = _text_of(_parameter(f"about.{fact}", text, arguments))
-            common = Case(name, key, mechanism, arguments, rest, samples, claims, about=about)
-            common = replace(common, expected=entry.expected)
+            common = (name, key, mechanism, arguments, rest, samples, claims)
             cases[key] = {
-                pairs: replace(common, pairs=pairs, inputs=plain) for pairs, plain in sets.items()
+                pairs: Case(*common, pairs, plain, about, entry.expected)
+                for pairs, plain in sets.items()
             }
         return cases
 
     def all_cases(self) -> list[Case]:
         """Return all cases in one list."""
-        return [
-            case
-            for cases in self.cases.values()
-            for by_pairs in cases.values()
-            for case in by_pairs.values()
-        ]
+        grids = [by_pairs for cases in self.cases.values() for by_pairs in cases.values()]
+        return [case for by_pairs in grids for case in by_pairs.values()]
 
     @cached_property
     def verdicts(self) -> int:
@@ -179,28 +157,20 @@ class Audits:
 
     def spec(self, case: Case, name: str, seed: int) -> dict[str, Any]:
         """Return all that the verdicts on a case follow from, by the file's name and the seed."""
-        options = self.file.audits[case.entry].model_dump(include=_OF_JOBS)
         own = generator(seed, "audits", name, case.entry, case.parameters, case.pairs)
+        same = ("entry", "mechanism", "arguments", "given", "samples", "claims")
         return {
-            **options,
-            "audits": name,
-            "entry": case.entry,
-            "set": case.pairs,
-            "mechanism": dict(case.mechanism),
-            "arguments": dict(case.arguments),
-            "given": dict(case.given),
-            "pairs": case.inputs,
-            "samples": case.samples,
+            **self.file.audits[case.entry].model_dump(include=_OF_JOBS),
+            **{key: getattr(case, key) for key in same},
+            **{"audits": name, "set": case.pairs, "pairs": case.inputs, "alpha": self.alpha},
             "audit_seed": int(own.integers(2**31)),
-            "alpha": self.alpha,
-            "claims": list(case.claims),
         }
 
     def _check(self, entry: audits.AuditEntry) -> None:
         """Check the options of an entry together."""
         options = {key: key for key in _OPTIONS if getattr(entry, key)}
         mechanism = entry.mechanism
-        options |= {key: title for kind, key, title in _MECHANISMS if isinstance(mechanism, kind)}
+        options[mechanism.kind] = audits.KINDS.get(mechanism.kind, "a function")
         if entry.method == "exact":
             options["exact"] = "method"
         check_together(options, lambda key: key.replace("_", " "))
@@ -209,7 +179,7 @@ class Audits:
         for key, texts in _texts_of(mechanism).items():
             for parameter in _IN_BRACES.findall(str(texts)):
                 if parameter not in entry.parameters:
-                    where = "mechanism" if isinstance(mechanism, str) else f"mechanism.{key}"
+                    where = "mechanism" if key == "function" else f"mechanism.{key}"
                     near = suggest(parameter, entry.parameters)
                     raise ArgumentError(where, f"unknown parameter {parameter!r} in braces{near}")
 
@@ -230,35 +200,32 @@ class Audits:
 
         plain = {key: filled(text) for key, text in _texts_of(entry.mechanism).items()}
         rest = {key: value for key, value in arguments.items() if key not in used}
-        if "function" not in plain:
-            claims = json.dumps([claim.model_dump() for claim in entry.claims])
-            for name in sorted(rest):
-                if not re.search(rf"\${name}\b", claims):
-                    part = "command" if "command" in plain else "outputs"
-                    message = f"{name!r} is used nowhere; write {{{name}}} into the {part}"
-                    raise ArgumentError("parameters", message)
-            if "one_run" in plain:
-                plain = {"outputs": [plain["one_run"]], "one_run": True}
-            if hasattr(entry.mechanism, "columns"):
-                plain["columns"] = entry.mechanism.columns
-            return plain, {}
-        with _at("mechanism"), argument_errors():
-            parsed(plain["function"])
-        if "environment" in plain:
-            lock = self._lock(plain["environment"])
-            plain |= {"environment": lock.name, "lock": lock.digest}
-        return plain, rest
-
-    def _lock(self, environment: str) -> Any:
-        """Return the lock that an entry names."""
-        try:
-            if environment not in self._locks:
+        if "function" in plain:
+            with _at("mechanism"), argument_errors():
+                parsed(plain["function"])
+            if (name := plain.get("environment")) is not None:
                 if self._lock_of is None:
-                    raise KeyError("is made by studies only; name a python")
-                self._locks[environment] = self._lock_of(environment, self.folder)
-        except KeyError as error:
-            raise ArgumentError("mechanism.environment", error.args[0]) from None
-        return self._locks[environment]
+                    message = "is made by studies only; name a python"
+                    raise ArgumentError("mechanism.environment", message)
+                try:
+                    lock = self._locks[name] = self._locks.get(name) or self._lock_of(
+                        name, self.folder
+                    )
+                except KeyError as error:
+                    raise ArgumentError("mechanism.environment", error.args[0]) from None
+                plain |= {"environment": lock.name, "lock": lock.digest}
+            return plain, rest
+        claims = json.dumps([claim.model_dump() for claim in entry.claims])
+        for name in sorted(rest):
+            if not re.search(rf"\${name}\b", claims):
+                part = "command" if "command" in plain else "outputs"
+                message = f"{name!r} is used nowhere; write {{{name}}} into the {part}"
+                raise ArgumentError("parameters", message)
+        if "one_run" in plain:
+            plain = {"outputs": [plain["one_run"]], "one_run": True}
+        if entry.mechanism.kind != "command":
+            plain["columns"] = entry.mechanism.columns
+        return plain, {}
 
     def _samples(self, name: str, entry: audits.AuditEntry) -> int:
         own, sizes = entry.samples is not None, entry.samples or self.file.samples
@@ -271,36 +238,30 @@ class Audits:
 
 
 def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | None]:
-    """Return the sets of pairs by the names that paths have, as jobs get them.
-
-    Raise `ArgumentError` if so many ``samples`` are too few for one of them.
-    """
+    """Return the sets of pairs by the names that paths have; refuse too few ``samples``."""
     if entry.canaries is not None:
         return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
     if entry.pairs is None:
         return {"recorded": None}
     several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
     sets: dict[str, dict[str, Any] | None] = {}
-    numbers: list[int] = []
     for pairs in entry.pairs if several else [entry.pairs]:
         with _at("pairs"):
             key, plain, number = _plain_set(pairs)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
-        numbers.append(number)
-        times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
-        sets[f"{key}~{times + 1}" if times else key] = plain
-    for number in filter(None, numbers):
-        if samples < (least := least_samples(number)):
+        if number and samples < (least := least_samples(number)):
             message = f"must be at least {least} for {number} pairs, got {samples}"
             raise ArgumentError("samples", message)
+        times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
+        sets[f"{key}~{times + 1}" if times else key] = plain
     return sets
 
 
 def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims as jobs get them, each with the level to be detected."""
-    one_run = entry.canaries is not None or isinstance(entry.mechanism, audits.OneRun)
-    recorded = isinstance(entry.mechanism, audits.Recorded)
+    one_run = entry.canaries is not None or entry.mechanism.kind == "one_run"
+    recorded = entry.mechanism.kind == "outputs"
     audited: Any = "one run" if one_run else "recorded outputs" if recorded else "mechanism"
     options = entry.model_dump(include=_OF_QUESTIONS)
     claims: list[dict[str, Any]] = []
@@ -309,8 +270,9 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
         levels = claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in levels.items()}
         detect = levels.pop("detect", None)
-        if "renyi" in levels:
-            levels["renyi"] = [[order, levels["renyi"][order]] for order in sorted(levels["renyi"])]
+        for notion, level in levels.items():
+            if isinstance(level, dict):
+                levels[notion] = [[at, level[at]] for at in sorted(level)]
         with _at(key):  # or raise why there is no such audit
             Question(audited=audited, claim=claim_of(levels), detect=detect, **options)
         for j, other in enumerate(claims):
@@ -324,12 +286,10 @@ def _level(key: str, level: Any, arguments: Mapping[str, Any]) -> Any:
     """Return a number, or the value of a parameter."""
     if isinstance(level, dict):
         return {order: _level(key, each, arguments) for order, each in level.items()}
-    if not isinstance(level, str):
-        return level
-    value = _parameter(key, level, arguments)
+    value = _parameter(key, level, arguments) if isinstance(level, str) else level
     if isinstance(value, bool | str):
         raise ArgumentError(key, f"{level} is {value!r}, not a number")
-    return float(value)
+    return float(value) if isinstance(level, str) else value
 
 
 @contextmanager
@@ -349,14 +309,9 @@ def _parameter(key: str, reference: str, arguments: Mapping[str, Any]) -> Any:
     return arguments[reference[1:]]
 
 
-# --- names in paths -------------------------------------------------------------------------------
-
-
 def _texts_of(mechanism: Any) -> dict[str, Any]:
     """Return the texts of a mechanism that may have braces, by key."""
-    if isinstance(mechanism, str):
-        return {"function": mechanism}
-    return mechanism.model_dump(exclude={"columns"})  # type: ignore[no-any-return]
+    return mechanism.model_dump(exclude={"columns"}, exclude_none=True)  # type: ignore[no-any-return]
 
 
 def _text_of(value: Any) -> str:
@@ -368,9 +323,9 @@ def _text_of(value: Any) -> str:
 
 def _safe(text: str) -> str:
     """Return a text as a part of a path: itself, or its allowed characters with a digest."""
-    if _SAFE.fullmatch(text):
-        return text
-    return f"{_left(text)}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    left = _left(text)
+    whole = re.fullmatch(r"[A-Za-z0-9.+-]{1,40}", text)
+    return text if whole else f"{left}~{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _left(text: str) -> str:
@@ -380,15 +335,16 @@ def _left(text: str) -> str:
 
 def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
     """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
-    if isinstance(entry, audits.Domain):
-        declared = entry.domain if entry.limit is None else {**entry.domain, "limit": entry.limit}
-        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
-        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
-    if isinstance(entry, audits.Patterns):
-        return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
-    if isinstance(entry, audits.Rows):
+    if isinstance(entry, audits.Inputs):
+        if entry.patterns is not None:
+            return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
+        limit = {} if entry.limit is None else {"limit": entry.limit}
+        if entry.domain is not None:
+            declared = entry.domain | limit
+            kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+            return f"domain-{kind}", {"domain": declared}, len(domain(declared))
         kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
-        return f"{kind}-a-row", {kind: table, "limit": entry.limit}, 0
+        return f"{kind}-a-row", {kind: table, "limit": 100} | limit, 0
     by_name = named_pairs(entry)
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"

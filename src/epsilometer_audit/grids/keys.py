@@ -20,7 +20,6 @@ from epsilometer.checks import LONGEST
 from epsilometer.models import Fractional, Id, Model
 from epsilometer_audit.inputs.neighbours import LONGEST_PATTERN, MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
-from epsilometer_audit.statistics.upper import MOST_OUTCOMES
 
 _SOME = Field(min_length=1)
 _EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
@@ -43,87 +42,45 @@ Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 _Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
 Values = Annotated[list[Scalar], _SOME, _Listed]
+_Named = BeforeValidator(lambda value: {"function": value} if isinstance(value, str) else value)
 
 
-class Command(Model):
-    """A program that is a worker."""
+class Mechanism(Model):
+    """A function, perhaps in another Python, a program, recorded outputs, or scores of one run."""
 
-    command: str | Annotated[list[str], _SOME]
-
-
-class Python(Model):
-    """A function in another interpreter."""
-
-    python: str
-    function: str
-
-
-class Environment(Model):
-    """A function in an environment that is made from the lock of that name."""
-
-    environment: str
-    function: str
-
-
-class Recorded(Model):
-    """Outputs in one file of two columns, or in two files."""
-
-    outputs: Annotated[list[str], Field(min_length=1, max_length=2), _Listed]
+    function: str | None = None
+    python: str | None = None
+    environment: str | None = None  # is made from the lock of that name
+    command: str | Annotated[list[str], _SOME] | None = None
+    outputs: Annotated[list[str], Field(min_length=1, max_length=2), _Listed] | None = None
+    one_run: Annotated[str | None, Field(alias="one run")] = None
     columns: Annotated[list[str], _SOME] | None = None
 
-
-class OneRun(Model):
-    """Scores of canaries of one run, and which of them were included, in a file."""
-
-    one_run: Annotated[str, Field(alias="one run")]
-    columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
-
-
-_KINDS = {  # by a key of a mechanism
-    **{"one run": "canaries", "outputs": "recorded", "columns": "recorded"},
-    **{"command": "a command", "environment": "an environment"},
-    **{"python": "another interpreter", "function": "another interpreter"},
-}
-
-
-def _kind_of_mechanism(value: object) -> str:
-    if not isinstance(value, dict):
-        return "a function"
-    return next((kind for key, kind in _KINDS.items() if key in value), "a command")
-
-
-Mechanism = Annotated[
-    Annotated[str, Tag("a function")]
-    | Annotated[Command, Tag("a command")]
-    | Annotated[Python, Tag("another interpreter")]
-    | Annotated[Environment, Tag("an environment")]
-    | Annotated[Recorded, Tag("recorded")]
-    | Annotated[OneRun, Tag("canaries")],
-    Discriminator(_kind_of_mechanism),
-]
-
-
-Limit = Annotated[int, Field(gt=0, le=MOST_PAIRS)]
-
-
-class Patterns(Model):
-    """The ten patterns of askin2022, each a list of this many answers."""
-
-    patterns: Annotated[int, Field(ge=2, le=LONGEST_PATTERN)]
-
-
-class Rows(Model):
-    """A table, and the same table with a row removed or replaced, for at most ``limit`` rows."""
-
-    remove: Annotated[str | None, Field(alias="remove a row")] = None
-    replace: Annotated[str | None, Field(alias="replace a row")] = None
-    limit: Limit = 100
+    @property
+    def kind(self) -> str:
+        """The option of the command that it stands for."""
+        return next((key for key in KINDS if getattr(self, key) is not None), "source")
 
     @model_validator(mode="after")
-    def _has_one_table(self) -> Rows:
-        if (self.remove is None) == (self.replace is None):
-            raise ValueError("must name a table: either remove a row, or replace a row")
+    def _is_one(self) -> Mechanism:
+        keys = [key for key in self.model_fields_set if getattr(self, key) is not None]
+        if (kind := self.kind) == "source":
+            if self.function is None:
+                others = " or ".join(map(repr, KINDS)).replace("_", " ")
+                raise ValueError(f"must have a 'function', {others}")
+            known = {"function", "python" if self.python is not None else "environment"}
+        else:
+            known = {kind, *({"columns"} if kind != "command" else ())}
+        for key in sorted(set(keys) - known):
+            raise ValueError(f"{key!r} cannot be used with {min(known & {*keys})!r}; choose one")
+        if kind == "one_run" and self.columns is not None and len(self.columns) != 2:
+            raise ValueError("columns must be two")
         return self
+
+
+KINDS = {"one_run": "one run", "outputs": "recorded outputs", "command": "a command"}
+"""Kinds of mechanisms besides functions, by their key, for readers."""
+Limit = Annotated[int, Field(gt=0, le=MOST_PAIRS)]
 
 
 def _numbers(value: object) -> object:
@@ -133,40 +90,46 @@ def _numbers(value: object) -> object:
     return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
 
 
-class Domain(Model):
-    """Inputs of a declared domain: at most ``limit`` pairs of neighbours."""
+class Inputs(Model):
+    """Pairs of a declared domain, of a table with and without a row, or the patterns of askin2022.
 
-    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)]
+    ``limit`` is the largest number of pairs of neighbours, or of rows.
+    """
+
+    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)] | None = None
+    remove: Annotated[str | None, Field(alias="remove a row")] = None
+    replace: Annotated[str | None, Field(alias="replace a row")] = None
+    patterns: Annotated[int, Field(ge=2, le=LONGEST_PATTERN)] | None = None
     limit: Limit | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Inputs:
+        kinds = (self.domain, self.remove, self.replace, self.patterns)
+        if sum(kind is not None for kind in kinds) != 1:
+            raise ValueError("must name a table: either remove a row, or replace a row")
+        return self
 
 
 JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
 
 def _kind_of_set(value: object) -> str:
-    if isinstance(value, dict) and isinstance(value.get("domain"), dict):
-        return "a domain"
-    if not isinstance(value, dict) or all(isinstance(pair, list) for pair in value.values()):
-        return "named pairs"
-    tables = any(isinstance(part, str) for part in value.values())
-    return "rows of a table" if tables else "ten patterns"
+    pairs = isinstance(value, dict) and all(isinstance(pair, list) for pair in value.values())
+    return "named pairs" if pairs or not isinstance(value, dict) else "inputs"
 
 
 def _kind_of_pairs(value: object) -> str:
     if not isinstance(value, list):
-        return "one set"
+        return "set"
     return "several sets" if any(isinstance(part, dict) for part in value) else "pairs"
 
 
 Set = Annotated[
-    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
-    | Annotated[Patterns, Tag("ten patterns")]
-    | Annotated[Rows, Tag("rows of a table")]
-    | Annotated[Domain, Tag("a domain")],
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")] | Annotated[Inputs, Tag("inputs")],
     Discriminator(_kind_of_set),
 ]
 Pairs = Annotated[
-    Annotated[Set, Tag("one set")]
+    Annotated[Set, Tag("set")]
     | Annotated[list[JsonPair], _SOME, Tag("pairs")]
     | Annotated[list[Set], _SOME, Tag("several sets")],
     Discriminator(_kind_of_pairs),
@@ -179,6 +142,8 @@ class ClaimEntry(Model):
     epsilon: Level | None = None
     delta: Level | None = None
     renyi: Annotated[dict[Order, Level], _SOME] | None = None
+    profile: Annotated[dict[Order, Level], _SOME] | None = None
+    tradeoff: Annotated[dict[Order, Level], _SOME] | None = None
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
@@ -216,7 +181,7 @@ class AuditEntry(Model):
     In place of pairs, ``canaries`` are how many it is given in one run.
     """
 
-    mechanism: Mechanism
+    mechanism: Annotated[Mechanism, _Named]
     parameters: dict[Name, Values] = Field(default_factory=dict)
     pairs: Pairs | None = None
     canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
@@ -229,7 +194,6 @@ class AuditEntry(Model):
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
     explain: bool = False
-    outcomes: Annotated[int, Field(ge=2, le=MOST_OUTCOMES)] | None = None
     about: About = About()
     expected: Literal["violated", "not refuted"] | None = None
 

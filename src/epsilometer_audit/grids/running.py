@@ -23,6 +23,7 @@ from epsilometer_audit.verdict import EXIT_CODES, Verdict, as_expected
 
 _LOADED = ("epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__)
 CaseSpec = tuple[Case, Mapping[str, Any]]
+MOST_JOBS = 256
 _WORST_FIRST = (1, 4, 3, 0)
 _PATIENCE = 5.0  # seconds for the end of a process that has answered
 

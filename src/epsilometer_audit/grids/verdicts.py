@@ -1,11 +1,7 @@
 """The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
 
 A plain mapping, a *spec*, says what is audited: `Audits.spec` makes it of a file of audits, and the
-command `epsilometer audit` of its options.
-
-An audit requests draws by input, size and seed. The audit of another claim requests the same draws,
-as far as it tests the same pairs. `Remembered` makes them once, so all claims are audited on the
-same draws.
+command `epsilometer audit` of its options. All claims are audited on the same draws.
 """
 
 from __future__ import annotations
@@ -35,8 +31,8 @@ FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
 """The words, in place of a verdict, of an audit that could not be made, of one whose environment
 could not be made, and of a feature that is not audited."""
 
-_ABOUT_OUTPUTS = ("method", "as_reals", "outcomes")
-_OF_DRAWS = ("samples", "budget", "jobs", "stop", "check_sampler")
+_ABOUT_OUTPUTS = ("method", "as_reals")
+_OF_DRAWS = ("samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Row = tuple[Verdict, AnyClaim, str | None]
@@ -48,8 +44,7 @@ Audit = Callable[..., Verdict]
 def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Row]:
     """Return the verdict on each claim of ``spec``, about a mechanism of ``folder``.
 
-    A failure of the mechanism is an answer, too: to all claims if it fails before any audit, else
-    to the claim whose audit it stops.
+    A failure of the mechanism is an answer, to all claims or to that whose audit it stops.
     """
     began = time.perf_counter()
     rows: list[Row] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -33,7 +32,6 @@ _REALS = 21  # that hold any whole number below 2^1024
 _DECIMALS = 400  # places of a decimal's first digit
 _LONG = 4000  # digits, of which Python makes an integer
 _FEW = 16
-_HEAD = 1 << 16  # outputs of a batch that are searched for zeros
 
 
 @np.errstate(over="ignore")  # a long double may be too large for a double
@@ -110,14 +108,10 @@ def typed(values: Values) -> bool:
     return not whole.isdisjoint(reals) or (len(whole) > _FEW and len(reals) > 0)
 
 
-def both_zeros(arrays: Sequence[Array]) -> Array:
-    """Tell at which positions of arrays of one shape there are zeros of both signs."""
-    heads = [array[:_HEAD] for array in arrays]
-    if heads[0].dtype.kind != "f" or all((head != 0).all() for head in heads):
-        return np.zeros(heads[0].shape[1:], bool)
-    head = np.concatenate(heads)
-    zero, negative = head == 0, np.signbit(head)
-    return np.asarray((zero & negative).any(axis=0) & (zero & ~negative).any(axis=0))
+def both_zeros(numbers: Array) -> bool:
+    """Tell whether there are zeros of both signs."""
+    zeros = numbers[numbers == 0]
+    return len({*np.signbit(zeros).tolist()}) > 1
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:

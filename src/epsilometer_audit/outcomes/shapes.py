@@ -26,13 +26,16 @@ from epsilometer_audit.outcomes.reals import (
     remainders_of,
     type_of,
 )
-from epsilometer_audit.outcomes.texts import MANY, as_text, feature, features
 from epsilometer_audit.outcomes.words import (
     DEPTH,
+    MANY,
     PRINTED,
     Other,
     Step,
     Word,
+    as_text,
+    feature,
+    features,
     label,
     order_of,
     sort_of,
@@ -42,11 +45,9 @@ from epsilometer_audit.serving.errors import Broken
 from epsilometer_audit.serving.outputs import (
     Failure,
     Own,
-    OwnArray,
     Plain,
     compact,
     of_array,
-    owned,
     plain,
     rows,
     several_types,
@@ -62,7 +63,6 @@ _FEW = 64  # entries, of which a list is as fast as an array
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
 _ATOMS = {float, int, bool, str, bytes, type(None)}
-_ARRAYS = (np.ndarray, OwnArray)
 _WORDS = (str, bytes, type(None), Failure, Other, type, *PRINTED)
 
 
@@ -73,12 +73,7 @@ def raw(outputs: object) -> Values:
     """
     if isinstance(outputs, Plain):
         return outputs
-    if (
-        isinstance(outputs, np.ndarray)
-        and type(outputs) in _ARRAYS
-        and outputs.ndim
-        and are_real(outputs)
-    ):
+    if type(outputs) is np.ndarray and outputs.ndim and are_real(outputs):
         return outputs
     if isinstance(outputs, list) and _ATOMS.issuperset(map(type, outputs)):
         return outputs
@@ -136,26 +131,28 @@ def joined(batches: Sequence[Any]) -> Any:
     """Return raw outputs of several calls as those of one."""
     if len(batches) == 1:
         return batches[0]
-    own = any(isinstance(batch, (Own, OwnArray)) for batch in batches)
-    if (arrays := same_shape(batches, own=own)) is not None:
-        array = np.concatenate(arrays)
-        return owned(array) if own else array
-    return compact([value for batch in batches for value in listing(batch)], own=own)
+    values = together(batches)
+    own = any(isinstance(batch, Own) for batch in batches)
+    return compact(values, own=own) if isinstance(values, list) else values
 
 
-def same_shape(batches: Sequence[Any], *, own: bool = False) -> list[Array] | None:
+def together(batches: Sequence[Any]) -> Values:
+    """Return the outputs of batches as one array, if they are of one shape, or in a list."""
+    if (arrays := same_shape(batches)) is not None:
+        return np.concatenate(arrays)
+    return [value for batch in batches for value in listing(batch)]
+
+
+def same_shape(batches: Sequence[Any]) -> list[Array] | None:
     """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise.
 
-    None also where types are their ``own`` and differ. Where those of arrays differ, integers have
-    no -0.0, so others have none either.
+    Where their types differ, integers have no -0.0, so others have none either.
     """
     arrays = [batch for batch in batches if isinstance(batch, np.ndarray) and are_real(batch)]
     if len(arrays) < len(batches) or len({array.shape[1:] for array in arrays}) > 1:
         return None
     if len({array.dtype for array in arrays}) == 1:
         return arrays
-    if own and len({type_of(array.dtype.type) for array in arrays}) > 1:
-        return None
     numbers = [as_numbers(array) for array in arrays]
     if all(rest is None and array.dtype == np.int64 for array, rest in numbers):
         return [array for array, _ in numbers]

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .containing import ProcessExit
-from .modules import is_library
+from .modules import ProcessExit, is_library
 
 _HERE = str(Path(__file__).parent)
 

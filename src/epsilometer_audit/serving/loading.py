@@ -14,9 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .containing import contained
 from .errors import Misuse, error_text, shortened
-from .modules import ModuleFolder
+from .modules import ModuleFolder, contained
 from .sampling import NOWHERE, Sampler, bind
 
 _names = itertools.count()

@@ -1,15 +1,19 @@
-"""Locations of modules: of Python, of installed packages, and of a mechanism."""
+"""The process of a mechanism: the modules that it finds there, and what it may change."""
 
 from __future__ import annotations
 
 import contextlib
+import decimal
 import os
 import sys
 import sysconfig
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+
+from .optional import np
 
 _STDLIB = sysconfig.get_paths()["stdlib"]
 
@@ -78,3 +82,32 @@ class ModuleFolder:
             if others or name in self.modules:
                 hidden[name] = sys.modules.pop(name)
         return hidden
+
+
+class ProcessExit(SystemExit):
+    """A call of `os._exit`, which would end an audit before its verdict."""
+
+
+@contextlib.contextmanager
+def contained() -> Iterator[None]:
+    """Let `os._exit` raise `ProcessExit`, and restore settings that change what our code does.
+
+    They are the errors of NumPy, the filters of warnings and the context of decimals. A fork of
+    this process ends as it does elsewhere.
+    """
+    owner, end, filters = os.getpid(), os._exit, warnings.filters[:]
+    errors: Any = contextlib.nullcontext() if np is None else np.errstate()
+
+    def raise_exit(status: int) -> NoReturn:
+        if os.getpid() != owner:
+            end(status)
+        raise ProcessExit(status)
+
+    with decimal.localcontext(), errors:
+        os._exit = raise_exit
+        try:
+            yield
+        finally:
+            os._exit = end
+            if warnings.filters != filters:
+                warnings.filters[:] = filters  # type: ignore[index]

@@ -63,18 +63,10 @@ class Plain(list):  # type: ignore[type-arg]
 
 
 class Own(Plain):
-    """Plain values of which each has a type of its own, which is a part of the output."""
+    """Plain values of which each has a type of its own, which is a part of the output.
 
-
-if np is not None:
-
-    class OwnArray(np.ndarray):
-        """Numbers that happen to have one type, where each has its own; see `Own`."""
-
-
-def owned(outputs: Any) -> Any:
-    """Return an array or a list of outputs, with their types as their own."""
-    return Own(outputs) if isinstance(outputs, list) else outputs.view(OwnArray)
+    Numbers that are all reals, alone or in vectors, are an array all the same: see `learn`.
+    """
 
 
 def of_array(array: Any) -> Any:
@@ -90,7 +82,7 @@ def of_array(array: Any) -> Any:
 
 def _entries(array: Any) -> Any:
     if array.dtype.names:
-        return _records(array)
+        return Plain(plain(list(row) if array.ndim > 1 else row) for row in array)
     if isinstance(array, np.ma.MaskedArray):
         array = np.array(array.tolist(), object) if array.mask.any() else array.data
     if array.dtype.kind in "Mm":
@@ -103,15 +95,6 @@ def _entries(array: Any) -> Any:
         return array
     values = array.tolist()
     return compact(decoded(values) if array.dtype.kind == "S" else values)
-
-
-def _records(array: Any) -> Any:
-    if array.ndim > 1:
-        return Plain(tuple(_records(row)) for row in array)
-    names = array.dtype.names
-    columns = [_entries(array[name]) for name in names]
-    lists = [each if isinstance(each, list) else each.tolist() for each in columns]
-    return Plain(_mapping("", zip(names, row)) for row in zip(*lists))
 
 
 def decoded(value: Any) -> Any:
@@ -131,16 +114,9 @@ def _nanoseconds(array: Any) -> Any:
     if unit not in _NANOSECONDS:  # a month has no fixed length
         return Plain(array) if array.ndim == 1 else Plain(map(tuple, array))
     factor: Any = times * _NANOSECONDS[unit]
-    whole, missing = array.astype(np.int64), np.isnat(array)
-    if factor.denominator == 1:
-        factor = int(factor)
-    largest = (
-        max(-int(whole.min()), int(whole.max())) if whole.size else 0
-    )  # of NaT it is too large
-    if type(factor) is int and largest < 2**63 // factor:
-        return whole * factor
-    exact = whole.astype(object) * factor
-    exact[missing] = math.nan
+    factor = factor.numerator if factor.denominator == 1 else factor
+    exact = array.astype(np.int64).astype(object) * factor
+    exact[np.isnat(array)] = math.nan
     return compact(exact.tolist())
 
 
@@ -156,20 +132,23 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         shapes = {(value.shape, value.dtype) for value in values}
         if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
             return of_array(np.stack(values))
-    kinds = {type(value) for value in values}
-    if np is not None and kinds in ({list}, {tuple}) and (array := _vectors(values)) is not None:
-        return owned(array) if own else array
-    if not kinds <= set(done):
+    array = _array(values, own)
+    if array is None and not {type(value) for value in values} <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
-        kinds = {type(value) for value in values}
-    if own or several_types(values):
-        return owned(compact(values, done)) if own else Own(values)
-    if np is None or not values:
-        return Plain(values)
-    array = _vectors(values) if kinds == {tuple} else _numbers(values)
+        array = _array(values, own)
     if array is not None:
         return array
-    return Plain(printable(value) if type(value) is int else value for value in values)
+    values = [printable(value) if type(value) is int else value for value in values]
+    return Own(values) if own or several_types(values) else Plain(values)
+
+
+def _array(values: list[Any], own: bool) -> Any:
+    """Return numbers or vectors of one type as an array, reals only if types are their own."""
+    if np is None or not values:
+        return None
+    of_several = {type(value) for value in values} in ({list}, {tuple})
+    array = _vectors(values) if of_several else _numbers(values)
+    return array if array is not None and (array.dtype.kind == "f" or not own) else None
 
 
 def several_types(values: list[Any]) -> bool:
@@ -272,49 +251,44 @@ def _labelled(value: Any) -> Any:  # noqa: PLR0911
         return _mapping(f"{kind.__name__} {types}", value.to_dict().items())
     if hasattr(value, "as_py"):  # a scalar of PyArrow
         return plain(value.as_py())
-    if (columns := _columns(value)) is None:
+    if (table := _table(value)) is None:
         return None
-    facts, labels = [kind.__name__, "of", *_types(value)], None
-    if hasattr(getattr(value, "index", None), "tolist"):  # pandas
-        labels = value.index.tolist()
-        facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
-        facts += [] if columns else labels
-    facts += [value.attrs] if getattr(value, "attrs", None) else []
+    facts, labels, columns = table
     if hasattr(value, "columns"):
-        facts += filter(None, getattr(value.columns, "names", ()))
         columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
-        return _mapping(" ".join(map(str, facts)), columns)
+        return _mapping(_facts(value, facts), columns)
     name, entries = columns[0]
-    text = " ".join(map(str, facts if name is None else [*facts, repr(name)]))
+    text = _facts(value, [*facts, *(labels or ()), *([] if name is None else [repr(name)])])
     return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
 
 
-def _columns(value: Any) -> list[tuple[Any, Any]] | None:  # noqa: PLR0911
-    """Return names and lists of the columns of a table, or of one; None where it is none."""
+def _facts(value: Any, facts: list[Any]) -> str:
+    return " ".join(map(str, [type(value).__name__, "of", *facts]))
+
+
+def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:
+    """Return what a table, or a column, is made of: types, labels of rows, and lists by name.
+
+    Return None where it is neither.
+    """
     if hasattr(value, "iloc"):  # pandas
-        if not hasattr(value, "columns"):
-            return [(value.name, value.tolist())]
-        names = value.columns.tolist()
-        return [(name, value.iloc[:, i].tolist()) for i, name in enumerate(names)]
+        frame, index = hasattr(value, "columns"), value.index
+        each = [value.iloc[:, i] for i in range(value.shape[1])] if frame else [value]
+        facts: list[Any] = [*(_type(c.dtype) for c in each), "by", _type(index.dtype)]
+        facts += filter(None, [*index.names, *getattr(getattr(value, "columns", 0), "names", ())])
+        facts += [value.attrs] if value.attrs else []
+        return facts, index.tolist(), [(c.name, c.tolist()) for c in each]
+    schema = getattr(value, "schema", None)
+    facts = [schema, getattr(schema, "metadata", None) or ""]
     if hasattr(value, "to_pylist"):  # PyArrow
-        if not hasattr(value, "schema"):
-            return [(None, value.to_pylist())]
-        columns = (column.to_pylist() for column in value.columns)
-        return list(zip(value.schema.names, columns))
+        if schema is None:
+            return [_type(value.type)], None, [(None, value.to_pylist())]
+        return facts, None, [(n, value.column(n).to_pylist()) for n in schema.names]
     if hasattr(value, "get_columns"):  # Polars
-        return [(column.name, column.to_list()) for column in value.get_columns()]
+        return facts, None, [(c.name, c.to_list()) for c in value.get_columns()]
     if hasattr(value, "to_list") and hasattr(value, "to_frame"):
-        return [(value.name, value.to_list())]
+        return [_type(value.dtype)], None, [(value.name, value.to_list())]
     return None
-
-
-def _types(value: Any) -> list[Any]:
-    """Return the types of the columns of a table, or of one."""
-    if (schema := getattr(value, "schema", None)) is not None:
-        return [schema, getattr(schema, "metadata", None) or ""]
-    if hasattr(value, "dtypes") and hasattr(value, "columns"):
-        return list(map(_type, value.dtypes))
-    return [_type(getattr(value, "dtype", getattr(value, "type", "")))]
 
 
 def _type(dtype: Any) -> str:
@@ -344,14 +318,13 @@ def rows(table: Any, *, index: bool = True) -> Any:
     Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
     ``index`` the labels of rows are part of the outputs, unless they only count the rows.
     """
-    if (columns := _columns(table)) is None:
-        if hasattr(table, "coords") and hasattr(table, "to_dict"):
-            raise Broken(f"returned {type_text(table)} for many outputs; return a list or an array")
+    if hasattr(table, "coords") and hasattr(table, "to_dict"):
+        raise Broken(f"returned {type_text(table)} for many outputs; return a list or an array")
+    if (parts := _table(table)) is None:
         return table
-    labels = getattr(table, "index", None)
-    plainly = getattr(labels, "start", None) == 0 and getattr(labels, "step", None) == 1
-    if index and labels is not None and hasattr(labels, "tolist") and not plainly:
-        columns = [("index", labels.tolist()), *columns]
+    _, labels, columns = parts
+    if index and labels is not None and labels != list(range(len(labels))):
+        columns = [("index", labels), *columns]
     elif not hasattr(table, "columns"):
         return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
     names = [name for name, _ in columns]

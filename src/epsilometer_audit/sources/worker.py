@@ -1,26 +1,48 @@
-"""Draws from programs: a worker that answers requests (``docs/worker.md``), or one run a batch."""
+"""Draws from programs: a worker answers requests through pipes (``docs/worker.md``).
+
+A program is ended with all its processes.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import selectors
 import shlex
 import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
+from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
-from epsilometer_audit.serving.errors import Misuse, shortened
+from epsilometer_audit.serving.errors import Misuse, counted, shortened
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.serving.outputs import owned
-from epsilometer_audit.serving.signatures import folded
+from epsilometer_audit.serving.outputs import Failure, compact, from_json
+from epsilometer_audit.serving.sampling import folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
-from epsilometer_audit.sources.processes import Process, Reply
+
+_CHUNK = 1 << 18
+_GRACE = 0.5  # seconds to end after the end of its input
+_LAST = 5  # lines of its stderr in an error
+_TAIL = 4096  # bytes of it that are read
+_NUMBER = re.compile(  # as C or awk prints it
+    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
+)
+_DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
+_REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
 
 
 class WorkerSource:
@@ -76,11 +98,10 @@ class WorkerSource:
         own = folded(seed) if self._folds else seed
         self._exchange(f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}\n', reply)
         try:
-            outputs = reply.outputs()
+            return reply.outputs(own=not self.many)
         except MechanismError as error:
             self.close()
             raise MechanismError(f"{self.name}: {error}") from None
-        return outputs if self.many else owned(outputs)
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of the program and of the files among its arguments.
@@ -98,10 +119,6 @@ class WorkerSource:
                 elif path.is_file():
                     digests[word] = sha256(path)
         return digests
-
-    def forked(self) -> None:
-        """Begin anew in a fork of this process, and leave its worker alone."""
-        self._parents, self._process = self._process, None
 
     def close(self) -> None:
         """End the worker, with its own processes."""
@@ -270,3 +287,261 @@ def _as_json(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is unknown to JSON")
+
+
+# --- running programs -----------------------------------------------------------------------------
+
+
+class Process:
+    """A running program with pipes to it, in a session of its own."""
+
+    def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
+        self._name = name
+        self._answered = 0
+        with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
+            self._popen = subprocess.Popen(  # noqa: S603 - the user's command
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                bufsize=0,
+                cwd=folder,
+                env=dict(env),
+                start_new_session=True,
+            )
+            self._stderr = self._popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
+        for stream in _streams(self._popen):
+            os.set_blocking(stream.fileno(), False)
+        self._end = weakref.finalize(self, _end, self._popen, os.getpid())
+
+    def exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
+        """Send a request and read until the reply is complete.
+
+        Raise `MechanismError` if it hangs, dies, or prints no reply; it has the program's name, and
+        its last lines on stderr are notes of the error.
+        """
+        try:
+            self._exchange(request, reply, timeout)
+        except MechanismError as error:
+            error.args = (f"{self._name}: {error}",)
+            lines = self._lines()[-_LAST:]
+            if len(lines) > 1 or not str(error).endswith(self._last_line()):
+                for line in lines:
+                    error.add_note(f"  {shortened(line, 120)}")
+            raise
+
+    def _exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        stdin, stdout = _streams(self._popen)
+        self._refuse_leftovers(stdout)
+        left = memoryview(request)
+        with selectors.DefaultSelector() as selector:
+            selector.register(stdout, selectors.EVENT_READ)
+            selector.register(stdin, selectors.EVENT_WRITE)
+            while not reply.complete:
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready or time.monotonic() > deadline:
+                    raise MechanismError(f"{reply.missing(timeout)}{self._last_line()}")
+                files = {key.fileobj for key, _ in ready}
+                if stdin in files:
+                    left = left[self._write(stdin, left) :]
+                    if not left:
+                        selector.unregister(stdin)
+                if stdout in files:
+                    chunk = os.read(stdout.fileno(), _CHUNK)
+                    reply.feed(chunk)
+                    if not chunk:
+                        raise self._died(reply)
+        self._answered += 1
+        self._stderr.truncate(0)
+
+    def _refuse_leftovers(self, stdout: Any) -> None:
+        with suppress(BlockingIOError):
+            if chunk := os.read(stdout.fileno(), _CHUNK):
+                line = _shown(chunk.splitlines()[0])
+                when = "after its last answer was complete" if self._answered else "unasked"
+                raise MechanismError(f"printed {line} {when}")
+
+    def _write(self, stdin: Any, left: memoryview) -> int:
+        try:
+            return os.write(stdin.fileno(), left[:_CHUNK])
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:  # it has ended, or will answer all the same
+            return len(left)
+
+    def _last_line(self) -> str:
+        lines = self._lines()
+        return f"; its last words: {shortened(one_line(lines[-1]), 120)}" if lines else ""
+
+    def _lines(self) -> list[str]:
+        size = os.fstat(self._stderr.fileno()).st_size
+        tail = os.pread(self._stderr.fileno(), _TAIL, max(size - _TAIL, 0))
+        text = tail.decode(errors="replace")
+        return [line.rstrip() for line in text.split("\n") if line.strip()]
+
+    def _died(self, reply: Reply) -> MechanismError:
+        code, reason = None, "closed its output"
+        if _ends(self._popen, 0.5):
+            _kill(self._popen)
+            code = self._popen.wait()
+            reason = _reason(code)
+        after = reply.so_far()
+        if code == 0 and self._answered and not reply.data:
+            after += " (a worker answers until its input ends)"
+        return MechanismError(f"{reason} {after}{self._last_line()}")
+
+    def close(self, grace: float = _GRACE) -> None:
+        """Give it a moment to end; then kill it with all processes that it has started."""
+        _close(self._popen)
+        _ends(self._popen, grace)
+        self._end()
+
+
+def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
+    return [popen.stdin, popen.stdout]
+
+
+def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a program; return whether it has ended.
+
+    It keeps its number, which is also that of its group.
+    """
+    until, pause = time.monotonic() + seconds, 1e-4
+    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    while popen.returncode is None and os.waitid(os.P_PID, popen.pid, flags) is None:
+        left = until - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(2 * pause, 0.01)
+    return True
+
+
+def _kill(popen: subprocess.Popen[bytes]) -> None:
+    if popen.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
+    """Kill a program and its children, in the process that started it only."""
+    if os.getpid() == owner:
+        _kill(popen)
+        popen.wait()
+        _close(popen)
+
+
+def _close(popen: subprocess.Popen[bytes]) -> None:
+    for stream in (*_streams(popen), popen.stderr):
+        with suppress(OSError):
+            stream.close()
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    named = -code in set(signal.Signals)
+    return f"was ended by signal {signal.Signals(-code).name if named else -code}"
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+class Reply:
+    """Prints of a program so far in answer to one request.
+
+    ``data`` is all that arrived, ``complete`` tells whether all is there.
+    """
+
+    def __init__(self, size: int, failures: bool) -> None:
+        self.size, self.failures = size, failures
+        self.complete = False
+        self.data = bytearray()
+        self._lines = self._last = 0  # ends of lines so far, and the position after the last
+
+    def feed(self, chunk: bytes) -> None:
+        """Append bytes, or raise `MechanismError` if they are no part of a reply."""
+        self.data += chunk
+        self._lines += chunk.count(b"\n")
+        if len(self.data) > _REPLY:
+            text = f"sends more than {_REPLY >> 30} GB for {counted(self.size, 'output')}"
+            raise MechanismError(f"{text}; fewer draws need less")
+        if (end := chunk.rfind(b"\n")) >= 0:
+            self._last = len(self.data) - len(chunk) + end + 1
+            start = self.data.rfind(b"\n", 0, self._last - 1) + 1
+            if self.data.startswith(b'{"error"', start):
+                error = _error(bytes(self.data[start : self._last]))
+                if error and (error[1] or not self.failures):
+                    raise MechanismError(shortened(error[0], 300))
+        if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
+            extra = bytes(self.data).split(b"\n")[self.size]
+            expected = counted(self.size, "output")
+            raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
+        self.complete = self._lines == self.size
+
+    def so_far(self) -> str:
+        """Return a text: how much arrived."""
+        return f"after {self._lines} of {counted(self.size, 'output')}"
+
+    def missing(self, timeout: float) -> str:
+        """Return the error of a program that prints no more."""
+        hint = "" if self.data else " (does it flush its output?)"
+        if self._last < len(self.data):
+            hint = f", and a line without an end: {_shown(self.data[self._last :])}"
+        return f"hangs {self.so_far()}, for {timeout:g} s a batch{hint}"
+
+    def message(self) -> dict[str, Any]:
+        """Return the one object of a reply without outputs."""
+        with suppress(ValueError):
+            if isinstance(reply := json.loads(self.data), dict):
+                return reply
+        return {}
+
+    def outputs(self, *, own: bool = False) -> NDArray[Any] | list[Any]:
+        """Return the outputs of a complete reply, or raise `MechanismError`."""
+        text = f"[{self.data[: self._last - 1].decode(errors='replace')}]".replace("\n", ", ")
+        with suppress(ValueError, RecursionError):
+            values = [] if "{" in text else json.loads(text)
+            if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
+                return compact(values, own=own)  # type: ignore[no-any-return]
+        lines = bytes(self.data).split(b"\n")[: self.size]
+        values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
+        return compact(values, own=own)  # type: ignore[no-any-return]
+
+    def _value(self, line: bytes, number: int) -> Any:
+        try:
+            value = _DECODER.decode(line.decode())
+        except (ValueError, RecursionError):
+            value = _unusual(line.strip(), f"line {number} of {self.size} is")
+        if type(value) is dict and (error := _error(line)):
+            if not self.failures:
+                raise MechanismError(shortened(error[0], 300))
+            return Failure(error[0], str(value.get("message", "")))
+        return value
+
+
+def _unusual(text: bytes, subject: str) -> Any:
+    """Return a number as C or awk prints it, but not JSON: .5, nan, -inf."""
+    if _NUMBER.fullmatch(word := text.decode(errors="replace")):
+        return number_of(word)
+    if not text:
+        raise MechanismError(f"{subject} empty")
+    hint = "; words are written in double quotes" if text.isalpha() else ""
+    raise MechanismError(f"{subject} not an output in JSON: {_shown(text)}{hint}")
+
+
+def _error(line: bytes) -> tuple[str, bool] | None:
+    """Return the message of a line ``{"error": ...}``, and whether it is fatal."""
+    with suppress(ValueError):
+        value = json.loads(line)
+        keys = set(value) if isinstance(value, dict) else set()
+        if "error" in keys and keys <= {"error", "message", "fatal"}:
+            return one_line(value["error"]), bool(value.get("fatal"))
+    return None
+
+
+def _shown(line: object) -> str:
+    """Return a wrong line in short, for an error."""
+    text = bytes(line).decode(errors="replace") if isinstance(line, bytes | bytearray) else line
+    return repr(shortened(one_line(text)))

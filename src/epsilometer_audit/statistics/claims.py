@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -37,8 +37,11 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
+from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 
+_PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of a function
+_MOST_POINTS = 20  # of a profile, each with a share of alpha
 _LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
@@ -291,7 +294,30 @@ class Curve:
         return {"notion": "renyi", "orders": orders}
 
 
-AnyClaim = Claim | Curve
+@dataclass(frozen=True)
+class Profile:
+    """A privacy profile: claims (epsilon, delta), all of which must hold."""
+
+    claims: tuple[Pure, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.claims) <= _MOST_POINTS:
+            points = f"1 to {_MOST_POINTS} points with delta below 1, got {len(self.claims)}"
+            raise ArgumentError("profile", f"must have {points}")
+
+    def text(self) -> str:
+        """Return the claim in words."""
+        points = [f"{claim.delta:g} at {claim.epsilon:g}" for claim in self.claims]
+        return f"a privacy profile, delta at epsilon: {', '.join(points)}"
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the delta at every epsilon."""
+        deltas = {f"{claim.epsilon:g}": claim.delta for claim in self.claims}
+        return {"notion": "profile", "deltas": deltas}
+
+
+AnyClaim = Claim | Curve | Profile
+Points = Mapping[float, float] | Iterable[tuple[float, float]]
 
 
 def pure(epsilon: float) -> Pure:
@@ -329,9 +355,61 @@ def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyC
     return claims[0] if len(claims) == 1 else Curve(claims)
 
 
+def profile(curve: Points | Callable[[float], float]) -> Profile:
+    """Claim a privacy profile: delta at each epsilon, from a table or a function of epsilon.
+
+    The function may be that of an accountant. It is tested where delta is .3, .1, ..., 1e-5, and at
+    epsilon 0.
+
+    >>> profile({1: 1e-3, 2: 1e-5}).text()
+    'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
+    >>> len(profile(lambda epsilon: min(1.0, 0.1 * math.exp(-epsilon))).claims)
+    5
+    """
+    if not callable(curve):
+        points = dict(curve)
+    else:
+        points = {0.0: float(curve(0.0))}
+        for delta in _PROFILE:
+            if curve(0.0) > delta >= curve(_LARGEST):
+                at = bisected(lambda e, d=delta: curve(e) > d, 0.0, _LARGEST, lambda *_: 1e-9)[1]  # type: ignore[misc]
+                points[at] = float(curve(at))
+        points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
+    return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
+
+
+def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
+    """Claim a trade-off curve: the least type II error of a test, at each type I error.
+
+    Between the points of a table only what follows from them is claimed, as true curves are convex
+    and go from (0, 1) to (1, 0) or lower. A function is read at 300 points.
+
+    >>> tradeoff({0.1: 0.8}).text()
+    'a privacy profile, delta at epsilon: 0.502379 at 0, 0.3 at 0.341332'
+    """
+    if callable(curve):
+        curve = {float(a): float(curve(float(a))) for a in np.geomspace(1e-6, 0.999, 300)}
+    errors = np.array(sorted(dict(curve).items()), float).reshape(-1, 2)
+    first, second = errors.T
+    if not errors.size or errors.min() < 0 or (errors.sum(axis=1) > 1 + 1e-9).any():
+        text = "must map errors of type I to errors of type II, in [0, 1] and together at most 1"
+        raise ArgumentError("tradeoff", text)
+    at = np.union1d(np.append(0.0, np.geomspace(1e-9, 1.0, 3000)), first)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        before = second[:, None] * (1 - at) / (1 - first[:, None])
+        after = 1 - (1 - second[:, None]) * at / first[:, None]
+    power = 1 - np.nanmax(np.where(at <= first[:, None], before, after), axis=0)
+    # a test's power is at most that at the next point, and its error at least that at the last
+
+    def delta(epsilon: float) -> float:
+        return max(float(np.max(np.minimum(power, 1)[1:] - math.exp(epsilon) * at[:-1])), 0.0)
+
+    return profile(delta)
+
+
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
     """Return the single claims, each with its level."""
-    return claim.claims if isinstance(claim, Curve) else (claim,)
+    return claim.claims if isinstance(claim, Curve | Profile) else (claim,)
 
 
 def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:

@@ -53,7 +53,7 @@ def remainder_cells(
         divisor = int(modulus) if modulus.is_integer() else modulus
         view = View("remainder", entry, modulus=divisor)
         ours, theirs = (remainders(side, divisor) for side in (x, x_prime))
-        yield from Numbers(ours, theirs, cells, view, fine=True).choices()
+        yield from Numbers(ours, theirs, cells, view).choices()
 
 
 @lru_cache(maxsize=4)  # later rounds have the same first draws
@@ -169,4 +169,4 @@ def low_bits(numbers: Numbers) -> Iterator[Cells]:
     times = (ours + theirs) / np.maximum((ours + theirs).sum(axis=1, keepdims=True), 1)
     of_bits = excess.sum(axis=0) ** 2 / np.maximum((variance * (1 - times)).sum(axis=0), 1e-300)
     if max(_doubt(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT:
-        yield Numbers(bits, bits_prime, _CELLS, View("low bit", numbers.view.entry), fine=True)
+        yield Numbers(bits, bits_prime, _CELLS, View("low bit", numbers.view.entry))

@@ -14,20 +14,18 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import best, cells_of_views
+from epsilometer_audit.events.choosing import best, cells_of_views, crossed
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.scores import differences, learned_scores
+from epsilometer_audit.statistics.scores import differences, learned_score
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
 _CELLS = 64  # between quantiles of both sides
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
-# an event that is easier to read is chosen above .97 of the largest expected level, and above these
-# shares if it exceeds the claim by a fifth
-_SAME, _READABLE, _AMPLE = 0.97, (1.0, 0.9), 1.2
+_SAME = 0.97  # of the largest expected level, above which an event that is easier to read is chosen
 
 
 def learn(
@@ -68,7 +66,7 @@ def _cells(
     """
     single: list[Cells] = []
     several: list[Cells] = []
-    for look in cells_of_views(x, x_prime, _CELLS, fine=True):
+    for look in cells_of_views(x, x_prime, _CELLS):
         kind = look.view.kind
         (several if kind in ("row", "score") else single).append(look)
         if layout is None or not isinstance(look, Numbers) or kind not in ("output", "entry"):
@@ -80,7 +78,9 @@ def _cells(
                 several += low_bits(look)
     if layout is not None and x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
-        several += learned_scores(x, x_prime, layout.numbers, _CELLS)
+        score = crossed(partial(learned_score, entries=layout.numbers), x, x_prime)
+        if score is not None:
+            several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
     return single, several
 
 
@@ -99,10 +99,10 @@ def _event_bets(
 ) -> list[Bet]:
     approximate = isinstance(claim, Pure) and claim.delta > 0
     level = None if isinstance(claim, Pure) and not approximate else claim.of
-    chosen = list(_best(cells, ahead, level, claim.level))
+    chosen = list(_best(cells, ahead, level))
     if isinstance(claim, Pure) and approximate:
         delta = Delta(claim.epsilon, claim.delta)
-        chosen.append(_best(cells, ahead, delta.of, claim.delta)[0])
+        chosen.append(_best(cells, ahead, delta.of)[0])
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
@@ -110,25 +110,17 @@ def _event_bets(
 
 
 def _best(
-    cells: tuple[list[Cells], ...], ahead: int, level: Level | None, claimed: float
+    cells: tuple[list[Cells], ...], ahead: int, level: Level | None
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events with the largest expected level, and the largest optimistic one.
 
-    Events of later cells are harder to read. So their level must be larger, or much larger where
-    the level of an event that is easier to read is large enough to refute the claim.
+    Events of later cells are harder to read, so one of earlier cells is chosen if it is as good.
     """
     events = [best(look, ahead, level, LITTLE) for look in cells]
     chosen: list[Candidate | None] = []
     for i, kind in enumerate(("expected", "optimistic")):
         levels = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in events]
-        largest = max(levels)
-        share = _READABLE[levels.index(largest)]
-        enough = [
-            each >= largest
-            or each > _SAME * largest
-            or each > max(share * largest, _AMPLE * claimed)
-            for each in levels
-        ]
+        enough = [each >= min(max(levels), _SAME * max(levels)) for each in levels]
         chosen.append(events[enough.index(True)][i])
     return chosen[0], chosen[1]
 

@@ -13,14 +13,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.choosing import summed
-from epsilometer_audit.events.events import Event, View, entries_of
+from epsilometer_audit.events.choosing import Learner, crossed, learn_sum
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
@@ -37,7 +37,7 @@ from epsilometer_audit.statistics.predictors import (
     factors,
     renyi_factors,
 )
-from epsilometer_audit.statistics.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
+from epsilometer_audit.statistics.scores import ENTRIES, learned_score, linear_score, suspects
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
@@ -193,28 +193,27 @@ class Portfolio:
         x, x_prime = (layout.encode_all(batches) for batches in self._raw)
         chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
         same, self._layout, before = layout == self._layout, layout, self._views
-        self._views = {}
+        self._views = chosen
         for key, each in chosen.items():
             old = before.get(key)
             if same and old is not None and old.view == each.view and old.shares == each.shares:
-                self._views[key] = old
+                chosen[key] = old
                 continue
-            mixture = Mixture(self._initial.size, self._bets, each.shares)
-            mixture.prime(*each.sides)
-            start = self._initial if old is None else old.wealth
+            each.mixture = Mixture(self._initial.size, self._bets, each.shares)
+            each.mixture.prime(*each.sides)
+            each.start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
-                mixture.inherit(old.mixture)
-            self._views[key] = _Viewed(each.view, mixture, start, each.shares)
-        gone = [old.wealth for key, old in before.items() if key not in chosen]
-        new = {key: chosen[key].share for key in chosen if key not in before}
-        pool = gone or ([] if before else [self._initial])
+                each.mixture.inherit(old.mixture)
+        pool = [old.wealth for key, old in before.items() if key not in chosen]
+        pool += [] if before else [self._initial]
+        new = {key: each.share for key, each in chosen.items() if key not in before}
         if new:
-            pool = pool + [self._views[key].give(_GIVEN) for key in chosen if key in before]
+            pool += [each.give(_GIVEN) for key, each in chosen.items() if key in before]
         heirs = new or dict.fromkeys(chosen, 1.0)
         if pool:
             inherited = np.logaddexp.reduce(pool, axis=0) - math.log(sum(heirs.values()))
             for key, share in heirs.items():
-                self._views[key].take(inherited + math.log(share), only=key in new)
+                chosen[key].take(inherited + math.log(share), only=key in new)
 
     def _aim(self) -> None:
         """Bet at levels near the largest that the draws to come should refute."""
@@ -329,12 +328,35 @@ class _Score:
 
 @dataclass(eq=False)
 class _Viewed:
-    """The bets through a view, and the log of their wealth, ``(m, t)``, when they started."""
+    """A view, and the bets through it; ``start`` is the log of their wealth when they started."""
 
     view: View | _Score
-    mixture: Mixture
-    start: Floats
-    shares: Shares
+    share: float
+    sides: tuple[Sample, Sample]
+    """Numbers of past draws of which the view is independent."""
+    number: int = 0
+    """Of a score."""
+    discrete: bool = False
+    mixture: Mixture = field(init=False)
+    start: Floats = field(init=False)
+
+    def key(self, layout: Layout) -> Any:
+        """Return the kind of the view, and the column that it looks at."""
+        if isinstance(self.view, _Score):
+            return self.view.view.kind, self.number
+        column = layout.columns[self.view.entry]
+        return self.view.kind, column.path, column.kind
+
+    @cached_property
+    def shares(self) -> Shares:
+        """The predictors that bet, and their shares."""
+        if isinstance(self.view, _Score):
+            return SCORES
+        numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
+        different = np.unique(numbers).size
+        if self.discrete or different <= min(8, numbers.size // 2):  # too few for a density
+            return DISCRETE
+        return DENSE if different == numbers.size else ATOMS
 
     @property
     def wealth(self) -> Floats:
@@ -365,45 +387,18 @@ class _Viewed:
         self.start = self.start + factor
 
 
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    view: View | _Score
-    share: float
-    sides: tuple[Sample, Sample]
-    """Numbers of past draws of which the view is independent."""
-    number: int = 0
-    """Of a score."""
-    discrete: bool = False
-
-    def key(self, layout: Layout) -> Any:
-        """Return the kind of the view, and the column that it looks at."""
-        if isinstance(self.view, _Score):
-            return self.view.view.kind, self.number
-        column = layout.columns[self.view.entry]
-        return self.view.kind, column.path, column.kind
-
-    @property
-    def shares(self) -> Shares:
-        """The predictors that bet, and their shares."""
-        if isinstance(self.view, _Score):
-            return SCORES
-        numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
-        different = np.unique(numbers).size
-        if self.discrete or different <= min(8, numbers.size // 2):  # too few for a density
-            return DISCRETE
-        return DENSE if different == numbers.size else ATOMS
-
-
 def _views(
-    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, crossed: bool = True
-) -> Iterator[_Choice]:
+    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, halves: bool = True
+) -> Iterator[_Viewed]:
     entries: Sequence[int] = [0]
     if x.ndim == 1:
         discrete = layout.columns[0].kind not in ("number", "rest")
-        yield _Choice(View(), 1.0, (x, x_prime), discrete=discrete)
+        yield _Viewed(View(), 1.0, (x, x_prime), discrete=discrete)
         size = 0 if discrete else _bits(x, x_prime)
         if size:
-            yield from _scores(x, x_prime, [partial(_sum, size=size, cells=_CELLS)], size, crossed)
+            yield from _scores(
+                x, x_prime, [partial(learn_sum, size=size, cells=_CELLS)], size, halves
+            )
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
@@ -413,14 +408,14 @@ def _views(
             discrete = layout.columns[i].kind not in ("number", "rest")
             sides = view.of(x), view.of(x_prime)
             share = (1 + discrete) / len(entries)  # few numbers are soon learned
-            yield _Choice(view, share, sides, discrete=discrete)
+            yield _Viewed(view, share, sides, discrete=discrete)
         learners = _learners(x, layout.numbers)
-        yield from _scores(x, x_prime, learners, x.shape[1], crossed)
+        yield from _scores(x, x_prime, learners, x.shape[1], halves)
     reals = [] if as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
         sides = view.of(x), view.of(x_prime)
-        yield _Choice(view, _LOW_BITS / len(reals), sides, discrete=True)
+        yield _Viewed(view, _LOW_BITS / len(reals), sides, discrete=True)
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
@@ -437,45 +432,36 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-_Learner = Callable[[Sample, Sample], View | None]
-
-
-def _learners(x: Sample, entries: Sequence[int]) -> Iterator[_Learner]:
+def _learners(x: Sample, entries: Sequence[int]) -> Iterator[Learner]:
     """Yield rules that learn a score of vectors from some draws of both sides."""
     half = len(x) // 2
     if half >= _LINEAR and len(entries) > 1:
         yield partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        yield partial(_sum, size=x.shape[1], cells=_CELLS)
+        yield partial(learn_sum, size=x.shape[1], cells=_CELLS)
         if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
-            yield partial(_sum, size=x.shape[1], cells=2)  # for many entries that hardly differ
+            yield partial(
+                learn_sum, size=x.shape[1], cells=2
+            )  # for many entries that hardly differ
     yield partial(learned_score, entries=entries)
 
 
-def _sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
-    columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
-    return summed(columns, columns_prime, cells)
-
-
 def _scores(
-    x: Sample, x_prime: Sample, learners: Iterable[_Learner], entries: int, crossed: bool
-) -> Iterator[_Choice]:
+    x: Sample, x_prime: Sample, learners: Iterable[Learner], entries: int, halves: bool
+) -> Iterator[_Viewed]:
     """Yield the scores of so many entries that are learned on the past draws.
 
-    Few past draws are seen through scores that their other half has learned, if ``crossed``.
+    Few past draws are seen through scores that their other half has learned, if ``halves``.
     """
     learners = list(learners)
     half = len(x) // 2
     for i, learn in enumerate(learners):
-        view = first = second = learn(x, x_prime)
-        if crossed and half < 200 * min(entries, ENTRIES):
-            first = learn(x[:half], x_prime[:half])
-            second = learn(x[half:], x_prime[half:])
-        if view is None or first is None or second is None:
+        few = half < 200 * min(entries, ENTRIES)
+        score = crossed(learn, x, x_prime, halves=halves and few)
+        if score is None:
             continue
-        sides = [np.append(second.of(side[:half]), first.of(side[half:])) for side in (x, x_prime)]
-        step = float(np.ptp(np.concatenate(sides))) / 20
+        step = float(np.ptp(np.concatenate(score.sides))) / 20
         if step > 0:
-            score = _Score(view, step)
-            share = _SCORES / len(learners)
-            yield _Choice(score, share, (score.rounded(sides[0]), score.rounded(sides[1])), i)
+            view, share = _Score(score.view, step), _SCORES / len(learners)
+            sides = view.rounded(score.sides[0]), view.rounded(score.sides[1])
+            yield _Viewed(view, share, sides, i)

@@ -5,8 +5,8 @@ mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot sh
 Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
 `samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
 computes the growth of the wealth for known distributions, less the cost of learning them, which was
-measured in audits. It does so for bets on events or functions, and for those of the portfolio,
-whose growth is near KL_inf; the better of them decides.
+measured in audits. It does so for bets on all cells, whose growth is near KL_inf, and for bets on
+events; the better of them decides.
 """
 
 from __future__ import annotations
@@ -22,23 +22,19 @@ from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
-from epsilometer_audit.events.candidates import expected_level
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
-from epsilometer_audit.statistics.learning import LITTLE
 from epsilometer_audit.statistics.portfolio import against
-from epsilometer_audit.statistics.predictors import Prediction
+from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Evidence, Step, gather, least_samples, schedule
-from epsilometer_audit.statistics.wealth import EARLY, bet_shares, stake
 
 POWER = 0.9
 # Measured by `python -m tests.benchmarks.power`.
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
 _RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
-_CAUTION = 0.4  # standard deviations added to the approximate formula
-_LEARNING = (6.0, 16.0)  # cost of learning an event, and a function
 _PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
-_KEPT = 1.6  # standard deviations that a pair must show where others are dropped
+_FUNCTION = 35.0  # nats, to learn a function of rare outputs
+_KEPT = 2.2  # nats that a pair must have won where others are dropped
 
 
 def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Floats, Floats]:
@@ -131,90 +127,47 @@ def _detected(
 ) -> Bools:
     """Tell for each level whether one of several bets on known distributions refutes the claim.
 
-    These are bets on events or functions, and those of the portfolio on all outputs.
+    These are bets on all cells, as the portfolio's, and on events, which are outermost cells. A
+    pair that violates it is kept where the bet has grown enough whenever pairs are dropped.
     """
     from scipy.special import ndtri
 
-    z = float(ndtri(goal)) + _CAUTION
     p, q = _attaining(claim, levels, event)
-    growths, spreads = _of_portfolio(claim, p, q)
-    rare = np.log(np.maximum(q[:, :1], 1e-300))
-    learning = np.full_like(rare, _PREDICTING) if event is None else _EVENT[0] - _EVENT[1] * rare
-    order = min(claim.orders, key=lambda a: abs(a - 1.5), default=math.nan)
-    if isinstance(claim, EventClaim):
-        cells = np.arange(p.shape[1])
-        cuts = cells[1:] if cells.size < 4 else cells[4:-3:4]
-        phi = psi = (cells < cuts[:, None])[None].astype(float)  # (levels, bets, cells)
-    else:
-        with np.errstate(divide="ignore"):
-            g = np.maximum(np.log(p) - np.log(q), -50.0)[:, None, :]
-        tops = g.max(axis=2, keepdims=True) * np.array([1, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1])[:, None]
-        g = np.minimum(g, tops) - tops
-        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
-    p, q = p[:, None, :], q[:, None, :]
-    mean, v = (p * phi).sum(axis=2), (q * psi).sum(axis=2)
-    spread, spread_psi = (p * phi**2).sum(axis=2) - mean**2, (q * psi**2).sum(axis=2) - v**2
-    (kappa, b), (kappa_0, b_0) = (
-        claim.null(np.full(mean.shape, at), v, order) for at in (claim.level, 0.0)
-    )
-    u, excess = kappa * v + b, mean - kappa_0 * v - b_0
-    if claim.orders:
-        cost = _LEARNING[1] * min(order - 1, 1.0) * u * spread_psi / np.maximum(v**2, 1e-300)
-    else:
-        cost = _LEARNING[0] * (spread + kappa_0**2 * spread_psi) / np.maximum(excess, 1e-12)
-    variance = np.maximum(spread + kappa**2 * spread_psi, 1e-300)
-    ends = phi.min(axis=2), psi.max(axis=2)
-    growth, noise, past = np.zeros(mean.shape), np.zeros(mean.shape), 0
-    kept = np.ones(mean.shape, bool)
-    preferred = np.ones((len(steps), *mean.shape), bool)
-    if isinstance(claim, EventClaim) and event is not None:
-        preferred = _preferred(claim, mean, v, steps, z)
-    for step, after, wanted in zip(steps, [*steps[1:], None], preferred, strict=True):
-        if past and step.draws >= 0.05 * steps[0].ahead:  # smaller ones do not matter
-            l = stake((mean, v), variance, ends, kappa, u, step.ahead, alpha) * wanted  # noqa: E741
-            gains = np.log1p(l[..., None] * (phi - u[..., None]))
-            losses = np.log1p(-(l * kappa)[..., None] * (psi - v[..., None]))
-            for side, logs in ((p, gains), (q, losses)):
-                gain = (side * logs).sum(axis=2)
-                growth += step.draws * gain
-                noise += step.draws * ((side * logs**2).sum(axis=2) - gain**2)
-            growth -= step.draws * l * cost / past
-        past += step.draws
-        if after is not None and after.pairs < step.pairs:
-            kept &= (mean - u) * np.sqrt(past / variance) >= _KEPT
-    needed = -math.log(alpha * (1 - EARLY) * float(bet_shares(claim).max()))
-    chosen = (kept & (growth - z * np.sqrt(noise) >= needed)).any(axis=1)
-    least = past * growths - float(ndtri(goal)) * np.sqrt(past * spreads)
-    predicted = (least >= learning + math.log(steps[0].pairs / alpha)).any(axis=1)
-    return np.asarray(chosen | (kept.any(axis=1) & predicted))
+    laws = [] if event is not None else [(p, q, np.full(levels.size, _PREDICTING), FLOOR)]
+    if claim.orders and event is None:
+        laws.append((p, q, np.full(levels.size, _FUNCTION), 0.0))
+    for cut in range(1) if event is not None else range(3, p.shape[1] - 3, 4):
+        of, of_prime = (
+            np.stack([tail := side[:, : cut + 1].sum(axis=1), 1 - tail], axis=1) for side in (p, q)
+        )
+        rare = np.log(np.maximum(of_prime.min(axis=1), 1e-300))
+        laws.append((of, of_prime, _EVENT[0] - _EVENT[1] * rare, 0.0))
+    detected = np.zeros(levels.size, bool)
+    for each, each_prime, learning, floor in laws:
+        growth, spread = _growth(claim, each, each_prime, floor)
+        past, kept = 0, np.ones(levels.size, bool)
+        for step, after in zip(steps, [*steps[1:], None], strict=True):
+            past += step.draws
+            if after is not None and after.pairs < step.pairs:
+                kept &= past * growth >= _KEPT
+        least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
+        detected |= kept & (least >= learning + math.log(steps[0].pairs / alpha))
+    return detected
 
 
-def _of_portfolio(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of the growth of the portfolio's bets, ``(levels, bets)``."""
+def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, Floats]:
+    """Return the largest mean growth of bets against the claim at each level, and its variance."""
     bet, *implied = against(claim, np.array([claim.level]))
     implied = [each.ravel() for each in implied]
     p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
-    bets = [bet(Prediction(np.empty(0), *law), *implied) for law in zip(p, q, strict=True)]
+    bets = [bet(Prediction(np.empty(0), *law, floor), *implied) for law in zip(p, q, strict=True)]
     f, g = (np.array(logs) for logs in zip(*bets, strict=True))
     p, q = p[..., None], q[..., None]
     mean, mean_prime = (p * f).sum(axis=1), (q * g).sum(axis=1)
     spread = (p * f**2).sum(axis=1) - mean**2 + (q * g**2).sum(axis=1) - mean_prime**2
-    return mean + mean_prime, spread
-
-
-def _preferred(claim: EventClaim, p: Floats, q: Floats, steps: Sequence[Step], z: float) -> Bools:
-    """Tell in which rounds an event has a larger expected level than a frequent one of the claim.
-
-    Its probabilities have shape ``(levels, bets)``, the result ``(rounds, levels, bets)``.
-    """
-    draws, ahead = np.array([(step.draws, step.ahead) for step in steps], float).T[..., None, None]
-    past = np.cumsum(draws, axis=0) - draws
-    few = np.maximum(p * past - z * np.sqrt(p * past), 0.0)
-    half = np.full(1, 0.5)
-    usual = reached(lambda q: claim.likelier(q, claim.level), half, half)
-    counts = (few, q * past + z * np.sqrt(q * past)), (0.5 * past, usual * past)
-    rare, frequent = (expected_level(k, past, m, past, ahead, LITTLE, claim.of) for k, m in counts)
-    return np.asarray(rare > frequent)
+    best = (mean + mean_prime).argmax(axis=1)
+    rows = np.arange(best.size)
+    return (mean + mean_prime)[rows, best], spread[rows, best]
 
 
 def detectable(

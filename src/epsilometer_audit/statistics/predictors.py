@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
 
 # To compare other numbers, run `make limit`.
@@ -56,7 +56,7 @@ _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
-_FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
+FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
 _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
@@ -79,9 +79,10 @@ class Points:
 
     def with_draws(self, draws: Sample) -> Points:
         """Return these points and those of further draws."""
-        values, weights = np.empty((2, self.values.size + len(draws)))
-        k = _merge(self.values, self.weights, np.sort(_numbers(draws)), values, weights)
-        return Points(values[:k], weights[:k]).thinned()
+        fresh = _numbers(draws)
+        values, place = np.unique(np.append(self.values, fresh), return_inverse=True)
+        weights = np.bincount(place, np.append(self.weights, np.ones(fresh.size)))
+        return Points(values, np.asarray(weights, float)).thinned()
 
     def thinned(self) -> Points:
         """Return at most about `POINTS` points: light neighbours are joined in their mean."""
@@ -120,7 +121,7 @@ class Prediction:
     edges: Floats
     p: Floats
     q: Floats
-    floor: float = _FLOOR
+    floor: float = FLOOR
 
 
 Predictor = Callable[[Points, Points], Prediction | None]
@@ -130,6 +131,7 @@ Shares = Mapping[Predictor, float]
 """Of the initial wealth."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
 def families(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
@@ -139,21 +141,68 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
     """
     if not (_finite(x) and _finite(x_prime)):
         return None
-    edges, cells = np.empty(2 * _SIDE), np.empty((2, 2 * _SIDE + 1))
-    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((11, _NODES))
+    fits = np.array([_fit(x), _fit(x_prime), np.zeros(5)])
+    draws, variances = fits[:2, :1], fits[:2, 2::2] ** 2
+    both = variances.mean(axis=0)
+    if not ((both > 1e-290) & (both < 1e290)).all():
+        return None
+    fits[:2, 2::2] = np.sqrt(variances + both / draws.min())
+    edges = np.sort(fits[:2, 3:4] + fits[:2, 4:] * _EDGES, axis=None)
+    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((8, _NODES))
+    cells = np.empty((2, edges.size + 1))
     sides = x.values, x.weights, x_prime.values, x_prime.weights
-    vary = _families(*sides, grids, nodes, edges, cells)
-    return Prediction(edges, cells[0], cells[1]) if vary else None
+    known = _families(*sides, np.sqrt(variances[:, 0]), fits, grids, nodes, edges, cells)
+    return Prediction(edges, cells[0], cells[1]) if known else None
+
+
+def _fit(points: Points) -> list[float]:
+    """Return the number of draws, mean, standard deviation, median, and mean deviation from it.
+
+    They are the best locations and scales of Gaussian and of Laplace noise.
+    """
+    values, weights = points.values, points.weights
+    below, total = np.cumsum(weights), weights.sum()
+    mean = values[0] + (values - values[0]) @ weights / total
+    i, j = np.searchsorted(below, total / 2 * np.array([1 - 1e-12, 1 + 1e-12]))
+    median = values[i] + 0.5 * (values[min(j, values.size - 1)] - values[i])
+    spread = math.sqrt((values - mean) ** 2 @ weights / total)
+    return [total, mean, spread, median, np.abs(values - median) @ weights / total]
 
 
 def tree(x: Points, x_prime: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    edges, (p, q) = np.empty(4 * _LEAVES + 8), np.zeros((2, 4 * _LEAVES + 9))
-    k = _tree(x.values, x.weights, x_prime.values, x_prime.weights, edges, p, q)
-    if k > 1:
-        logs, sums, stack = np.empty(3), np.zeros((3, k + 1)), np.zeros((4, 2 * k))
-        _split(p[:k], q[:k], logs, sums, stack)
-    return Prediction(edges[: k - 1], p[:k], q[:k]) if k > 1 else None
+    values, (a, b) = _together(x, x_prime)
+    repeats = _repeat(a + b)
+    cells = np.cumsum(np.where(repeats, 0.0, a + b))
+    if values.size < 2:
+        return None
+    each = max((a + b).sum() / _LEAVES, 2.0)
+    new = (np.diff((cells - 1e-9) // each) > 0) | repeats[1:] | repeats[:-1]
+    last = np.flatnonzero(new)  # values of cells
+    low, high = values[last], values[last + 1]
+    with np.errstate(invalid="ignore", over="ignore"):
+        middle = low + (high - low) / 2
+        edges = np.where((low <= middle) & (middle < high), middle, low)
+        edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
+    p, q = (np.add.reduceat(side, np.append(0, last + 1)) for side in (a, b))
+    _split(p, q, np.empty(3), np.zeros((3, p.size + 1)), np.zeros((4, 2 * p.size)))
+    return Prediction(np.where(repeats[last], low, edges), p, q)
+
+
+def _together(x: Points, x_prime: Points) -> tuple[Floats, Floats]:
+    """Return the values of both sides and how many draws each is, of either side ``(2, k)``."""
+    values, place = np.unique(np.append(x.values, x_prime.values), return_inverse=True)
+    sides = np.split(place, [x.values.size])
+    counts = [
+        np.bincount(*of, values.size)
+        for of in zip(sides, (x.weights, x_prime.weights), strict=True)
+    ]
+    return values, np.array(counts)
+
+
+def _repeat(masses: Floats) -> Bools:
+    """Tell which values have a cell of their own."""
+    return np.asarray(masses >= max(2.0, masses.sum() / (2 * _LEAVES)))
 
 
 def histogram(x: Points, x_prime: Points) -> Prediction | None:
@@ -161,15 +210,12 @@ def histogram(x: Points, x_prime: Points) -> Prediction | None:
 
     A few draws more in each cell have the shares of both sides near it, so that order matters.
     """
-    values = np.union1d(x.values, x_prime.values)
+    values, counts = _together(x, x_prime)
     if not (_finite(x) and _finite(x_prime) and 1 < values.size <= 64):
         return None
-    counts = np.zeros((2, values.size))
-    for side, points in zip(counts, (x, x_prime), strict=True):
-        side[np.searchsorted(values, points.values)] = points.weights
     weights = np.array([1, 2, 3, 2, 1]) / 9
     near = np.array([np.convolve(side, weights)[2:-2] for side in counts]) + 0.01
-    counts += 12.0 * near / near.sum(axis=0)
+    counts = counts + 12.0 * near / near.sum(axis=0)
     p, q = counts / counts.sum(axis=1, keepdims=True)
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
@@ -179,11 +225,9 @@ def spikes(x: Points, x_prime: Points) -> Prediction | None:
 
     None if there are few draws, if no value repeats, or if a draw is infinite.
     """
-    values, place = np.unique(np.append(x.values, x_prime.values), return_inverse=True)
-    masses = np.bincount(place, np.append(x.weights, x_prime.weights))
-    draws = masses.sum()
-    atoms = values[masses >= max(2.0, draws / (2 * _LEAVES))]
-    if not (draws >= 16 and atoms.size and _finite(x) and _finite(x_prime)):
+    values, sides = _together(x, x_prime)
+    atoms = values[_repeat(sides.sum(axis=0))]
+    if not (sides.sum() >= 16 and atoms.size and _finite(x) and _finite(x_prime)):
         return None
     counts, others = np.full((2, atoms.size + 1), 0.2), []  # a fifth of a draw more in each
     for side, points in zip(counts, (x, x_prime), strict=True):
@@ -289,8 +333,10 @@ class Mixture:
                 if bets is None:
                     paths[i] = self.logs[i]
                 else:
-                    _grow(*bets, self.logs[i], *fresh, ends[block:complete] - start, paths[i])
-            _log_mean(paths, self._log_shares, wealth[block:complete])
+                    paths[i], self.logs[i] = _grown(
+                        *bets, self.logs[i], *fresh, ends[block:complete] - start
+                    )
+            wealth[block:complete] = _log_mean(paths, self._log_shares)
             self._learn(*fresh)
             start, block = end, complete
         return wealth
@@ -325,9 +371,7 @@ class Mixture:
     @property
     def wealth(self) -> Floats:
         """The log of the wealth, of shape ``(m,)``."""
-        wealth = np.empty((1, self.claims))
-        _log_mean(self.logs[:, None], self._log_shares, wealth)
-        return np.asarray(wealth[0])
+        return _log_mean(self.logs, self._log_shares)
 
     def _ahead(self) -> int:
         """Return the number of draws until the next fit."""
@@ -358,108 +402,31 @@ class Mixture:
         ]
 
 
+def _grown(
+    edges: Floats, f: Floats, g: Floats, logs: Floats, x: Floats, y: Floats, ends: Counts
+) -> tuple[Floats, Floats]:
+    """Return log wealths, ``(m,)`` before, at the ends of blocks, ``(blocks, m)``, and at last."""
+    blocks, cells = ends.size + 1, edges.size + 1
+    block = cells * np.searchsorted(ends, np.arange(x.size), side="right")
+    growth = [
+        np.bincount(block + np.searchsorted(edges, side), None, blocks * cells).reshape(blocks, -1)
+        for side in (x, y)
+    ]
+    path = logs + np.cumsum(growth[0] @ f + growth[1] @ g, axis=0)
+    return path[:-1], path[-1]
+
+
+def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
+    """Return the log of the mean wealth over the first axis of logs."""
+    shares = log_shares.reshape(-1, *[1] * (logs.ndim - 1))
+    return np.asarray(np.logaddexp.reduce(logs + shares, axis=0))
+
+
 # --- loops ----------------------------------------------------------------------------------------
 
 
 @compiled
-def _merge(values, weights, draws, new, new_weights):  # type: ignore[no-untyped-def]
-    """Set the points of earlier points and of draws, both in order; return their number."""
-    i, j, k = 0, 0, -1
-    while i < values.size or j < draws.size:
-        if j >= draws.size or (i < values.size and values[i] <= draws[j]):
-            value, weight = values[i], weights[i]
-            i += 1
-        else:
-            value, weight = draws[j], 1.0
-            j += 1
-        if k >= 0 and new[k] == value:
-            new_weights[k] += weight
-        else:
-            k += 1
-            new[k], new_weights[k] = value, weight
-    return k + 1
-
-
-@compiled
-def _cell(edges, value):  # type: ignore[no-untyped-def]
-    """Return how many edges are below a value, without branches: of few, and of values at random.
-
-    A search for each draw would take four times as long.
-    """
-    cell = 0
-    for i in range(edges.size):
-        cell += edges[i] < value
-    return cell
-
-
-@compiled
-def _grow(edges, f, g, logs, x, y, ends, path):  # type: ignore[no-untyped-def]
-    """Add the draws to log wealths, ``(m,)``; set them at the ends of blocks, ``(blocks, m)``."""
-    block = 0
-    for n in range(x.size):
-        i, j = _cell(edges, x[n]), _cell(edges, y[n])
-        for m in range(logs.size):
-            logs[m] += f[i, m] + g[j, m]
-        if block < ends.size and ends[block] == n + 1:
-            for m in range(logs.size):
-                path[block, m] = logs[m]
-            block += 1
-
-
-@compiled
-def _log_mean(logs, shares, out):  # type: ignore[no-untyped-def]
-    """Set the logs of the means of wealths, over the first axis of their logs."""
-    blocks, claims = out.shape
-    for n in range(blocks):
-        for m in range(claims):
-            top = -math.inf
-            for i in range(shares.size):
-                top = max(top, logs[i, n, m] + shares[i])
-            total = 0.0
-            for i in range(shares.size):
-                total += math.exp(logs[i, n, m] + shares[i] - top)
-            out[n, m] = top + math.log(total)
-
-
-@compiled
-def _sort(values):  # type: ignore[no-untyped-def]
-    """Sort a few values by insertion."""
-    for i in range(1, values.size):
-        value, j = values[i], i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
-
-
-@compiled
-def _fit(values, weights, fit):  # type: ignore[no-untyped-def]
-    """Set the sum of weights, mean, standard deviation, median, and mean deviation from it.
-
-    They are the best locations and scales of Gaussian and of Laplace noise.
-    """
-    total = centre = spread = deviation = 0.0
-    for i in range(values.size):
-        total += weights[i]
-        centre += (values[i] - values[0]) * weights[i]
-    centre = values[0] + centre / total
-    below, i = weights[0], 0
-    while below < total / 2:
-        i += 1
-        below += weights[i]
-    median = values[i]
-    if below == total / 2 and i + 1 < values.size:
-        median += 0.5 * (values[i + 1] - median)
-    for i in range(values.size):
-        off = values[i] - centre
-        spread += off * off * weights[i]
-        deviation += abs(values[i] - median) * weights[i]
-    fit[0], fit[1], fit[2] = total, centre, math.sqrt(spread / total)
-    fit[3], fit[4] = median, deviation / total
-
-
-@compiled
-def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
+def _likelihoods(family, values, weights, fit, spread, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
     """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
     n, nodes, gauss = fit[0], ms.size, family == 0
     centre, narrow = fit[1 + 2 * family], 0.7071067811865476 if gauss else 1.0
@@ -472,7 +439,7 @@ def _likelihoods(family, values, weights, fit, scale, likelihood, ms, cs):  # ty
     for j in range(nodes):
         off, lost = ms[j] - centre, 0.0
         if gauss:
-            lost = 0.5 * n * (fit[2] * fit[2] + off * off)
+            lost = 0.5 * n * (spread * spread + off * off)
         else:
             for i in range(values.size):
                 lost += weights[i] * abs(values[i] - ms[j])
@@ -545,37 +512,26 @@ def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untype
 
 
 @compiled
-def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
-    """Set edges and predicted probabilities; return whether both sides together vary.
+def _families(x, u, y, v, spreads, fits, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
+    """Set predicted probabilities; return whether there are any.
 
-    ``grids`` are for the weights of nodes, by family and side, 0 before, and for two likelihoods;
-    ``nodes`` for locations and log scales, then each side's best, then families' shares.
+    ``fits`` are each side's, with scales that are wide enough for few draws, then families' shares;
+    ``spreads`` are standard deviations. ``grids`` are for the weights of nodes, by family and side,
+    0 before, and for two likelihoods; ``nodes`` for locations and log scales.
     """
-    fits = nodes[8:]
-    _fit(x, u, fits[0])
-    _fit(y, v, fits[1])
-    n = min(fits[0, 0], fits[1, 0])
     for a in range(2):
-        s1, s2 = fits[0, 2 + 2 * a], fits[1, 2 + 2 * a]
-        both = 0.5 * (s1 * s1 + s2 * s2)
-        if not 1e-290 < both < 1e290:
-            return False
         log = 0.0
         for side in range(2):
-            fit = fits[side]
-            m, s = fit[1 + 2 * a], fit[2 + 2 * a]
-            s = math.sqrt((n * s * s + both) / n)
-            for j in range(_SIDE):  # Laplace is last
-                edges[side * _SIDE + j] = m + s * _EDGES[j]
+            s = fits[side, 2 + 2 * a]
             values, weights = (x, u) if side == 0 else (y, v)
             ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
-            log += _likelihoods(a, values, weights, fit, s, grids[4 + side], ms, cs)
+            fit, grid = fits[side], grids[4 + side]
+            log += _likelihoods(a, values, weights, fit, spreads[side], s, grid, ms, cs)
         m1, c1, m2, c2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
         w1, w2 = grids[2 * a], grids[2 * a + 1]
         total = _posterior(grids[4], grids[5], m1, c1, m2, c2, w1, w2)
         fits[2, a] = total
         fits[2, 2 + a] = log + math.log(total) if total > 0 else -math.inf
-    _sort(edges)
     top = max(fits[2, 2], fits[2, 3])
     if not top > -math.inf:
         return False
@@ -593,42 +549,6 @@ def _families(x, u, y, v, grids, nodes, edges, cells):  # type: ignore[no-untype
         for i in range(out.size):
             out[i] /= added
     return True
-
-
-@compiled
-def _tree(x, u, y, v, edges, p, q):  # type: ignore[no-untyped-def]
-    """Set edges and counts of draws, 0 before, in cells; return the number of cells."""
-    total = u.sum() + v.sum()
-    target = max(total / _LEAVES, 2.0)
-    k, i, j = 0, 0, 0
-    while i < x.size or j < y.size:
-        a, b = 0.0, 0.0
-        value = x[i] if j >= y.size or (i < x.size and x[i] <= y[j]) else y[j]
-        if i < x.size and x[i] == value:
-            a = u[i]
-            i += 1
-        if j < y.size and y[j] == value:
-            b = v[j]
-            j += 1
-        repeats = a + b >= max(2.0, total / (2 * _LEAVES))
-        if repeats:
-            below = np.nextafter(value, -math.inf)
-            if k == 0 or edges[k - 1] < below:
-                edges[k] = below
-                k += 1
-        p[k] += a
-        q[k] += b
-        last = i >= x.size and j >= y.size
-        if repeats or (p[k] + q[k] >= target and not last):
-            cut = value
-            if not repeats:
-                after = min(x[i] if i < x.size else math.inf, y[j] if j < y.size else math.inf)
-                cut += 0.5 * (after - value)
-                if not value <= cut < after:
-                    cut = value
-            edges[k] = cut
-            k += 1
-    return k + 1
 
 
 @compiled

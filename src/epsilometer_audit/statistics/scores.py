@@ -18,12 +18,12 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer_audit.events.candidates import Cells, Numbers
-from epsilometer_audit.events.events import View, added, entries_of
+from epsilometer_audit.events.choosing import ROWS
+from epsilometer_audit.events.events import View
 from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import doubt
 
-ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
 LOOKED = 2000  # draws of either side that choose entries and differences
 ENTRIES = 64  # of a score, and products of entries, at most: with squares some 200 features
 _FEWEST = 100  # rows, of a regression and of a covariance
@@ -31,25 +31,11 @@ _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
 
 
-def learned_scores(
-    x: Sample, x_prime: Sample, entries: Sequence[int], cells: int
-) -> Iterator[Numbers]:
-    """Yield the cells of a score that separates the sides, if one can be learned.
-
-    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
-    numbers, the 64 are used that differ most. Quantiles of the score make so many ``cells``.
-    """
-    half, half_prime = len(x) // 2, len(x_prime) // 2
-    view = learned_score(x[:half], x_prime[:half_prime], entries)
-    if view is not None:
-        totals = view.of(x[half:]), view.of(x_prime[half_prime:])
-        yield Numbers(*totals, cells, view, values=False, fine=True)
-
-
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
     """Return the score of a logistic regression on the first 20,000 rows; None if they are few.
 
-    Parameters are those of `learned_scores`.
+    Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
+    numbers, the 64 are used that differ most.
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
@@ -95,36 +81,12 @@ def suspects(
     return [chosen[i] for i in np.sort(best).tolist()]
 
 
-def strongest_entries(view: View, x: Sample, x_prime: Sample) -> list[int]:
-    """Return the entries (or bits) of a score, first those by which the sides differ most.
-
-    Sides are those of `learned_scores`, or whole numbers ``(n,)`` for a score of bits.
-    """
-    gaps: dict[int, float] = {}
-    if view.formula is not None:
-        formula = view.formula
-        parts = formula.entries, formula.centres, formula.scales
-        columns = [standardised(side, *parts) for side in (x, x_prime)]
-        for factors, weight in formula.terms:
-            means = [float(np.mean(product(side, factors))) for side in columns]
-            gap = abs(weight * (means[0] - means[1]))
-            for i in factors:
-                entry = formula.entries[i]
-                gaps[entry] = max(gaps.get(entry, 0.0), gap)
-    else:
-        sides = [entries_of(side, len(view.scores)) for side in (x, x_prime)]
-        for entry, (starts, adds, missing) in enumerate(view.scores):
-            parts_of_score = np.asarray(starts), np.asarray(adds), missing
-            means = [float(np.mean(added(side[entry], *parts_of_score))) for side in sides]
-            gaps[entry] = abs(means[0] - means[1])
-    return sorted(gaps, key=lambda entry: -gaps[entry])
-
-
 def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
     """Yield the cells of differences of nearly collinear entries.
 
     No product separates u from u + noise, where u is far wider. Parameters are those of
-    `learned_scores`. At most four differences are yielded, by how far a few draws differ.
+    `learned_score`; quantiles make so many ``cells``. At most four differences are yielded, by how
+    far a few draws differ.
     """
     chosen = list(entries[:PAIRED])
     sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
@@ -147,7 +109,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             candidates.append((doubt(ours, theirs, cells), view))
     for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:4]:
         if doubts > 3.0:
-            yield from Numbers(view.of(x), view.of(x_prime), cells, view, fine=True).choices()
+            yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
 
 
 def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:

@@ -17,10 +17,11 @@ from typing import Literal
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer_audit.events.events import Event, Number, View
+from epsilometer_audit.events.choosing import ROWS
+from epsilometer_audit.events.events import Event, Number, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, EventClaim
-from epsilometer_audit.statistics.scores import ROWS, strongest_entries
+from epsilometer_audit.statistics.scores import suspects
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word
@@ -121,7 +122,10 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     """Return one to three conditions that together exceed the claim most, if they do so clearly."""
     sides = [side[:ROWS] for side in before]
     bits = sides[0].ndim == 1
-    entries = strongest_entries(view, sides[0], sides[1])[:_STRONGEST]
+    size = len(view.scores) if view.formula is None else sides[0].shape[-1]
+    tables = [np.column_stack(entries_of(side, size)) if bits else side for side in sides]
+    read = view.formula.entries if view.formula is not None else range(size)
+    entries = suspects(tables[0], tables[1], read, _STRONGEST)
     events, of_entry = [], []
     for entry in entries:
         each = View("bit" if bits else "entry", entry)

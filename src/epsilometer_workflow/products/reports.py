@@ -222,6 +222,12 @@ class Page(Product, rule="page"):
         artifacts = self.study.reports[self.report].artifacts
         return [Table(self.study, self.report, artifact) for artifact in artifacts]
 
+    @property
+    def printed(self) -> list[Typeset]:
+        """The tables in a paper's layout, which the page does not read."""
+        tables = [table for table in self._tables if table.definition.layout]
+        return [Typeset(self.study, table.report, table.artifact) for table in tables]
+
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
         drawn = [table for table in self._tables if table.definition.figure]
@@ -257,13 +263,8 @@ class Page(Product, rule="page"):
         """Return every file of the report."""
         needs = self.needs()
         products = [product for group in needs.values() for product in group]
-        printed = [
-            Typeset(self.study, table.report, table.artifact).path
-            for table in self._tables
-            if table.definition.layout
-        ]
         files = [path for product in products for path in (product.path, product.file)]
-        return [self.path, *files, *printed]
+        return [self.path, *files, *(product.path for product in self.printed)]
 
 
 PRODUCT_KINDS: tuple[type[Product], ...] = (

@@ -86,4 +86,5 @@ def _plain(head: str) -> str:
     """Return a head in TeX as HTML."""
     text = re.sub(r"\\mathrm\{(\w+)\}", r"\1", html.escape(head).replace("$", ""))
     text = re.sub(r"\\([a-z]+)", lambda match: _LETTERS.get(match[1], match[1]), text)
+    text = re.sub(r"\^\{?(\w+)\}?", r"<sup>\1</sup>", text)
     return re.sub(r"_\{?(\w+)\}?", r"<sub>\1</sub>", text)

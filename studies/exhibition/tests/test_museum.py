@@ -393,7 +393,6 @@ def test_a_missing_environment_is_no_failure_of_the_mechanism(study, tmp_path):
         ("failed", "violated", "no"),
         ("violated", "not refuted", "no"),
         ("not refuted", "not refuted", "yes"),
-        ("holds", "not refuted", "yes"),
         ("undecided", "not refuted", "no"),
         ("missing", "violated", None),
         ("violated", None, None),

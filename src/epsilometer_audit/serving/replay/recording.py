@@ -17,7 +17,7 @@ from typing import Any
 from ..modules import is_library
 from ..optional import np
 from ..outputs import Failure, as_json, plain
-from ..signatures import parameters_of
+from ..sampling import parameters_of
 
 _FOREIGN = (  # packages whose lines are not part of a mechanism that calls them
     *("numpy", "scipy", "pandas", "sklearn", "numba", "pyarrow", "joblib", "threadpoolctl"),
@@ -31,6 +31,7 @@ _FRAMES = 6
 _LONG = 2000  # characters of a value
 _NAMES = 24  # of numbers in a function
 _STEPS = 2000
+_FEW = 8  # entries of a collection that is kept line by line
 
 
 class Recorder:
@@ -122,7 +123,7 @@ def lines_in(ran: list[Any]) -> Iterator[None]:
 
 
 def _numbers(frame: FrameType) -> dict[str, Any]:
-    """Return the single numbers in a function, and those of its object."""
+    """Return the single numbers and short collections in a function, and those of its object."""
     variables = dict(frame.f_locals) if frame.f_code.co_name != "<module>" else {}
     attributes = getattr(variables.pop("self", None), "__dict__", None)
     if type(attributes) is dict:
@@ -130,8 +131,13 @@ def _numbers(frame: FrameType) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     for name, value in variables.items():
         number = value.item() if np is not None and isinstance(value, np.generic) else value
-        if type(number) in (int, float, bool) and len(numbers) < _NAMES and name[:1] != "_":
+        if len(numbers) >= _NAMES or name[:1] == "_":
+            continue
+        if type(number) in (int, float, bool):
             numbers[name] = number
+        elif type(number) in (list, tuple, dict) or hasattr(number, "dtype"):
+            size = getattr(number, "size", None) or len(number)
+            numbers |= {name: summary(number)} if 0 < size <= _FEW else {}
     return numbers
 
 

@@ -8,13 +8,10 @@ from typing import Any
 
 import jinja2
 
-from epsilometer_audit.figures import draw_evidence, draw_witness, image
 from epsilometer_audit.formats import input_text, legal, percent_sure, short
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
-
-MARK = '<meta name="generator" content="epsilometer'
-"""The mark of a page that this module has made."""
+from exhibition.evidence import draw_evidence, draw_witness, image
 
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -34,7 +31,7 @@ def html_of(*verdicts: tuple[Verdict, AnyClaim], in_words: bool = False) -> str:
     ``in_words`` is for verdicts whose figures or tables cannot be drawn: below each heading is
     what the command would print.
     """
-    template = _TEMPLATES.get_template("page.html.j2")
+    template = _TEMPLATES.get_template("verdicts.html.j2")
     values = _words if in_words else _values
     return legal(template.render(audits=[values(*pair) for pair in verdicts]))
 
@@ -50,7 +47,6 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
             "number": bound.quantity + (f", order {bound.order:g}" if bound.order else ""),
             "claimed": short(bound.claimed),
             "at least": short(bound.lower),
-            "at most": None if bound.upper is None else short(bound.upper),
         }
         for bound in verdict.bounds
     ]

@@ -6,55 +6,26 @@ import base64
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, Renyi, parts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 _SIZE = 4.7, 2.9  # inches
 
 
-def axes_of(ax: Axes | None) -> Axes:
-    """Return axes in the style of the figures: new ones, unless some are given."""
-    if ax is None:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise ArgumentError("plot", "needs matplotlib: pip install matplotlib") from None
-        ax = pyplot.subplots(figsize=_SIZE, layout="constrained")[1]
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(_GUIDE)
-    return ax
-
-
-def read_claim(plain: Mapping[str, Any]) -> AnyClaim:
-    """Return a claim from its plain values, as a verdict holds them."""
-    kind = plain["notion"]
-    if kind == "gdp":
-        return claims.gdp(plain["mu"])
-    if kind == "zcdp":
-        return claims.zcdp(plain["rho"])
-    if kind == "renyi":
-        orders = plain.get("orders") or {plain["order"]: plain["epsilon"]}
-        return claims.renyi({float(order): epsilon for order, epsilon in orders.items()})
-    return claims.approximate(plain.get("epsilon", 0.0), plain.get("delta", 0.0))
-
-
 def image(draw: Callable[[Axes], object], height: float = _SIZE[1]) -> str:
     """Return a figure as SVG in base64, without its time."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     figure, buffer = Figure(figsize=(_SIZE[0], height), layout="constrained"), io.BytesIO()
-    draw(axes_of(figure.add_subplot()))
+    ax = figure.add_subplot()
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(_GUIDE)
+    draw(ax)
     with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "epsilometer"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return base64.b64encode(buffer.getvalue()).decode()

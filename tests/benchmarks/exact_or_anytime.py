@@ -1,0 +1,68 @@
+"""Which test gives the larger bound? `python -m tests.benchmarks.exact_or_anytime` prints a table.
+
+Medians of the lower bounds over some seeds, of one exact test and of the sequential test, on
+mechanisms whose level is spread over outputs in different ways.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import epsilometer_audit as ea
+
+SEEDS, DRAWS = range(5), (2_000, 20_000, 100_000)
+Rng = np.random.Generator
+
+
+def laplace(x: int, size: int, rng: Rng) -> Any:
+    return x + rng.laplace(0, 1 / 0.7, size)
+
+
+def gaussian(x: int, size: int, rng: Rng) -> Any:
+    return x + rng.normal(0, 1, size)
+
+
+def rare(x: int, size: int, rng: Rng) -> Any:
+    return rng.random(size) < (0.001, 0.0074)[x]
+
+
+def rappor(x: int, size: int, rng: Rng) -> Any:
+    bits = np.arange(20) == x
+    return (rng.random((size, 20)) < 1 / (1 + np.exp(-0.35))) == bits
+
+
+def entries(x: int, size: int, rng: Rng) -> Any:
+    return x / 10 + rng.normal(0, 1, (size, 20))
+
+
+CASES = {
+    "Laplace noise, epsilon .7": (laplace, ea.pure(0.1)),
+    "Gaussian noise, mu 1": (gaussian, ea.gdp(0.1)),
+    "Gaussian noise, epsilon at delta = .001": (gaussian, ea.approximate(0.5, 0.001)),
+    "an event of probability .0074 against .001, epsilon 2": (rare, ea.pure(0.1)),
+    "two of 20 bits flipped less often (RAPPOR), epsilon .7": (rappor, ea.pure(0.05)),
+    "20 entries, each shifted by .1: mu .45": (entries, ea.gdp(0.05)),
+}
+
+
+def main() -> None:
+    """Print the table."""
+    print("|", *(["mechanism"] + [f"{n:,}: exact | anytime" for n in DRAWS]), sep=" | ")
+    for title, (mechanism, claim) in CASES.items():
+        cells = []
+        for n in DRAWS:
+            for method in ("exact", "anytime"):
+                options: Any = {"samples": n, "method": method, "as_reals": True}
+                audits = (
+                    ea.audit(mechanism, [(0, 1)], claim, seed=s, check_sampler=False, **options)
+                    for s in SEEDS
+                )
+                cells.append(f"{median(verdict.bound or 0.0 for verdict in audits):.3g}")
+        print("|", title, *cells, sep=" | ", flush=True)
+
+
+if __name__ == "__main__":
+    main()
