@@ -112,19 +112,23 @@ def _reach(table: pd.DataFrame) -> float:
 @style.points("setting", "n")
 def over_inputs(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n."""
-    figure, ax = style.panel()
-    looks = zip(cycle(style.colours(4)), cycle("os^"), strict=False)
-    settings = table.sort_values("n").groupby("setting", sort=False)
-    for (setting, rows), (colour, marker) in zip(settings, looks, strict=False):
-        look: dict[str, Any] = {"color": colour, "label": setting, "marker": marker}
-        ax.plot(rows["n"], rows["share_within"], **look, markersize=3)
-        planned = rows[rows["n"] == rows["n_th"]]
-        ax.plot(planned["n"], planned["share_within"], "*", color=colour, markersize=10)
-    ax.plot([], [], "*", color="black", markersize=10, label=r"at $n_{\mathrm{TH}}$")
-    delta = table["delta"].iloc[0]
-    ax.axhline(delta, color=style.TRUTH, linestyle="--", label=r"confidence $\delta$")
-    ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"share of runs within $\gamma$")
-    ax.set_ylim(-0.02, 1.04)
+    figure, panels = style.by_panel(table.sort_values(["epsilon", "n"]), "epsilon", sharey=True)
+    for ax, epsilon, searches in panels:
+        looks = zip(cycle(style.colours(4)), cycle("os^"), cycle([7, 5.5, 4, 3]))
+        settings = searches.groupby("setting", sort=False)
+        for (setting, rows), (colour, marker, size) in zip(settings, looks, strict=False):
+            look: dict[str, Any] = {"color": colour, "label": setting, "marker": marker}
+            ax.plot(rows["n"], rows["share_within"], **look, ms=size, mfc="none", mew=1)
+            planned = rows[rows["n"] == rows["n_th"]]
+            ax.plot(planned["n"], planned["share_within"], "*", color=colour, markersize=10)
+        ax.axhline(
+            table["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$"
+        )
+        title = rf"$\varepsilon = {epsilon:.3g}$"
+        ax.set(xscale="log", xlabel="samples a side $n$", title=title, ylim=(-0.02, 1.04))
+        ax.xaxis.set_minor_formatter("")
+    figure.axes[0].set(ylabel=r"share of runs within $\gamma$")
+    figure.axes[0].plot([], [], "*", color="black", markersize=10, label=r"at $n_{\mathrm{TH}}$")
     style.legend(figure)
     return figure
 

@@ -147,6 +147,7 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
         ax.plot([], [], "x", color="black", markersize=5, mew=1.2, label=label)
     ax.set(xlabel="samples $n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
+    ax.xaxis.set_minor_formatter("")
     style.legend(figure)
     return figure
 
