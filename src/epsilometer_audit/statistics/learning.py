@@ -19,6 +19,7 @@ from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
+from epsilometer_audit.statistics.joint import learn_tables, summaries
 from epsilometer_audit.statistics.scores import differences, learned_score
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
@@ -78,9 +79,14 @@ def _cells(
                 several += low_bits(look)
     if layout is not None and x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
-        score = crossed(partial(learned_score, entries=layout.numbers), x, x_prime)
-        if score is not None:
-            several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
+        single += summaries(x, x_prime, layout, _CELLS)
+        learners = (
+            partial(learned_score, entries=layout.numbers),
+            partial(learn_tables, entries=range(x.shape[1])),
+        )
+        for learner in learners:
+            if (score := crossed(learner, x, x_prime)) is not None:
+                several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
     return single, several
 
 
