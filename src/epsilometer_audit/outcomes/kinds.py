@@ -185,6 +185,11 @@ def kind_and_columns(
     exact = [c for c in candidates if c.column.kind != "rest"]
     if all(c.column.whole and not c.column.optional for c in exact):
         candidates = exact
+    listed = [c for c in candidates if c.column.path and c.column.path[-1][0] == "listed"]
+    for _ in range(
+        min(len(candidates) - COLUMNS, len(listed))
+    ):  # rare ones: entries show them, too
+        candidates.remove(listed.pop())
     chosen = _chosen(candidates)
     if len(chosen) < len(candidates):
         cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
@@ -236,7 +241,7 @@ def _candidates(
     whether numbers have types of their own. Notes on what columns leave out are added to ``cut``.
     """
     place, count = name_of(path), sum(part.size for part in parts)
-    if path and path[-1][0] == "member":
+    if path and path[-1][0] in ("member", "listed"):
         yield _Candidate(Column(f"{place} present", "present", path), count, rank=1)
         return
     absent = count < total

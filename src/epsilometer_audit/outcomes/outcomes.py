@@ -10,7 +10,8 @@ these numbers is a fixed set of outputs.
   signs occur, -0.0 differs from 0.0. What a batch, a column or a file has in common is no outcome:
   there is a column of types only where single draws carry them, in calls of one draw, and where
   equal numbers of several types occur within a list.
-- Sequences of equal length have a column for each entry. Other outputs with parts are looked at
+- Sequences of equal length have a column for each entry, and long ones of words or of sequences
+  one for the presence of a member, wherever it is. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
   lengths, also the last entries. Records and tables are dictionaries by label, with their types
   under the key ``$``.
