@@ -18,6 +18,7 @@ from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import Claim, EventClaim, Renyi, parts
+from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.wealth import PlacedBet
@@ -92,6 +93,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         detectable=level,
         draws=result.draws,
         outputs=result.layout.kind,
+        looked_at=looked_at(result.layout),
         evidence=result.evidence,
         reasons=reasons,
     )

@@ -99,6 +99,8 @@ class Verdict:
         The event of that evidence, if any.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
+    looked_at
+        Which functions of several columns of an output were looked at, and which not.
     draws
         Of each side, over all pairs.
     evidence
@@ -122,6 +124,7 @@ class Verdict:
     direction: str | None = None
     witness: Witness | None = None
     detectable: float | None = None
+    looked_at: str = ""
     detect: float | None = None
     draws: int = 0
     pairs: int = 1
@@ -245,8 +248,10 @@ class Verdict:
             text = "unknown" if self.guesses is None else "nothing: no guesses would refute it"
             if self.detectable is not None:
                 by = "such an event" if self.guesses is None else "guesses as good as it allows"
-                text = f"{short(self.detectable, least)} by {by}, with probability .9"
+                one = " of one column" if self.looked_at else ""
+                text = f"{short(self.detectable, least)} by {by}{one}, with probability .9"
             rows.append(("detectable", text))
+            rows += [("looked at", self.looked_at)] if self.looked_at else []
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"

@@ -24,10 +24,10 @@ from scipy.stats import beta
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit.statistics.claims import Claim, Delta, Pure
+from epsilometer_audit.statistics.claims import Claim, Delta
 from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
 
-ALPHA, ENOUGH = 0.05, 0.85
+ALPHA, ENOUGH, ONE = 0.05, 0.85, ea.pure(1.0)
 Rng = np.random.Generator
 Draw = Callable[[int, int, Rng], Any]
 WORDS = np.array(["red", "green", "blue", "black"])
@@ -42,7 +42,7 @@ class Leak:
     draw: Draw
     statistic: Callable[[Any], Any]
     draws: int = 20_000
-    claim: Claim = Pure(1.0)
+    claim: Claim = ONE
 
 
 def coin(side: int, n: int, rng: Rng, level: float) -> Any:
