@@ -195,7 +195,8 @@ def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
     if high < 1:
         raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
     replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
-    if (not replaced or kind == _NULL) and any(getattr(c, "distance", 0) for c in _columns(rows)):
+    near = any(getattr(column, "distance", None) for column in _columns(rows))
+    if near and (not replaced or kind == _NULL):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
     for key, needed in (("per user", "user"), ("null", "neighbours")):
@@ -215,7 +216,8 @@ def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
     null = [declared.get("null", rows.null)] if kind == _NULL else []
     any_order, most = kind == _ORDER, most if user is not None else 1
     unit = "a row" if user is None else "all rows of a user"
-    changes = {_REPLACE: f"{unit} replaced", _ADD: f"{unit} added or removed"}
+    how = " by one at most as far as declared" if near else ""
+    changes = {_REPLACE: f"{unit} replaced{how}", _ADD: f"{unit} added or removed"}
     changes[_NULL] = f"a row replaced by a null row, {shown((null or [None])[0])}"
     own = kind if kind != _ORDER else _REPLACE if replaced else _ADD
     without = [text for key, text in changes.items() if key not in (own, _NULL)]
