@@ -571,7 +571,7 @@ FAULTS = [
         counts_rows_not_users,
         {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"},
         1,
-        "3 times x",
+        "3 times x|x 0, x 2.5, x 5",
     ),
 ]
 
