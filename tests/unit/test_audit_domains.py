@@ -354,6 +354,7 @@ MISTAKES = [
     ),
     ({"values": [0, 1], "neighbours": "any", "distance": 1}, "cannot be used with distance"),
     ({"choices": ["a", "b"], "neighbours": "near"}, "domain.neighbours has no kind 'near'"),
+    ({"rows": NUMBER, "length": 3, "neighbours": "any"}, "domain.neighbours has no kind 'any'"),
     ({"rows": NUMBER, "length": 3, "null": 0}, "domain.null needs neighbours: 'null row'"),
     (
         {"rows": NAMED, "length": 3, "user": "id", "neighbours": "null row"},
