@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
-from epsilometer_audit.formats import input_text
+from epsilometer_audit.formats import input_text, pair_texts
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
@@ -83,7 +83,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
     if (shown := result.witness or (None if bets is None else bets.bet)) is not None:
-        names = ("x", "x'") if inputs is None else tuple(map(input_text, inputs))
+        names = ("x", "x'") if inputs is None else pair_texts(*inputs)
         direction = " against ".join(names[::-1] if shown.swapped else names)
     return make_verdict(
         question,
@@ -93,6 +93,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         p_value=result.p_value,
         pair=inputs,
         name=question.names[pair] or None,
+        tried=_tried(question, result),
         direction=direction,
         witness=_witness(result.witness, result.violated),
         detectable=level,
@@ -102,6 +103,15 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         evidence=result.evidence,
         reasons=reasons,
     )
+
+
+def _tried(question: Question, result: Result) -> list[dict[str, Any]]:
+    """Return all pairs, by name, the parts in which they differ, and their draws."""
+    inputs = question.inputs or [("x", "x'")] * len(question.names)
+    return [
+        {"name": name, "pair": pair_texts(*pair), "draws": sum(map(len, sides[0]))}
+        for name, pair, sides in zip(question.names, inputs, result.outputs, strict=True)
+    ]
 
 
 def undetected(detect: float | None, level: float | None) -> str:

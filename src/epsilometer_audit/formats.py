@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import ROUND_UP, Context, Decimal
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,63 @@ def input_text(x: Any, most: int = 60) -> str:
         if len(start) + len(part) + 2 > most - 5:
             break
         start += f"{part}, "
-    return f"[{start}...]" if start else f"{text[: most - 4].rstrip()} ..."
+    return f"[{start}...]" if start else _cut(text, most)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 4].rstrip()} ..."
+
+
+def pair_texts(x: Any, x_prime: Any, most: int = 60) -> tuple[str, str]:
+    """Return both inputs in ``most`` letters or fewer; where they are long, the parts that differ.
+
+    >>> pair_texts([0] * 30, [0] * 29 + [1])
+    ('[29 alike, 0]', '[29 alike, 1]')
+    >>> pair_texts([{"id": i, "key": "k" * 9} for i in range(3)], [{"id": 0, "key": "k" * 9}] * 3)
+    ('[1 alike, {"id": 1, ...}, {"id": 2, ...}]', '[1 alike, {"id": 0, ...}, {"id": 0, ...}]')
+    """
+    plain, other = (as_plain(side, finite=False) for side in (x, x_prime))
+    texts = _json(plain), _json(other)
+    if max(map(len, texts)) > most and texts[0] != texts[1]:
+        texts = _differing(plain, other)
+    return _cut(texts[0], most), _cut(texts[1], most)
+
+
+def _differing(x: Any, y: Any) -> tuple[str, str]:
+    """Return the texts of two plain values without the parts that are alike."""
+    if isinstance(x, dict) and isinstance(y, dict):
+        alike = [key for key in x if key in y and _json(x[key]) == _json(y[key])]
+        both = {key: _differing(x[key], y[key]) for key in x if key in y and key not in alike}
+        parts = [
+            [
+                f"{_json(k)}: {both[k][i] if k in both else _json(v)}"
+                for k, v in side.items()
+                if k not in alike
+            ]
+            + ["..."] * bool(alike)
+            for i, side in enumerate((x, y))
+        ]
+        return f"{{{', '.join(parts[0])}}}", f"{{{', '.join(parts[1])}}}"
+    if not (isinstance(x, list) and isinstance(y, list)):
+        return _json(x), _json(y)
+    start, end = _alike(x, y), 0
+    if start < min(len(x), len(y)):
+        end = _alike(x[: start - 1 if start else None : -1], y[: start - 1 if start else None : -1])
+    ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
+    if len(ours) == len(theirs):
+        pairs = [_differing(*each) for each in zip(ours, theirs, strict=True)]
+    else:
+        pairs = list(zip_longest(map(_json, ours), map(_json, theirs)))
+    before, after = ([f"{n} alike"] * (n > 0) for n in (start, end))
+    sides = ([*before, *filter(None, side), *after] for side in zip(*pairs, strict=True))
+    first, second = (f"[{', '.join(side)}]" for side in sides)
+    return first, second
+
+
+def _alike(x: list[Any], y: list[Any]) -> int:
+    """Return at how many places lists are alike, before one where they differ."""
+    equal = (_json(a) == _json(b) for a, b in zip(x, y, strict=False))
+    return sum(takewhile(bool, equal))
 
 
 def _json(plain: Any) -> str:

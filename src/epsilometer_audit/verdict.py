@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from epsilometer_audit.formats import as_plain, input_text, legal, percent_sure, short
+from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
 VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
@@ -91,6 +91,9 @@ class Verdict:
         Of the claim, at any time, or in one run; for the exact test None.
     pair, direction, name, witness
         The pair of inputs with most evidence, its direction and name, and the event, if any.
+    tried
+        All pairs: the ``name``, the texts of the ``pair``, by the part that differs where they are
+        long, and the ``draws`` of a side.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
     looked_at
@@ -117,6 +120,7 @@ class Verdict:
     pair: tuple[Any, Any] | None = None
     name: str | None = None
     direction: str | None = None
+    tried: Sequence[Mapping[str, Any]] = ()
     witness: Witness | None = None
     detectable: float | None = None
     looked_at: str = ""
@@ -201,7 +205,7 @@ class Verdict:
             rows += guesses_rows(self.guesses)
         if self.direction:
             name = f"{self.name}: " if self.name else ""
-            x, x_prime = map(input_text, self.pair or ("", ""))
+            x, x_prime = pair_texts(*(self.pair or ("", "")))
             turned = x != x_prime and self.direction == f"{x_prime} against {x}"
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))

@@ -26,21 +26,27 @@ class Candidates(dict[str, Pair]):
     """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
 
     ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
-    ``untried`` are notes on inputs that are not among the pairs.
+    ``untried`` are notes on inputs that are not among the pairs, ``relations`` say which inputs are
+    neighbours.
     """
 
     def __init__(
-        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), untried: Sequence[str] = ()
+        self,
+        pairs: Mapping[str, Pair],
+        required: Iterable[str] = (),
+        untried: Sequence[str] = (),
+        relations: Sequence[str] = (),
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried = untried
+        self.untried, self.relations = untried, relations
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         if not isinstance(other, Candidates):
             other = Candidates(other, required=other)
         untried = [*self.untried, *other.untried]
-        return Candidates({**self, **other}, self.required | other.required, untried)
+        relations = [*self.relations, *other.relations]
+        return Candidates({**self, **other}, self.required | other.required, untried, relations)
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         return Candidates(other, required=other) | self
@@ -91,6 +97,7 @@ def accepted(
     if refused and not drawn and not failing:
         raise next(iter(refused.values()))
     notes = [Check("range", "note", text) for text in pairs.untried]
+    notes += [Check("relation", "note", f"neighbours are {text}") for text in pairs.relations]
     if refused:
         names = ", ".join(map(repr, list(refused)[:_NAMED]))
         more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""

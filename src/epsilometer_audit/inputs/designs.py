@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, cycle, islice, product
+from itertools import combinations, cycle, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from epsilometer_audit.inputs.entries import Entry, Named, Users, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
-Filling = tuple[str, Callable[[int], list[Any]]]  # its name, and so many rows
+Filling = tuple[str, Callable[[int, Any, Any], list[Any]]]  # its name, and rows beside a change
 _POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
     "last": lambda n: n - 1,
     "first": lambda _: 0,
@@ -60,13 +60,15 @@ class Table:
     """Tables of ``shortest`` to ``longest`` rows; neighbours differ by a row added or replaced.
 
     With a column ``user`` these are numbers of users, each of ``most`` rows at most, and neighbours
-    differ by all rows of one user.
+    differ by all rows of one user. With a ``null`` row, in a list, this is what replaces a row.
     """
 
     rows: Entry
     shortest: int
     longest: int
     replace: bool
+    any_order: bool = False
+    null: Sequence[Any] = ()
     user: str | None = None
     most: int = 1
     left: dict[str, tuple[set[int], int]] = field(default_factory=dict)
@@ -87,6 +89,14 @@ class Table:
         small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
         changes = self._changes(rng)
         fillings = self._fillings(rng)
+        orders: Iterator[tuple[str, Callable[[list[Any]], list[Any]]]] = cycle(
+            [
+                ("in reverse order", lambda rows: rows[::-1]),
+                ("the last row first", lambda rows: [*rows[-1:], *rows[:-1]]),
+                ("in random order", lambda rows: [rows[i] for i in rng.permutation(len(rows))]),
+                ("in this order", lambda rows: rows),
+            ]
+        )
         known = min(len(changes), _REPLACED if self.replace else _ADDED)
         usual = list(_POSITIONS.values())
         first, *rest = [
@@ -101,19 +111,25 @@ class Table:
         self.left["changes"] = set(range(len(changes))), len(changes)
         others_at = [i for i in at if i not in {position(n) for position in usual}]
         positions = [(n, 0, fillings[0], i) for i in others_at]
-        others = islice(cycle(fillings), len(changes))
-        more = [(n, i, some, n - 1) for i, some in enumerate(others) if i >= known]
+        more, again = (
+            [(n, i, fillings[(i + late) % 2 - 2], n - 1) for i in range(known, len(changes))]
+            for late in (0, 1)
+        )
         new = in_turn([positions, more])
-        for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]])]:
+        for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]]), *again]:
             if size == n:
                 self.left["positions"][0].discard(i)
             self.left["changes"][0].discard(change)
-            yield self._pair(size, changes[change], some, i)
+            name, x, y = self._pair(size, changes[change], some, i)
+            if self.any_order:
+                title, order = next(orders)
+                name, y = f"{name}, {title}", order(y)
+            yield name, x, y
 
     def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         """Return rows to remove, or rows and their replacements."""
         rows = self._units
-        if self.replace:
+        if self.replace and not self.null:
             changes: dict[Any, tuple[Any, Any]] = {}
             for _, x, y in rows.pairs(rng):
                 if x != y:
@@ -123,7 +139,8 @@ class Table:
         others = [row for row in rows.others() if row not in missing]
         few = others[: _ADDED - 3 - len(missing)]
         removed = [rows.high, *missing, rows.low, *few, rows.drawn(rng), *others[len(few) :]]
-        return [(row, None) for row in removed]
+        other = self.null[0] if self.null else None
+        return [(row, other) for row in removed if not self.null or row != other]
 
     @property
     def _unit(self) -> str:
@@ -136,32 +153,41 @@ class Table:
     def _fillings(self, rng: np.random.Generator) -> list[Filling]:
         """Return what the other rows may be."""
         rows = self._units
-        low, high = rows.low, rows.high
+        low, high, middle = rows.low, rows.high, rows.at(0.5)
         a, b = shown(low, 20), shown(high, 20)
         fillings: list[Filling] = [
-            (a, lambda n: [low] * n),
-            (b, lambda n: [high] * n),
-            (f"from {a} to {b}", lambda n: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
-            (f"{a} and {b} in turn", lambda n: [(low, high)[i % 2] for i in range(n)]),
-            ("at random", lambda n: [rows.drawn(rng) for _ in range(n)]),
+            (a, lambda n, *_: [low] * n),
+            (b, lambda n, *_: [high] * n),
+            (f"from {a} to {b}", lambda n, *_: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
+            (f"{a} and {b} in turn", lambda n, *_: [(low, high)[i % 2] for i in range(n)]),
+            ("at random", lambda n, *_: [rows.drawn(rng) for _ in range(n)]),
+            (shown(middle, 20), lambda n, *_: [middle] * n),
         ]
+        if self.any_order:
+            half = (f"{a}, then {b}", lambda n, *_: [low] * (n // 2) + [high] * (n - n // 2))
+            fillings.insert(0, half)
         if rows.missing:
             gap = rows.missing[0]
             c = shown(gap, 20)
             fillings += [
-                (f"{c} and {b} in turn", lambda n: [(gap, high)[i % 2] for i in range(n)]),
-                (f"{c}, then {b}", lambda n: [gap, *[high] * (n - 1)][:n]),
-                (c, lambda n: [gap] * n),
+                (f"{c} and {b} in turn", lambda n, *_: [(gap, high)[i % 2] for i in range(n)]),
+                (f"{c}, then {b}", lambda n, *_: [gap, *[high] * (n - 1)][:n]),
+                (c, lambda n, *_: [gap] * n),
             ]
+        if self.replace and not self.null:
+            both: Filling = ("both in turn", lambda n, *own: [own[i % 2] for i in range(n)])
+            return [*fillings, both, ("like the other", lambda n, _, other: [other] * n)]
+        fillings.append(("like it", lambda n, row, _: [row] * n))
         return fillings
 
     def _pair(self, n: int, change: tuple[Any, Any], others: Filling, i: int) -> Named:
         row, other = change
-        rest = others[1](n - 1)
+        rest = others[1](n - 1, row, other)
         names = {place(n): name for name, place in reversed(_POSITIONS.items())}
         x = [*rest[:i], row, *rest[i:]]
         y = [*rest[:i], other, *rest[i:]] if self.replace else rest
-        change_text = f"replaced by {shown(other)}" if self.replace else "removed"
+        null = "a null row, " if self.null else ""
+        change_text = f"replaced by {null}{shown(other)}" if self.replace else "removed"
         where = f"{names.get(i, f'number {i + 1}')} of {n} {self._unit}s, others {others[0]}"
         name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {self._unit}'}"
         if self.user is None:

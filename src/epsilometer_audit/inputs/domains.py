@@ -9,6 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from numbers import Integral
 from typing import Any, NoReturn
@@ -21,12 +22,23 @@ from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.inputs.designs import Counts, Table
-from epsilometer_audit.inputs.entries import Bits, Choices, Columns, Entry, Named, Number, shown
+from epsilometer_audit.inputs.entries import (
+    NORMS,
+    Bits,
+    Choices,
+    Columns,
+    Entry,
+    Named,
+    Number,
+    Vector,
+    shown,
+)
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
 from epsilometer_audit.outcomes.words import listed
 from epsilometer_audit.serving.errors import shortened
 
 _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one", "any"
+_NULL, _ORDER = "null row", "any order"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
@@ -34,10 +46,10 @@ _LARGEST = 100_000_000  # entries of all inputs, which are kept in memory
 _FINEST = 1e-15  # step, as a part of an interval
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
 _KEYS = {  # further keys of each kind
-    "values": ("whole", "clipped", "distance", "step", "missing"),
-    "choices": (),
+    "values": ("whole", "clipped", "distance", "step", "missing", "length", "norm", "neighbours"),
+    "choices": ("neighbours",),
     "bits": ("neighbours",),
-    "rows": ("length", "neighbours", "user", "per user", "frame"),
+    "rows": ("length", "neighbours", "null", "user", "per user", "frame"),
     "counts": ("keys", "changed", "frame"),
     "patterns": (),
 }
@@ -61,23 +73,13 @@ def domain(
     Parameters
     ----------
     declaration
-        One of these; ``limit`` and ``seed`` may stand in it, too.
-
-        - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
-          ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
-          them. With ``"distance": d`` neighbours are at most ``d`` apart. ``"step": s``: steps from
-          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing;
-        - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
-        - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
-          with ``"neighbours": "any"``;
-        - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
-          the above, several in a list, or several by their names. Neighbours have a row more or
-          less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number. ``"user": "id"``: neighbours differ in the rows of a user, up
-          to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data frames;
-        - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
-          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out;
-        - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
+        A mapping; docs/audit.md has all keys. ``{"values": [lower, upper]}`` are numbers, vectors
+        with a ``length``; ``{"choices": [...]}`` one of some values; ``{"bits": n}`` lists of zeros
+        and ones; ``{"rows": ..., "length": [shortest, longest]}`` tables, lists of rows, which are
+        one of these, several in a list, or several by their names; ``{"counts": [lower, upper],
+        "keys": [...]}`` a count of each key; ``{"patterns": n}`` the ten of askin2022.
+        ``neighbours`` or a ``distance`` say which are neighbours. ``limit`` and ``seed`` may stand
+        in it, too.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
     seed
@@ -102,7 +104,7 @@ def domain(
     most = declared.get("limit", _MOST) if limit is None else limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
     seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
-    pairs, entries, size, table = _top("domain", own)
+    pairs, entries, size, relation, table = _top("domain", own)
     if most * size > _LARGEST:
         message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
         raise ArgumentError("domain.limit", message)
@@ -121,11 +123,13 @@ def domain(
             break
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    kept = [entry for entry in entries if isinstance(entry, Number) and not entry.clipped]
+    numbers = [getattr(entry, "number", entry) for entry in entries]
+    kept = [each for each in numbers if isinstance(each, Number) and not each.clipped]
     ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
     untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
-    return Candidates(chosen, untried=[*untried, *(table.untried() if table else [])])
+    untried += table.untried() if table else []
+    return Candidates(chosen, untried=untried, relations=[relation])
 
 
 # --- declarations ---------------------------------------------------------------------------------
@@ -133,53 +137,80 @@ def domain(
 
 def _top(
     where: str, declared: Mapping[str, Any]
-) -> tuple[Pairs, Sequence[Entry], int, Table | None]:
-    """Return the generator of pairs of a domain, the entries of its inputs, their size, a table."""
+) -> tuple[Pairs, Sequence[Entry], int, str, Table | None]:
+    """Return a domain's generator of pairs, its entries, their number, the relation, a table."""
     kind = _kind(where, declared, DOMAIN_KINDS)
     if kind == "patterns":
         size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
-        return (lambda _: iter(patterns(size))), (), size, None
+        relation = "answers of which each differs by 1 at most; not: by more"
+        return (lambda _: iter(patterns(size))), (), size, relation, None
     if kind == "rows":
-        table = _table(where, declared)
+        table, relation = _table(where, declared)
         columns = _columns(table.rows)
         size = table.longest * table.most * _width(columns)
-        return _framed(where, declared, table.pairs, _types(table)), columns, size, table
+        pairs = _framed(where, declared, table.pairs, _types(table))
+        return pairs, columns, size, relation, table
     if kind == "counts":
         counts = _counts(where, declared)
         types = {"key": 4, "count": 1}
-        return _framed(where, declared, counts.pairs, types), (), len(counts.keys), None
+        keys = "one key" if counts.changed == 1 else f"up to {counts.changed} keys, all on one side"
+        relation = f"counts that are larger by 1 in {keys}; not: in more keys, or by more"
+        pairs = _framed(where, declared, counts.pairs, types)
+        return pairs, (), len(counts.keys), relation, None
     entry = _entry(where, declared)
-    return entry.pairs, (entry,), _width([entry]), None
+    relation = "any two values"
+    if isinstance(entry, Bits) and entry.flip_one:
+        relation = "lists that differ in one bit; not: in several"
+    elif distance := getattr(entry, "distance", None):
+        what = f"vectors in {entry.norm}" if isinstance(entry, Vector) else "numbers"
+        relation = f"{what} at most {distance:g} apart; not: farther apart"
+    return entry.pairs, _columns(entry), _width(_columns(entry)), relation, None
 
 
-def _table(where: str, declared: Mapping[str, Any]) -> Table:
+def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
+    """Return the table of a declaration, and how neighbours differ."""
     rows = _rows(f"{where}.rows", declared["rows"])
     if "length" not in declared:
         raise ArgumentError(f"{where}.length", "is missing; write [0, 20], or one number")
     length = declared["length"]
     of_one = not isinstance(length, Sequence)
     low, high = _ends(f"{where}.length", [length, length] if of_one else length, _size)
-    kinds = (_ADD, _REPLACE)
-    kind = _choice(where, declared, kinds, kinds[low == high])
+    kind = _choice(where, declared, (_ADD, _REPLACE, _NULL, _ORDER), (_ADD, _REPLACE)[low == high])
     if kind == _ADD and low == high:
         message = f"must be a range where rows are added or removed, as [{low - 1}, {low}]"
         raise ArgumentError(f"{where}.length", f"{message}, got {length}")
     if high < 1:
         raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
-    if kind == _ADD and any(getattr(column, "distance", None) for column in _columns(rows)):
+    replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
+    near = any(getattr(column, "distance", None) for column in _columns(rows))
+    if near and (not replaced or kind == _NULL):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
-    if "per user" in declared and "user" not in declared:
-        raise ArgumentError(f"{where}.per user", "needs user, the name of a column")
+    for key, needed in (("per user", "user"), ("null", "neighbours")):
+        if key in declared and (needed not in declared or (key == "null" and kind != _NULL)):
+            wanted = {"per user": "user, the name of a column", "null": f"neighbours: {_NULL!r}"}
+            raise ArgumentError(f"{where}.{key}", f"needs {wanted[key]}")
     most = _size(f"{where}.per user", declared.get("per user", 3), minimum=1)
     user, names = declared.get("user"), rows.names if isinstance(rows, Columns) else None
     if user is not None:
+        if kind == _NULL:
+            raise ArgumentError(f"{where}.user", f"cannot be used with neighbours: {_NULL!r}")
         if not isinstance(user, str) or not user or names is None or user in names:
             _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
         _size(f"{where}.per user", most * high)
     if (width := _width(_columns(rows))) > _WIDEST:
         raise ArgumentError(f"{where}.rows", f"must have {_WIDEST} entries at most, got {width}")
-    return Table(rows, low, high, kind == _REPLACE, user, most if user is not None else 1)
+    null = [declared.get("null", rows.null)] if kind == _NULL else []
+    any_order, most = kind == _ORDER, most if user is not None else 1
+    unit = "a row" if user is None else "all rows of a user"
+    how = " by one at most as far as declared" if near else ""
+    changes = {_REPLACE: f"{unit} replaced{how}", _ADD: f"{unit} added or removed"}
+    changes[_NULL] = f"a row replaced by a null row, {shown((null or [None])[0])}"
+    own = kind if kind != _ORDER else _REPLACE if replaced else _ADD
+    without = [text for key, text in changes.items() if key not in (own, _NULL)]
+    relation = f"tables with {changes[own]}, in {'any' if any_order else 'the same'} order; not: "
+    relation += ", ".join([*without, *["another order"] * (not any_order)])
+    return Table(rows, low, high, replaced, any_order, null, user, most), relation
 
 
 def _types(table: Table) -> dict[str, int]:
@@ -242,11 +273,29 @@ def _entry(where: str, declared: Any) -> Entry:
         if len({*texts}) < len(texts):
             text = max(texts, key=Counter(texts).__getitem__)
             raise ArgumentError(f"{where}.choices", f"has {shortened(text)} twice")
+        _choice(where, declared, (_ANY,), _ANY)
         return Choices(list(options))
     if kind == "bits":
         size = _size(f"{where}.bits", declared["bits"], minimum=1)
         return Bits(size, _choice(where, declared, (_FLIP, _ANY), _FLIP) == _FLIP)
-    return _number(where, declared)
+    _choice(where, declared, (_ANY,), _ANY)
+    return _vector(where, declared, _number(where, declared))
+
+
+def _vector(where: str, declared: Mapping[str, Any], number: Number) -> Entry:
+    """Return numbers, or vectors of them if they have a length."""
+    if "neighbours" in declared and number.distance is not None:
+        raise ArgumentError(f"{where}.neighbours", "cannot be used with distance; choose one")
+    if "length" not in declared:
+        if "norm" in declared:
+            raise ArgumentError(f"{where}.norm", "needs length, that of vectors")
+        return number
+    size = _size(f"{where}.length", declared["length"], minimum=1)
+    if number.distance is None:
+        return Columns([number] * size)
+    if (norm := declared.get("norm")) not in NORMS:
+        raise ArgumentError(f"{where}.norm", f"must be one of {', '.join(NORMS)}, got {norm!r}")
+    return Vector(replace(number, distance=None), size, number.distance, norm)
 
 
 def _number(where: str, declared: Mapping[str, Any]) -> Number:
@@ -260,8 +309,10 @@ def _number(where: str, declared: Mapping[str, Any]) -> Number:
     distance = None
     if declared.get("distance") is not None:
         distance = number(f"{where}.distance", declared["distance"])
-        if not 0 < distance <= high - low:
-            _refuse(f"{where}.distance", f"above 0, and {high - low:g} at most", distance)
+        entries = _size(f"{where}.length", declared.get("length", 1), minimum=1)
+        widest = (high - low) * entries ** (1 / NORMS.get(declared.get("norm", ""), math.inf))
+        if not 0 < distance <= widest:
+            _refuse(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     step = declared.get("step")
     width = high - low
     if step is not None and not _FINEST * width < checks.real(f"{where}.step", step) <= width:
@@ -312,7 +363,7 @@ def _choice(where: str, declared: Mapping[str, Any], known: Sequence[str], usual
     start = _ADD if name == "remove a row" else name  # the name for tables elsewhere
     if isinstance(start, str) and start:
         for kind in known:
-            if kind.startswith(start):
+            if kind.startswith(start) and not start == _ANY != kind:
                 return kind
     near = suggest(str(name), known)
     raise ArgumentError(f"{where}.neighbours", f"has no kind {name!r}{near}")
@@ -323,7 +374,8 @@ def _columns(rows: Entry) -> Sequence[Entry]:
 
 
 def _width(columns: Sequence[Entry]) -> int:
-    return sum(column.size if isinstance(column, Bits) else 1 for column in columns)
+    sizes = (getattr(c, "size", len(getattr(c, "columns", "1"))) for c in columns)
+    return sum(sizes)
 
 
 def _mapping(where: str, value: Any) -> Mapping[str, Any]:

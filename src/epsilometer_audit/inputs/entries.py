@@ -27,6 +27,7 @@ _MOST_CHOICES = 50  # most choices that are used, evenly spaced
 _COLUMNS = 8  # most columns that are changed alone, evenly spaced
 _FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9
+_GOLDEN = (math.sqrt(5) - 1) / 2  # its multiples are evenly spread over an interval
 _LARGE = (1e3, 1e6, 1e9, 1e12, 1e15)
 _BORDERS = (7, 8, 31, 32, 63, 64)  # bits at which a byte or a word begins or ends
 
@@ -54,6 +55,7 @@ class Entry(ABC):
     """What all kinds of entries have; ``missing`` are values of missing entries."""
 
     missing: Sequence[Any] = ()
+    null: Any = None  # what takes the place of a value in a null row
 
     @property
     def low(self) -> Any:
@@ -109,9 +111,15 @@ class Number(Entry):
         return self._inside(value if self.whole else float(f"{value:.4g}"))
 
     def others(self) -> list[Any]:
-        beyond = [*self._just_beyond(), *self._beyond()] if self.clipped else []
+        just = [end for step in self._steps for end in self._ends_by(step)]
+        beyond = list(dict.fromkeys([*just, *self._beyond()])) if self.clipped else []
         zero = [self._number(0)] if self.lower < 0 < self.upper else []
-        return [*self.missing, *beyond, self.at(0.5), *zero]
+        return [*self.missing, *beyond, self.at(0.5), self.at(0.6), *zero]
+
+    @property
+    def null(self) -> Any:
+        """Zero, as gradients have it."""
+        return self._number(0)
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         for name, x, y in self._any(rng) if self.distance is None else self._apart(rng):
@@ -123,13 +131,7 @@ class Number(Entry):
         for missing in self.missing:
             yield from (("missing", end, missing) for end in (high, low))
         if self.clipped:
-            above, below, *far = self._beyond()
-            yield "out of bounds", below, above
-            yield "above the upper end", high, above
-            yield "below the lower end", low, below
-            for end, beyond in zip((high, low), self._just_beyond(), strict=False):
-                yield "just out of bounds", end, beyond
-            yield from (("far out of bounds", middle, x) for x in far)
+            yield from self._across(rng)
         yield "lower end", low, middle
         yield "upper end", middle, high
         if self.whole and high - low < _SMALL:
@@ -142,8 +144,30 @@ class Number(Entry):
             yield "around 0", self._inside(-near), self._inside(near)
             yield "0 and the lower end", low, self._number(0)
             yield "0 and the upper end", self._number(0), high
-        for _ in range(4):
-            yield "two at random", self.drawn(rng), self.drawn(rng)
+        yield "two at random", self.drawn(rng), self.drawn(rng)
+        for i in range(1, 12, 2):
+            yield "within", self.at(i * _GOLDEN % 1), self.at((i + 1) * _GOLDEN % 1)
+        yield "two at random", self.drawn(rng), self.drawn(rng)
+
+    def _across(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield pairs on both sides of an end: far, at steps of one, and at random widths."""
+        low, high, middle = self.low, self.high, self.at(0.5)
+        above, below, *far = self._beyond()
+        yield "out of bounds", below, above
+        yield "above the upper end", high, above
+        yield "below the lower end", low, below
+        for step in (*self._steps, *self._widths(rng)):
+            insides = self._inside(high - step), self._inside(low + step)
+            for end, inside, beyond in zip((high, low), insides, self._ends_by(step), strict=False):
+                yield "just out of bounds", end, beyond
+                yield "across an end", inside, beyond
+        yield from (("far out of bounds", middle, x) for x in far)
+
+    def _widths(self, rng: np.random.Generator) -> list[float]:
+        """Return random steps, from a thousandth of the width to ten widths; none on a grid."""
+        if self.step is not None:
+            return []
+        return [(self.upper - self.lower) * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in "ab"]
 
     def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
         step = self.distance
@@ -165,6 +189,9 @@ class Number(Entry):
             yield "just below the lower end", self._number(low - step), low
             yield "above the upper end", above, self._number(above + step)
             yield "below the lower end", self._number(below - step), below
+            for width in (1, *self._widths(rng)):
+                for end, side in zip(self._ends_by(width), (step, -step), strict=False):
+                    yield "out of bounds", end, self._number(end + side)
 
     def _starts(
         self, step: float, half: float, rng: np.random.Generator
@@ -187,9 +214,12 @@ class Number(Entry):
 
     def _beyond(self) -> list[float]:
         width = self.upper - self.lower
-        beyond = [(self.upper + far * width, self.lower - far * width) for far in _FAR]
-        finite = [ends for ends in beyond if all(map(math.isfinite, ends))]
-        return [self._number(end) for ends in finite for end in ends] or [self.upper, self.lower]
+        return [end for far in _FAR for end in self._ends_by(far * width)] or [self.high, self.low]
+
+    @property
+    def _steps(self) -> list[float]:
+        """How far outside an end there are values of interest: little, and one."""
+        return [self._near, *([] if self.step else [1])]
 
     @property
     def _near(self) -> float:
@@ -197,15 +227,67 @@ class Number(Entry):
         width = self.upper - self.lower
         return self._number(self.step or (1 if self.whole else width / 1000))
 
-    def _just_beyond(self) -> list[float]:
-        ends = self.upper + self._near, self.lower - self._near
-        return [self._number(end) for end in ends if math.isfinite(end)]
+    def _ends_by(self, step: float) -> list[float]:
+        """Return numbers so far outside the upper and the lower end."""
+        ends = self.upper + step, self.lower - step
+        return [self._number(end) for end in ends] if all(map(math.isfinite, ends)) else []
 
     def _number(self, value: float) -> float:
         return round(value) if self.whole else float(value) + 0.0  # not -0.0
 
     def _inside(self, value: float) -> float:
         return self._number(min(max(value, self.lower), self.upper))
+
+
+NORMS = {"L1": 1.0, "L2": 2.0, "Linf": math.inf}
+
+
+@dataclass(frozen=True)
+class Vector(Entry):
+    """Lists of so many numbers; neighbours are at most ``distance`` apart in a norm."""
+
+    number: Number
+    size: int
+    distance: float
+    norm: str
+
+    @property
+    def null(self) -> Any:
+        """The zero vector."""
+        return [self.number.null] * self.size
+
+    def at(self, share: float) -> list[float]:
+        return [self.number.at(share)] * self.size
+
+    def drawn(self, rng: np.random.Generator) -> list[float]:
+        return [self.number.drawn(rng) for _ in range(self.size)]
+
+    def others(self) -> list[Any]:
+        return [[value] * self.size for value in self.number.others()]
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
+        """Yield vectors and moves of one entry, of all, in turn, and in a random direction."""
+        first, turn = np.eye(1, self.size)[0], np.resize([1.0, -1.0], self.size)
+        starts = [self.low, self.at(0.5), self.high, self.drawn(rng), *self.others()]
+        for start in starts:
+            direction = rng.normal(size=self.size)
+            for move in (first, np.ones(self.size), turn, first[::-1], direction):
+                length = float(np.linalg.norm(move, NORMS[self.norm]))
+                yield _against(start, self._moved(start, move * (self.distance / length)))
+
+    def _moved(self, start: list[float], move: Any) -> list[float]:
+        """Return a vector that is moved, into the domain where entries would leave it."""
+        number, inside = self.number, not self.number.clipped
+        moved = []
+        for x, step in zip(start, move.tolist(), strict=True):
+            left = inside and not number.lower <= x + step <= number.upper
+            y = (
+                x + math.trunc(-step if left else step)
+                if number.whole
+                else x + step * (1 - 2 * left)
+            )
+            moved.append(number._inside(y) if inside else number._number(y))
+        return moved
 
 
 @dataclass(frozen=True)
@@ -237,6 +319,11 @@ class Bits(Entry):
 
     size: int
     flip_one: bool = True
+
+    @property
+    def null(self) -> Any:
+        """Zeros."""
+        return self.low
 
     def at(self, share: float) -> list[int]:
         """Return ones, then zeros."""
@@ -291,6 +378,11 @@ class Columns(Entry):
 
     def drawn(self, rng: np.random.Generator) -> Any:
         return self._row([column.drawn(rng) for column in self.columns])
+
+    @property
+    def null(self) -> Any:
+        """The row of all null values."""
+        return self._row([column.null for column in self.columns])
 
     @property
     def missing(self) -> Sequence[Any]:  # type: ignore[override]

@@ -31,6 +31,9 @@ from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
 _FEWEST = 5  # draws of a side that choose an event
+_SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
+_END = 0.3  # what a draw beyond all of the other side counts
+_COLUMNS = 64  # of outputs, in which such draws are looked for
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 """Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
@@ -302,6 +305,7 @@ def _cut(sizes: Sequence[int], total: int) -> list[int]:
 class _Learned:
     layout: Layout
     bets: Mapping[Claim, list[Bet]]
+    one_sided: float  # see `_one_sided`
 
     def relative(self, level: Callable[[list[Bet]], float]) -> float:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
@@ -324,28 +328,48 @@ def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) ->
         claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout, as_reals=as_reals)
         for claim in evidence.wealths
     }
-    return _Learned(layout, bets)
+    return _Learned(layout, bets, _one_sided(x, x_prime))
 
 
 def _best(
     pairs: list[int], bets: Mapping[int, _Learned], number: int, evidence: Evidence
 ) -> list[int]:
-    """Return so many pairs: half by wealth, a third by expected levels, others by optimistic ones.
+    """Return so many pairs: half by wealth, some by expected levels, a third by one-sided draws.
 
     Expected levels are cautious. So a pair whose delta is too small comes after pairs that attain
-    the claim, while its wealth grows and theirs do not. The last pair is that of the largest
-    expected level, if the wealth of none has grown.
+    the claim, while its wealth grows and theirs do not; and what occurs on one side only may be
+    impossible on the other. The last pair is that of the most such draws, if they are many, or that
+    of the largest expected level, if the wealth of none has grown.
     """
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
-    by_expected, by_optimistic = (
-        {pair: bets[pair].relative(level) for pair in pairs} for level in (expected, optimistic)
-    )
+    by_expected = {pair: bets[pair].relative(expected) for pair in pairs}
+    one_sided = {pair: (bets[pair].one_sided, bets[pair].relative(optimistic)) for pair in pairs}
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
-    half, most = math.ceil(number / 2), math.ceil(number * 5 / 6)
-    for start, ranking in ((0, by_wealth), (half, by_expected), (most, by_optimistic)):
+    half = math.ceil(number / 2)
+    last = max(half, number - math.ceil(number / 3))
+    for start, ranking in ((0, by_wealth), (half, by_expected), (last, one_sided)):
         ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
+    surest = max(pairs, key=one_sided.__getitem__)
+    if number == 1 and one_sided[surest][0] >= _SURE and max(evidence.of_pairs.values()) <= 0:
+        return [surest]
     return ranked[:number]
+
+
+def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
+    """Return the most draws of one side in a value, where the other side has none.
+
+    Those beyond a value count less: the ends of any sample belong to one side.
+    """
+    most, size = 0.0, len(x)
+    for column in np.concatenate([x, x_prime]).reshape(size + len(x_prime), -1)[:, :_COLUMNS].T:
+        values, codes = np.unique(column, return_inverse=True)
+        ours, theirs = (np.bincount(c, minlength=len(values)) for c in (codes[:size], codes[size:]))
+        for counts, other in ((ours, theirs), (theirs, ours)):
+            first, last = np.flatnonzero(other)[[0, -1]]
+            ends = counts[:first].sum(), counts[last + 1 :].sum()
+            most = max(most, float(counts[other == 0].max(initial=0)), _END * float(max(ends)))
+    return most
 
 
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:
