@@ -26,6 +26,7 @@ from epsilometer_audit.statistics.claims import (
     Renyi,
     parts,
 )
+from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.wealth import PlacedBet
@@ -98,6 +99,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         detectable=level,
         draws=result.draws,
         outputs=result.layout.kind,
+        looked_at=looked_at(result.layout),
         evidence=result.evidence,
         reasons=reasons,
     )
@@ -177,7 +179,7 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         return None
     event, whole, layout = found.event, found.whole or found.event, found.layout
     number = layout.number_of(whole)
-    scored = whole.view.kind in ("score", "learned")
+    scored = whole.view.kind in ("score", "learned", "tables")
     rests = f"bets on predicted distributions of {number}" if found.predicted else number * scored
     if found.whole is not None:
         rests += " (JSON: witness.score); the witness has its strongest terms"

@@ -370,7 +370,8 @@ def _answer(
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    if violated and not question.stop and isinstance(worst, EventClaim):
+    in_time = not question.stop and question.budget is None
+    if violated and in_time and isinstance(worst, EventClaim):
         sharp, its_bet, its_witness = _sharpened(question, evidence, worst)
         bounds = [
             replace(bound, lower=sharp) if each is worst else bound

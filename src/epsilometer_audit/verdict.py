@@ -96,6 +96,8 @@ class Verdict:
         long, and the ``draws`` of a side.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
+    looked_at
+        Which functions of several columns of an output were looked at, and which not.
     draws
         Of each side, over all pairs.
     evidence
@@ -121,6 +123,7 @@ class Verdict:
     tried: Sequence[Mapping[str, Any]] = ()
     witness: Witness | None = None
     detectable: float | None = None
+    looked_at: str = ""
     detect: float | None = None
     draws: int = 0
     pairs: int = 1
@@ -211,8 +214,10 @@ class Verdict:
             if self.guesses is not None:
                 none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
             least = worst.claimed if (worst := self.worst) else None
+            by += " of one column" if self.looked_at else ""
             level = "" if self.detectable is None else short(self.detectable, least)
             rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
+            rows += [("looked at", self.looked_at)] if self.looked_at else []
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"

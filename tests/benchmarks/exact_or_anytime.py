@@ -50,7 +50,8 @@ CASES = {
 
 def main() -> None:
     """Print the table."""
-    print("|", *(["mechanism"] + [f"{n:,}: exact | anytime" for n in DRAWS]), sep=" | ")
+    heads = [f"{n:,} {test}" for n in DRAWS for test in ("exact", "anytime")]
+    print("", "mechanism", *heads, sep=" | ")
     for title, (mechanism, claim) in CASES.items():
         cells = []
         for n in DRAWS:
@@ -61,7 +62,7 @@ def main() -> None:
                     for s in SEEDS
                 )
                 cells.append(f"{median(verdict.bound or 0.0 for verdict in audits):.3g}")
-        print("|", title, *cells, sep=" | ", flush=True)
+        print("", title, *cells, sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -354,6 +354,7 @@ MISTAKES = [
     ),
     ({"values": [0, 1], "neighbours": "any", "distance": 1}, "cannot be used with distance"),
     ({"choices": ["a", "b"], "neighbours": "near"}, "domain.neighbours has no kind 'near'"),
+    ({"rows": NUMBER, "length": 3, "neighbours": "any"}, "domain.neighbours has no kind 'any'"),
     ({"rows": NUMBER, "length": 3, "null": 0}, "domain.null needs neighbours: 'null row'"),
     (
         {"rows": NAMED, "length": 3, "user": "id", "neighbours": "null row"},
@@ -571,7 +572,7 @@ FAULTS = [
         counts_rows_not_users,
         {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"},
         1,
-        "3 times x",
+        "3 times x|x 0, x 2.5, x 5",
     ),
 ]
 
@@ -596,30 +597,6 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
     assert verdict.verdict == "violated"
     assert verdict.pairs == len(pairs)
     assert re.search(name, verdict.name), verdict.name
-
-
-def test_a_rare_fault_of_one_pair_of_thirty_is_found():
-    """All others are as far apart as is claimed; a tenth of the outputs on one are not."""
-
-    def one_is_bad(x, size, rng):
-        pair, side = x
-        drawn = rng.laplace(side, 1, size)
-        if pair == 15 and side:
-            drawn[rng.random(size) < 0.1] = 1e6
-        return drawn
-
-    pairs = {str(i): ((i, 0), (i, 1)) for i in range(30)}
-    verdict = ea.audit(
-        one_is_bad,
-        pairs,
-        ea.pure(1.0),
-        samples=40_000,
-        alpha=0.001,
-        stop=True,
-        check_sampler=False,
-        as_reals=True,
-    )
-    assert (verdict.verdict, verdict.name) == ("violated", "15")
 
 
 # --- refusals -------------------------------------------------------------------------------------

@@ -268,6 +268,16 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         "failed: it fails on both inputs: TypeError",
         "",
     ),
+    "a scale that follows a sampled batch": (
+        """
+        def f(x, rng):
+            batch = [value for value, u in zip(x, rng.random(len(x))) if u < .5]
+            return sum(batch) + rng.laplace(0, 10 / (1 + len(batch)))
+        """,
+        r"argument: laplace gets scale = .* on x, .* on x'$",
+        "return sum(batch) + rng.laplace(0, 10 / (1 + len(batch)))",
+        ([1] * 12, [1] * 11),
+    ),
     # where the same calls and noise give another output: the first line that is not the same
     "a number": (
         """
@@ -307,6 +317,18 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
     ),
 }
 OTHERS = {
+    "votes": """
+        def f(x, rng):
+            votes = [0, 0]
+            for label in x:
+                votes[label] += 1
+            return int(votes[1] + rng.laplace(0, 9) > votes[0] + rng.laplace(0, 9))
+        """,
+    "a batch with noise of one scale": """
+        def f(x, rng):
+            batch = [value for value, u in zip(x, rng.random(len(x))) if u < .5]
+            return sum(batch) + rng.laplace(0, 1)
+        """,
     "lines of one side": """
         def f(x, rng):
             if sum(x) > 1:
@@ -328,20 +350,26 @@ MECHANISMS = {
     },
     **{name: (body, *(pair or (ZERO_ONE,))) for name, (body, _, _, *pair) in FOUND.items()},
     **{name: (body, ZERO_ONE) for name, body in OTHERS.items()},
+    "votes": (OTHERS["votes"], ([0] * 5, [1] * 5)),
+    "a batch with noise of one scale": (
+        OTHERS["a batch with noise of one scale"],
+        ([1] * 12, [1] * 11),
+    ),
 }
 
 
 @pytest.mark.parametrize("name", [*RETURNED, *FOUND])
 def test_a_difference_is_named_with_its_line(recorded, name):
     words, line = FOUND[name][1:3] if name in FOUND else (RETURNED[name][1], f"return {name}")
-    cause = cause_of(recorded[name])
+    sizes = [len(x) for x in MECHANISMS[name][1]]
+    cause = cause_of(recorded[name], sizes)
     first = cause.findings[0]
     assert re.match(words, f"{first.kind}: {first.words}"), cause
     assert first.line == line, cause
     assert bool(first.place) == bool(first.line)
     plain = json.loads(json.dumps(cause.to_plain(), allow_nan=False))
     assert plain["words"] == str(cause).splitlines()
-    assert {*plain["findings"][0]} == {"kind", "words", "place", "line", "runs", "more"}
+    assert {*plain["findings"][0]} == {"kind", "words", "place", "line", "runs", "more", "textbook"}
 
 
 def test_a_finding_shows_the_lines_that_part_and_the_numbers(recorded):
@@ -353,6 +381,19 @@ def test_a_finding_shows_the_lines_that_part_and_the_numbers(recorded):
         f"""x' runs {file}:9: return "many\"""",
     )
     assert cause_of(recorded["a number"]).findings[0].more == ("total = 1 on x, 2 on x'",)
+
+
+def test_what_the_sizes_of_inputs_explain_comes_last(recorded):
+    first, second = cause_of(recorded["a scale that follows a sampled batch"], (12, 11)).findings
+    assert (first.kind, second.kind) == ("argument", "number")
+    assert first.textbook.startswith("the noise must not follow the data")
+    (only,) = cause_of(recorded["a batch with noise of one scale"], (12, 11)).findings
+    assert (only.kind, only.textbook) == ("number", "")
+
+
+def test_counts_before_the_noise_are_shown(recorded):
+    first = cause_of(recorded["votes"]).findings[0]
+    assert "votes = [5, 0] on x, [0, 5] on x'" in first.more
 
 
 def test_a_finding_of_some_runs_has_their_number(recorded):
@@ -543,10 +584,12 @@ def test_the_command_line_names_the_cause(written, capsys, tmp_path):
     assert main(["audit", *words, "--json", str(tmp_path / "v.json")]) == 1
     lines = capsys.readouterr().out.splitlines()
     (i,) = (i for i, line in enumerate(lines) if line.startswith("  cause "))
-    assert "same calls and noise, another output: " in lines[i]
-    assert "mechanism.py:8: return sum(x) + rng.laplace(0, 0.5, size)" in lines[i + 1]
+    assert "the low bits of floating-point outputs tell the inputs apart" in lines[i]
+    assert "textbook: x + noise rounds to other floats" in lines[i + 1]
+    assert "same calls and noise, another output: " in lines[i + 2]
+    assert "mechanism.py:8: return sum(x) + rng.laplace(0, 0.5, size)" in lines[i + 3]
     cause = json.loads((tmp_path / "v.json").read_text())["cause"]
-    assert cause["findings"][0]["kind"] == "output"
+    assert [finding["kind"] for finding in cause["findings"]] == ["low bits", "output"]
     assert cause["runs"] == 16
 
 

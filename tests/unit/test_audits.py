@@ -39,7 +39,7 @@ MISTAKES = [  # old text, new text, the error
     (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must name a table: either"),
     (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
     (PAIR, "[{a: [[0], [1]]}, {a: [[0], [1]]}]", "laplace.pairs: names a twice"),
-    (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon .*zcdp"),
+    (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon, .*zcdp"),
     (CLAIM, "[{epsilon: 1, gdp: 1}, {renyi", "claims.0: gdp cannot be used with epsilon; choose"),
     (CLAIM, "[{renyi: {2: 0.25, 3.5: $epsilon}}, {renyi", "claims.1: is the same as claims.0"),
     (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),

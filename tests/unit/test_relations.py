@@ -98,6 +98,11 @@ def test_a_claim_is_one_about_a_relation(name):
 
 
 RELATIONS = [
+    (
+        {"rows": {"values": [0, 9], "distance": 1}, "length": 3},
+        "tables with a row replaced by one at most as far as declared, in the same order; "
+        "not: a row added or removed, another order",
+    ),
     ({"values": [0, 1]}, "any two values"),
     ({"choices": ["a", "b"], "neighbours": "any"}, "any two values"),
     ({"values": [0, 5], "distance": 1}, "numbers at most 1 apart; not: farther apart"),

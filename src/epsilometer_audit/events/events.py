@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.formula import Formula
+from epsilometer_audit.events.summaries import summary
 
 Number = float | int
 
@@ -31,8 +32,9 @@ MINUS_ZERO = -5e-324
 """Stands for -0.0 where it differs from 0.0."""
 
 Kind = Literal[
-    "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference", "all"
-]
+    "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference",
+    "summary", "tables", "all",
+]  # fmt: skip
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
 
@@ -44,6 +46,7 @@ _FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
     "difference": ("entry", "other", "factor"),
     "score": ("scores",),
     "row": ("rows",),
+    "summary": ("summary", "groups"),
 }
 
 
@@ -58,8 +61,9 @@ class View:
         ``score``, the sum over the entries of numbers that depend on each; ``row``, 1 for the
         given rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
         by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
-        ``difference`` of an entry and ``factor`` times the ``other``; ``all``, 1 for outputs in
-        all ``parts``.
+        ``difference`` of an entry and ``factor`` times the ``other``; ``summary`` of the entries of
+        ``groups``, see `summaries`; ``tables``, the sum of numbers that depend on pairs of entries;
+        ``all``, 1 for outputs in all ``parts``.
     entry
         The number of the entry or bit.
     scores
@@ -80,6 +84,9 @@ class View:
     other: int = 0
     factor: Number = 1
     parts: tuple[Event, ...] = ()
+    summary: str = ""
+    groups: tuple[tuple[int, ...], ...] = ()
+    tables: tuple[Table, ...] = ()
 
     def of(self, sample: Sample) -> Sample:  # noqa: PLR0911
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
@@ -108,6 +115,10 @@ class View:
         if self.kind == "difference":
             with np.errstate(invalid="ignore", over="ignore"):
                 return np.asarray(sample[:, self.entry] - self.factor * sample[:, self.other])
+        if self.kind == "summary":
+            return summary(self.summary, self.groups, sample)
+        if self.kind == "tables":
+            return np.asarray(sum(table.of(sample) for table in self.tables))
         return sample if self.formula is None else self.formula.of(sample)
 
     def of_entries(self, columns: Sequence[Sample]) -> Floats:
@@ -119,12 +130,28 @@ class View:
 
     def text(self, names: Sequence[str]) -> str:
         """Name a remainder, a difference or a learned score, by the names of the entries."""
-        if self.formula is not None:
-            return f"score of {len(self.formula.entries)} entries"
+        if self.formula is not None or self.tables:
+            return f"score of {len(self.read(0))} entries"
+        if self.kind == "summary":
+            return self._of_groups(names)
         if self.kind == "remainder":
             return f"{names[self.entry]} modulo {self.modulus!r}"
         times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
         return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
+
+    def read(self, size: int) -> Sequence[int]:
+        """Return the numbers of the entries or bits that a score reads, of so many at most."""
+        if self.formula is not None:
+            return self.formula.entries
+        if self.tables:
+            return sorted({i for table in self.tables for i in table.entries})
+        return range(len(self.scores) or size)
+
+    def _of_groups(self, names: Sequence[str]) -> str:
+        first = [names[group[0]] for group in self.groups]
+        if len(first) > 1:
+            return f"{self.summary} of the columns of {' and of '.join(first)}"
+        return f"{self.summary} of {len(self.groups[0])} entries from {first[0]} on"
 
     def closed(self, ranges: Ranges) -> Ranges:
         """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
@@ -135,6 +162,28 @@ class View:
             (0 if a is None else a, last if b is None and isinstance(a, int) else b)
             for a, b in ranges
         ]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers that depend on a pair of entries.
+
+    ``entries`` are their numbers, ``starts`` those of the cells of either, as in `View`, and
+    ``adds`` the number for each cell of the first entry, then of the second. The last cell of an
+    entry holds missing numbers.
+    """
+
+    entries: tuple[int, int]
+    starts: tuple[Sequence[Number], Sequence[Number]]
+    adds: Sequence[Sequence[float]]
+
+    def of(self, sample: Sample) -> Floats:
+        """Return one number for each output, ``(n, d)``."""
+        cells = (
+            cells_of(sample[:, entry], np.asarray(starts))
+            for entry, starts in zip(self.entries, self.starts, strict=True)
+        )
+        return np.asarray(np.asarray(self.adds)[tuple(cells)])
 
 
 @dataclass(frozen=True)
@@ -182,6 +231,8 @@ class Event:
             plain["parts"] = [part.to_plain() for part in view.parts]
         if view.formula is not None:
             plain["formula"] = view.formula.to_plain()
+        if view.tables:
+            plain["tables"] = [_listed(astuple(table)) for table in view.tables]
         return plain
 
 
@@ -293,9 +344,14 @@ def added(column: Sample, starts: Sample, adds: Floats, missing: float) -> Float
 
     As in `View`, there are ``(k,)`` starts of cells, ``(k + 1,)`` numbers to add, and one for NaN.
     """
-    cell = np.searchsorted(starts, column, side="right")
-    total: Floats = np.append(adds, missing)[np.where(np.isnan(column), adds.size, cell)]
+    total: Floats = np.append(adds, missing)[cells_of(column, starts)]
     return total
+
+
+def cells_of(column: Sample, starts: Sample) -> Counts:
+    """Return the cell of each number ``(n,)``, by the starts of cells; NaN's is last."""
+    cells = np.searchsorted(starts, column, side="right")
+    return np.where(np.isnan(column), len(starts) + 1, cells)
 
 
 def row_codes(rows: NDArray[np.integer[Any]]) -> Counts:

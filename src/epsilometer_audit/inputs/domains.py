@@ -73,26 +73,13 @@ def domain(
     Parameters
     ----------
     declaration
-        One of these; ``limit`` and ``seed`` may stand in it, too.
-
-        - ``{"values": [lower, upper]}``: numbers, any two of which are neighbours; whole ones with
-          ``"whole": true``. With ``"clipped": true`` inputs may lie outside, as the mechanism clips
-          them. With ``"distance": d`` neighbours are at most ``d`` apart. ``"step": s``: steps from
-          the lower end. ``"missing": true``, ``"NaN"`` or ``"None"``: an entry may be missing. With
-          ``"length": n`` they are vectors, and a distance needs a ``"norm"``, L1, L2 or Linf;
-        - ``{"choices": [...]}``: one of some values, any two of which are neighbours;
-        - ``{"bits": n}``: lists of zeros and ones, neighbours differ in one; in any number of them
-          with ``"neighbours": "any"``;
-        - ``{"rows": ..., "length": [shortest, longest]}``: tables, lists of rows. Rows are one of
-          the above, several in a list, or several by their names. Neighbours have a row more or
-          less, or, with ``"neighbours": "replace a row"``, another one, as they have where
-          ``length`` is one number; with ``"any order"`` others may be moved; with ``"null row"`` it
-          is replaced by zeros, or by ``"null": row``. ``"user": "id"``: neighbours differ in the
-          rows of a user, up to 3 (``"per user": 3``). ``"frame": "pandas"`` or ``"polars"``: data
-          frames;
-        - ``{"counts": [lower, upper], "keys": [...]}``: a count of each key; one count is larger by
-          one, or, with ``"changed": n``, up to ``n`` counts. A key of count 0 is left out;
-        - ``{"patterns": n}``: the ten of askin2022, of answers to so many counting queries.
+        A mapping; docs/audit.md has all keys. ``{"values": [lower, upper]}`` are numbers, vectors
+        with a ``length``; ``{"choices": [...]}`` one of some values; ``{"bits": n}`` lists of zeros
+        and ones; ``{"rows": ..., "length": [shortest, longest]}`` tables, lists of rows, which are
+        one of these, several in a list, or several by their names; ``{"counts": [lower, upper],
+        "keys": [...]}`` a count of each key; ``{"patterns": n}`` the ten of askin2022.
+        ``neighbours`` or a ``distance`` say which are neighbours. ``limit`` and ``seed`` may stand
+        in it, too.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
     seed
@@ -195,7 +182,8 @@ def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
     if high < 1:
         raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
     replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
-    if (not replaced or kind == _NULL) and any(getattr(c, "distance", 0) for c in _columns(rows)):
+    near = any(getattr(column, "distance", None) for column in _columns(rows))
+    if near and (not replaced or kind == _NULL):
         message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
         raise ArgumentError(f"{where}.rows.distance", message)
     for key, needed in (("per user", "user"), ("null", "neighbours")):
@@ -215,7 +203,8 @@ def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
     null = [declared.get("null", rows.null)] if kind == _NULL else []
     any_order, most = kind == _ORDER, most if user is not None else 1
     unit = "a row" if user is None else "all rows of a user"
-    changes = {_REPLACE: f"{unit} replaced", _ADD: f"{unit} added or removed"}
+    how = " by one at most as far as declared" if near else ""
+    changes = {_REPLACE: f"{unit} replaced{how}", _ADD: f"{unit} added or removed"}
     changes[_NULL] = f"a row replaced by a null row, {shown((null or [None])[0])}"
     own = kind if kind != _ORDER else _REPLACE if replaced else _ADD
     without = [text for key, text in changes.items() if key not in (own, _NULL)]
@@ -374,7 +363,7 @@ def _choice(where: str, declared: Mapping[str, Any], known: Sequence[str], usual
     start = _ADD if name == "remove a row" else name  # the name for tables elsewhere
     if isinstance(start, str) and start:
         for kind in known:
-            if kind.startswith(start):
+            if kind.startswith(start) and not start == _ANY != kind:
                 return kind
     near = suggest(str(name), known)
     raise ArgumentError(f"{where}.neighbours", f"has no kind {name!r}{near}")

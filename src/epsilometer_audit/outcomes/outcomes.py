@@ -10,7 +10,8 @@ these numbers is a fixed set of outputs.
   signs occur, -0.0 differs from 0.0. What a batch, a column or a file has in common is no outcome:
   there is a column of types only where single draws carry them, in calls of one draw, and where
   equal numbers of several types occur within a list.
-- Sequences of equal length have a column for each entry. Other outputs with parts are looked at
+- Sequences of equal length have a column for each entry, and long ones of words or of sequences
+  one for the presence of a member, wherever it is. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
   lengths, also the last entries. Records and tables are dictionaries by label, with their types
   under the key ``$``.
@@ -234,6 +235,21 @@ class Layout:
         return tuple(i for i, column in enumerate(self.columns) if column.kind != "word")
 
     @cached_property
+    def groups(self) -> list[list[tuple[int, ...]]]:
+        """The numbers of columns of numbers that lie in one sequence: rows of equally many each.
+
+        Entries that are counted from the end are left out.
+        """
+        of: dict[Any, dict[Any, list[int]]] = {}
+        for i, column in enumerate(self.columns):
+            at = [k for k, (kind, _) in enumerate(column.path) if kind == "entry"]
+            counted = (column.path[k][1] for k in at)
+            if column.kind == "number" and at and all(str(key)[0] != "-" for key in counted):
+                of.setdefault(column.path[: at[0]], {}).setdefault(column.path[at[0]], []).append(i)
+        groups = [[tuple(row) for row in rows.values()] for rows in of.values()]
+        return [rows for rows in groups if len(rows) > 1]
+
+    @cached_property
     def _shape(self) -> tuple[int, ...] | None:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
@@ -283,9 +299,11 @@ class Layout:
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
         view, columns = event.view, self.columns
-        if view.kind in ("score", "learned"):
-            size = len(view.scores) or len(view.formula.entries if view.formula else ())
+        if view.kind in ("score", "learned", "tables"):
+            size = len(view.read(len(columns)))
             return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
+        if view.kind == "summary":
+            return view.text([column.name for column in columns])
         column = columns[view.entry if view.kind in ("entry", "low bit") else 0]
         name = name_of(column.path) if column.kind in ("word", "present") else column.name
         return f"the lowest bit of {name}" if view.kind == "low bit" else name
@@ -303,7 +321,7 @@ class Layout:
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
             text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
-        elif view.formula is not None or view.kind in ("remainder", "difference"):
+        elif view.kind in ("learned", "remainder", "difference", "summary", "tables"):
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing
@@ -321,7 +339,8 @@ class Layout:
         plain = event.to_plain()
         if event.view.parts:
             return plain | {"parts": [self.plain(part) for part in event.view.parts]}
-        every = event.view.kind in ("score", "row", "learned", "difference")
+        single = ("output", "entry", "low bit", "bit", "remainder")
+        every = event.view.kind not in single
         entry = 0 if event.view.kind == "bit" else event.view.entry
         columns = self.columns if every else self.columns[entry:][:1]
         if len(self.columns) > 1:
@@ -416,6 +435,9 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     exact = [c for c in candidates if c.kind != "rest"]
     if all(c.whole and not c.optional for c in exact):
         candidates = exact
+    listed = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
+    for _ in range(min(len(candidates) - COLUMNS, len(listed))):  # rare: entries show them, too
+        candidates.remove(listed.pop())
     chosen = _chosen(candidates)
     if len(chosen) < len(candidates):
         cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
@@ -447,7 +469,7 @@ def _candidates(
     whether numbers have types of their own. Notes on what columns leave out are added to ``cut``.
     """
     place, count = name_of(path), sum(part.size for part in parts)
-    if path and path[-1][0] == "member":
+    if path and path[-1][0] in ("member", "listed"):
         yield Column(f"{place} present", "present", path, count=count, rank=1)
         return
     absent = count < total

@@ -227,7 +227,13 @@ class Part:
             least, most = int(self.lengths.min()), int(self.lengths.max())
             if most <= COLUMNS or (least == most and self._numeric):
                 last = min(most, _LAST) if least < most else 0
-                return [("entry", i) for i in [*range(most), *range(-last, 0)]]
+                steps: list[Step] = [("entry", i) for i in [*range(most), *range(-last, 0)]]
+                if self._members is not None and (last or most > _LAST):
+                    times = Counter(chain.from_iterable(self._members))
+                    times = Counter({key: n for key, n in times.items() if n < self.size})
+                    keys = _frequent(times, COLUMNS, lambda item: (-item[1], label(item[0])))
+                    steps += [("listed", key) for key in keys]
+                return steps
             half = COLUMNS // 2
             cut.append(f"of {most:,} entries of {place} the first and last {half} are looked at")
             return [("entry", i) for i in [*range(half), *range(-half, 0)]]
@@ -257,6 +263,22 @@ class Part:
         if objects:
             cut.append(f"where {place} is {min(objects)}, only its type is looked at")
         return steps
+
+    @cached_property
+    def _members(self) -> list[frozenset[Any]] | None:
+        """The members of each sequence, whatever their order, if all are words or all sequences."""
+        if isinstance(self.values, np.ndarray):
+            return None
+        forms = {_form(kind, 0)[0] for kind in set(map(type, chain.from_iterable(self.values)))}
+        if len(forms) != 1 or not forms <= {"word", "sequence"}:
+            return None
+        try:
+            return [
+                frozenset(tuple(v) if isinstance(v, list) else v for v in value)
+                for value in self.values
+            ]
+        except TypeError:  # of lists within lists
+            return None
 
     @cached_property
     def _texts(self) -> list[str | bytes | None]:
@@ -307,6 +329,9 @@ class Part:
                 return self.at, [value[key] for value in self.values]
             has = self.lengths >= needed
             inner = [value[key] for value in compress(self.values, has)]
+        elif kind == "listed" and self.form == "sequence" and self._members is not None:
+            has = np.fromiter((key in members for members in self._members), bool, self.size)
+            inner = np.ones(np.count_nonzero(has), bool)
         elif (kind, self.form) in (("key", "mapping"), ("member", "set")):
             if key in self._in_all:
                 has, values = np.ones(self.size, bool), self.values

@@ -19,7 +19,8 @@ from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.scores import differences, learned_score
+from epsilometer_audit.statistics.joint import learn_tables, summaries
+from epsilometer_audit.statistics.scores import ENTRIES, differences, learned_score
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
@@ -78,10 +79,25 @@ def _cells(
                 several += low_bits(look)
     if layout is not None and x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
-        score = crossed(partial(learned_score, entries=layout.numbers), x, x_prime)
-        if score is not None:
-            several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
+        single += summaries(x, x_prime, layout, _CELLS)
+        learners = (
+            partial(learned_score, entries=layout.numbers),
+            partial(learn_tables, entries=range(x.shape[1])),
+        )
+        for learner in learners:
+            if (score := crossed(learner, x, x_prime)) is not None:
+                several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
     return single, several
+
+
+def looked_at(layout: Layout) -> str:
+    """Say which functions of several columns an audit looks at, and which not; "" of one column."""
+    size = len(layout.columns)
+    if size < 2:
+        return ""
+    pairs = f"all pairs of {size}" if size <= ENTRIES else f"pairs of {ENTRIES} of {size}"
+    sums = ", sums, ends and places of entries" if layout.groups else ""
+    return f"columns one by one, {pairs}{sums}; not: other functions of three or more"
 
 
 def expected(bets: list[Bet]) -> float:

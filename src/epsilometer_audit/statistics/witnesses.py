@@ -76,7 +76,7 @@ def found(
         hits = told.count(fresh[0]), told.count(fresh[1])
         return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted)
 
-    if event.view.kind in ("score", "learned"):
+    if event.view.kind in ("score", "learned", "tables"):
         conditions = _conditions(event.view, layout, before, claim)
         if conditions is not None:
             told = counted(conditions, event)
@@ -124,8 +124,7 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     bits = sides[0].ndim == 1
     size = len(view.scores) if view.formula is None else sides[0].shape[-1]
     tables = [np.column_stack(entries_of(side, size)) if bits else side for side in sides]
-    read = view.formula.entries if view.formula is not None else range(size)
-    entries = suspects(tables[0], tables[1], read, _STRONGEST)
+    entries = suspects(tables[0], tables[1], view.read(size), _STRONGEST)
     events, of_entry = [], []
     for entry in entries:
         each = View("bit" if bits else "entry", entry)

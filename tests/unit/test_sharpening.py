@@ -1,0 +1,67 @@
+"""After "violated", an exact test of the last draws sharpens the bound; its confidence holds."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import epsilometer_audit as ea
+from epsilometer_audit import auditing
+
+
+def audited(mechanism, claim, samples, seed, **options):
+    options = {"check_sampler": False, "as_reals": True, **options}
+    return ea.audit(mechanism, [(0, 1)], claim, samples=samples, seed=seed, **options)
+
+
+def response(x, size, rng):
+    return (rng.random(size) < 0.8) == x
+
+
+def laplace(x, size, rng):
+    return x + rng.laplace(0, 1, size)
+
+
+def board(x, size, rng):
+    """The parity of a place on a board depends on x; epsilon is log 9."""
+    places = rng.integers(0, 6, (12 * size, 2))
+    kept = rng.random(12 * size) < np.where((places.sum(axis=1) % 2 == 0) == x, 0.9, 0.1)
+    return places[kept][:size]
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "level"),
+    [
+        (response, ea.pure(0.5), np.log(4)),
+        (laplace, ea.pure(0.2), 1.0),
+        (laplace, ea.pure(0.9999), 1.0),
+        (response, ea.approximate(0.5, 0.01), np.log(0.79 / 0.2)),
+    ],
+)
+def test_the_bound_is_above_the_level_with_probability_alpha_at_most(mechanism, claim, level):
+    runs, alpha = 60, 0.2
+    bounds = [audited(mechanism, claim, 400, seed, alpha=alpha).bound for seed in range(runs)]
+    assert sum(bound > level for bound in bounds) <= binom.ppf(0.9999, runs, alpha)
+
+
+def test_it_is_of_the_events_that_bets_learned_late(monkeypatch):
+    sharp = audited(board, ea.pure(0.5), 2000, 0)
+    own = auditing._sharpened
+    without = []
+
+    def bets_alone(question, evidence, claim):
+        without.append(evidence.bounds()[claim])
+        return own(question, evidence, claim)
+
+    monkeypatch.setattr(auditing, "_sharpened", bets_alone)
+    assert audited(board, ea.pure(0.5), 2000, 0).bound == sharp.bound
+    assert sharp.verdict == "violated"
+    assert sharp.bound >= 0.99 * without[0]
+    assert sharp.witness.draws <= 1000  # of the last round, at most
+
+
+def test_it_takes_no_part_in_the_verdict(monkeypatch):
+    """Not refuted claims, and audits that stop, are not looked at again."""
+    monkeypatch.setattr(auditing, "_sharpened", None)
+    assert audited(laplace, ea.pure(1.5), 1000, 0).verdict == "not refuted"
+    assert audited(laplace, ea.pure(0.1), 4000, 0, stop=True).verdict == "violated"
+    assert audited(laplace, ea.renyi({2: 0.01}), 4000, 0).verdict == "violated"
