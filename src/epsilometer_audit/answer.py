@@ -107,9 +107,9 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
 
 def _tried(question: Question, result: Result) -> list[dict[str, Any]]:
     """Return all pairs, by name, the parts in which they differ, and their draws."""
-    inputs = question.inputs or [("x", "x'")] * len(question.names)
+    inputs = question.inputs or [None] * len(question.names)
     return [
-        {"name": name, "pair": pair_texts(*pair), "draws": sum(map(len, sides[0]))}
+        {"name": name, "pair": pair and pair_texts(*pair), "draws": sum(map(len, sides[0]))}
         for name, pair, sides in zip(question.names, inputs, result.outputs, strict=True)
     ]
 

@@ -20,7 +20,7 @@ import numpy as np
 from epsilometer_audit.inputs.entries import Entry, Named, Users, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
-_ADDED, _REPLACED = 12, 8  # different rows that are added; pairs of rows that replace each other
+_ADDED, _REPLACED = 12, 6  # different rows that are added; pairs of rows that replace each other
 Filling = tuple[str, Callable[[int, Any, Any], list[Any]]]  # its name, and rows beside a change
 _POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
     "last": lambda n: n - 1,
@@ -111,12 +111,9 @@ class Table:
         self.left["changes"] = set(range(len(changes))), len(changes)
         others_at = [i for i in at if i not in {position(n) for position in usual}]
         positions = [(n, 0, fillings[0], i) for i in others_at]
-        more, again = (
-            [(n, i, fillings[(i + late) % 2 - 2], n - 1) for i in range(known, len(changes))]
-            for late in (0, 1)
-        )
+        more = [(n, i, fillings[-1], n - 1) for i in range(known, len(changes))]
         new = in_turn([positions, more])
-        for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]]), *again]:
+        for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]])]:
             if size == n:
                 self.left["positions"][0].discard(i)
             self.left["changes"][0].discard(change)
@@ -153,7 +150,7 @@ class Table:
     def _fillings(self, rng: np.random.Generator) -> list[Filling]:
         """Return what the other rows may be."""
         rows = self._units
-        low, high, middle = rows.low, rows.high, rows.at(0.5)
+        low, high = rows.low, rows.high
         a, b = shown(low, 20), shown(high, 20)
         fillings: list[Filling] = [
             (a, lambda n, *_: [low] * n),
@@ -161,7 +158,6 @@ class Table:
             (f"from {a} to {b}", lambda n, *_: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
             (f"{a} and {b} in turn", lambda n, *_: [(low, high)[i % 2] for i in range(n)]),
             ("at random", lambda n, *_: [rows.drawn(rng) for _ in range(n)]),
-            (shown(middle, 20), lambda n, *_: [middle] * n),
         ]
         if self.any_order:
             half = (f"{a}, then {b}", lambda n, *_: [low] * (n // 2) + [high] * (n - n // 2))
@@ -176,7 +172,7 @@ class Table:
             ]
         if self.replace and not self.null:
             both: Filling = ("both in turn", lambda n, *own: [own[i % 2] for i in range(n)])
-            return [*fillings, both, ("like the other", lambda n, _, other: [other] * n)]
+            return [*fillings, ("like the other", lambda n, _, other: [other] * n), both]
         fillings.append(("like it", lambda n, row, _: [row] * n))
         return fillings
 

@@ -167,7 +167,9 @@ class Number(Entry):
         """Return random steps, from a thousandth of the width to ten widths; none on a grid."""
         if self.step is not None:
             return []
-        return [(self.upper - self.lower) * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in "ab"]
+        return [
+            (self.upper - self.lower) * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in range(2)
+        ]
 
     def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
         step = self.distance
