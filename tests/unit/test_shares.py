@@ -69,7 +69,7 @@ def test_sessions_of_pytest(alpha, calls):
     _Suite(alpha, 0).pytest_collection_finish(SimpleNamespace(items=[*items, SimpleNamespace()]))
     tests = [item.stash[_TEST] for item in items]
     parts = [
-        test.next_call()[1] for test, many in zip(tests, calls, strict=True) for _ in range(many)
+        test.next_call()[0] for test, many in zip(tests, calls, strict=True) for _ in range(many)
     ]
     assert within([*parts, 1e-300], alpha)
 
