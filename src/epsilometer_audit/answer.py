@@ -17,15 +17,7 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import (
-    AnyClaim,
-    Claim,
-    EventClaim,
-    Profile,
-    Pure,
-    Renyi,
-    parts,
-)
+from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Step
@@ -43,7 +35,7 @@ class Result:
     bounds: Sequence[Bound]
     violated: bool
     pair: int  # the number of the pair with most evidence
-    claim: Claim  # the part of the claim that this evidence concerns
+    claim: claims.Claim  # the part of the claim that this evidence concerns
     round: PlacedBet | None  # the bet on events that won most at the claimed level
     witness: Found | None
     steps: Sequence[Step]
@@ -200,13 +192,17 @@ def detectable_level(question: Question, result: Result) -> float | None:
     if len(result.steps) < 2:
         return None
     bets, claim = result.round, result.claim
-    event = bets.bet.mean_psi if bets is not None and isinstance(claim, EventClaim) else None
-    alpha = share_of(question.alpha, len(parts(question.claim)))
+    event = bets.bet.mean_psi if bets is not None and isinstance(claim, claims.EventClaim) else None
+    alpha = share_of(question.alpha, len(claims.parts(question.claim)))
     return detectable(claim, result.steps, alpha=alpha, event=event)
 
 
-def bound_of(claim: Claim, lower: float, whole: AnyClaim | None = None) -> Bound:
+def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
     """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
-    order = claim.order if isinstance(claim, Renyi) else None
-    delta = claim.delta if isinstance(whole, Profile) and isinstance(claim, Pure) else None
+    order = claim.order if isinstance(claim, claims.Renyi) else None
+    delta = (
+        claim.delta
+        if isinstance(whole, claims.Profile) and isinstance(claim, claims.Pure)
+        else None
+    )
     return Bound(claim.quantity, claim.level, lower, order, delta)

@@ -12,14 +12,7 @@ from typing import Any, Literal
 from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
-from epsilometer_audit.answer import (
-    FALSE_ALARMS,
-    Result,
-    bound_of,
-    invalid,
-    make_verdict,
-    verdict_of,
-)
+from epsilometer_audit import answer
 from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED, Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
@@ -140,7 +133,7 @@ def audit(
         try:
             return _run(question, source, checked, progress or no_progress)
         except OverdueError:
-            return make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
+            return answer.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
 def _run(
@@ -181,12 +174,12 @@ def _run(
     if not late:
         checks += check_sampler(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
-        return invalid(question, checks)
+        return answer.invalid(question, checks)
     if question.budget is not None:
         n = clock.draws()
     fitting, few = clock.fitting(n, question)
     if fitting is None:
-        return make_verdict(question, checks, verdict="undecided", reasons=[few])
+        return answer.make_verdict(question, checks, verdict="undecided", reasons=[few])
     question = fitting
     draws, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
     verdict = _answer(draws, n, question, checks, progress, later)
@@ -225,7 +218,7 @@ def check_source(
         with clock.limit():
             return source.draw(x, size, call_seed)
 
-    draws, share = min(samples // 10, _CHECKED), FALSE_ALARMS * alpha
+    draws, share = min(samples // 10, _CHECKED), answer.FALSE_ALARMS * alpha
     text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
     checks = [Check("sampler", "note", text)]
     with suppress(_LateError):
@@ -314,7 +307,7 @@ def audit_outputs(
         rng = generator(question.seed, "order", name)
         recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
-        return invalid(question, checks)
+        return answer.invalid(question, checks)
     samples = min(len(x) for x, _ in recorded) * len(named)
     return _answer(rounds.successive(recorded), samples, question, checks)
 
@@ -360,13 +353,13 @@ def _answer(
     rounds.gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
-        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):
-            return invalid(question, checks)
+            return answer.invalid(question, checks)
     lower = evidence.bounds()
-    bounds = [bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
+    bounds = [answer.bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
@@ -378,7 +371,7 @@ def _answer(
             for each, bound in zip(lower, bounds, strict=True)
         ]
         bet, witness = its_bet or bet, its_witness or witness
-    result = Result(
+    result = answer.Result(
         claim=worst,
         bounds=bounds,
         violated=violated,
@@ -396,7 +389,7 @@ def _answer(
             for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )
-    return verdict_of(question, checks, result)
+    return answer.verdict_of(question, checks, result)
 
 
 def _sharpened(
@@ -463,7 +456,7 @@ def _exact(
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
     sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
-        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     progress(0.2, "which events?")
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
@@ -476,18 +469,18 @@ def _exact(
     )
     layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
-        return make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
     lower, best, witness = _confirmed(layout, past[pair], fresh, bets, claim, question.alpha)
-    bounds = [bound_of(claim, lower)]
+    bounds = [answer.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
     progress(1.0, "done")
-    result = Result(
+    result = answer.Result(
         claim=claim,
         bounds=bounds,
         violated=lower > claim.level,
@@ -500,4 +493,4 @@ def _exact(
         outputs=outputs,
         calls=_calls(draws, pair),
     )
-    return verdict_of(question, checks, result)
+    return answer.verdict_of(question, checks, result)
