@@ -66,6 +66,14 @@ LEAKS = {
 }
 
 
+SUMMARIES = {
+    "sum": np.sum,
+    "sum over the root of the number": lambda z: np.sum(z) / math.sqrt(len(z)),
+    "largest": np.max,
+    "smallest": np.min,
+}
+
+
 # --- a reader who knows nothing of the library ----------------------------------------------------
 
 
@@ -74,8 +82,10 @@ def number_of(name, output):
     if match := re.fullmatch(r"(.+) ([-+]) (?:(\S+) \* )?(entry \d+)", name):
         first, second = (number_of(each, output) for each in match.group(1, 4))
         return first + float(f"{match[2]}{match[3] or 1}") * second
-    if name == "length":
-        return len(output)
+    match = re.fullmatch(r"(.+) of (\d+) entries from entry 0 on", name)
+    if match or name == "length":
+        assert not match or int(match[2]) == len(output)
+        return SUMMARIES[match[1]](np.array(output, float)) if match else len(output)
     if match := re.fullmatch(r"bit (\d+) of output", name):
         return (int(output) >> int(match[1])) & 1
     if match := re.fullmatch(r"(.+) modulo (\S+)", name):
@@ -127,6 +137,14 @@ def score_of(plain, output):
         words = plain.get("words", {}).get(names[i])
         return words.index(repr(number)) if words else float(number)
 
+    if plain["view"] == "summary":
+        return SUMMARIES[plain["summary"]]([value(i) for i in plain["groups"][0]])
+    if "tables" in plain:
+        cells = [
+            adds[sum(value(i) >= start for start in starts)][sum(value(j) >= s for s in others)]
+            for (i, j), (starts, others), adds in plain["tables"]
+        ]
+        return sum(cells)
     if "formula" not in plain:
         return sum(
             adds[sum(value(i) >= start for start in starts)]
@@ -144,7 +162,7 @@ def score_of(plain, output):
 
 def holds(witness, output):
     """Tell whether an output is in the event of a witness: by its words, or by its JSON."""
-    if "score of" not in witness["event"]:
+    if not re.search("score of|more ranges", witness["event"]):
         return in_words(witness["event"], output)
     score = score_of(witness["ranges"], output)
     return any(

@@ -111,7 +111,7 @@ class Layout:
 
     @cached_property
     def groups(self) -> list[list[tuple[int, ...]]]:
-        """The numbers of columns of numbers that lie in one sequence: rows of equally many each.
+        """The numbers of columns of numbers that lie in one sequence, three at least, by row.
 
         Entries that are counted from the end are left out.
         """
@@ -122,7 +122,7 @@ class Layout:
             if column.kind == "number" and at and all(str(key)[0] != "-" for key in counted):
                 of.setdefault(column.path[: at[0]], {}).setdefault(column.path[at[0]], []).append(i)
         groups = [[tuple(row) for row in rows.values()] for rows in of.values()]
-        return [rows for rows in groups if len(rows) > 1]
+        return [rows for rows in groups if len(rows) > 1 and sum(map(len, rows)) > 2]
 
     @cached_property
     def _shape(self) -> tuple[int, ...] | None:
