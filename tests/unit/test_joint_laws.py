@@ -125,7 +125,7 @@ def test_tables_are_learned_of_words_numbers_and_what_is_missing():
 def test_a_table_adds_the_number_of_its_cell():
     table = Table((0, 2), ((0.0,), (1.0, 2.0)), ((1.0, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12)))
     rows = np.array([[-1.0, 9, 0.5], [0.0, 9, 1.0], [5.0, 9, math.nan], [math.nan, 9, 2.0]])
-    assert table.of(rows).tolist() == [1, 6, 8, 11]
+    assert table.of(rows.T).tolist() == [1, 6, 8, 11]
 
 
 def test_extreme_numbers_have_summaries_without_a_word():

@@ -140,16 +140,13 @@ def score_of(plain, output):
     if plain["view"] == "summary":
         return SUMMARIES[plain["summary"]]([value(i) for i in plain["groups"][0]])
     if "tables" in plain:
-        cells = [
-            adds[sum(value(i) >= start for start in starts)][sum(value(j) >= s for s in others)]
-            for (i, j), (starts, others), adds in plain["tables"]
-        ]
-        return sum(cells)
-    if "formula" not in plain:
-        return sum(
-            adds[sum(value(i) >= start for start in starts)]
-            for i, (starts, adds, _) in enumerate(plain["scores"])
-        )
+        total = 0.0
+        for entries, starts, adds in plain["tables"]:
+            number = adds
+            for entry, ends in zip(entries, starts, strict=True):
+                number = number[sum(value(entry) >= end for end in ends)]
+            total += number
+        return total
     formula = plain["formula"]
     units = [
         min(max((value(i) - centre) / scale, -8), 8)

@@ -13,7 +13,7 @@ def event_of(plain: dict[str, Any]) -> Event:
     """Return the event of `Event.to_plain`."""
     fields = {
         name: _frozen(plain[name])
-        for name in ("entry", "scores", "rows", "modulus", "other", "factor", "summary", "groups")
+        for name in ("entry", "rows", "modulus", "other", "factor", "summary", "groups")
         if name in plain
     }
     if "formula" in plain:

@@ -174,8 +174,8 @@ class Layout:
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
         view, columns = event.view, self.columns
-        if view.kind in ("score", "learned", "tables"):
-            size = len(view.read(len(columns)))
+        if view.kind in ("score", "learned"):
+            size = len(view.read)
             return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
         if view.kind == "summary":
             return view.text([column.name for column in columns])
@@ -191,12 +191,12 @@ class Layout:
         elif view.kind == "all":
             text = " and ".join(map(self.text, view.parts))
         elif view.kind == "score":
-            name = f"score of {len(view.scores)} {'entries' if len(columns) > 1 else 'bits'}"
+            name = f"score of {len(view.read)} {'entries' if len(columns) > 1 else 'bits'}"
             text = listed("", range_texts(name, event.ranges), " or ", " ranges", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
             text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
-        elif view.kind in ("learned", "remainder", "difference", "summary", "tables"):
+        elif view.kind in ("learned", "remainder", "difference", "summary"):
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing
