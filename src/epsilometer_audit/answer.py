@@ -171,7 +171,7 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         return None
     event, whole, layout = found.event, found.whole or found.event, found.layout
     number = layout.number_of(whole)
-    scored = whole.view.kind in ("score", "learned", "tables")
+    scored = whole.view.kind in ("score", "learned")
     rests = f"bets on predicted distributions of {number}" if found.predicted else number * scored
     if found.whole is not None:
         rests += " (JSON: witness.score); the witness has its strongest terms"

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.events.events import Event, Table, View
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.serving.outputs import Failure
 
@@ -501,11 +501,9 @@ def test_words_of_parts():
 
 def test_words_of_scores_and_rows():
     vectors = learn(np.eye(3, dtype=int))
-    scores = (((1,), (0.0, 1.0), 0.0),) * 3
-    assert vectors.text(Event(((1.2, None),), view=View("score", scores=scores))) == (
-        "score of 3 entries >= 1.2"
-    )
-    bits = Event(((None, 1.5),), view=View("score", scores=scores))
+    score = View("score", tables=tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(3)))
+    assert vectors.text(Event(((1.2, None),), view=score)) == "score of 3 entries >= 1.2"
+    bits = Event(((None, 1.5),), view=score)
     assert learn([1, 5]).text(bits) == ("score of 3 bits <= 1.5")
 
     def rows(layout, *chosen):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer_audit.events.candidates import FOLDS, fifths
-from epsilometer_audit.events.events import Event, View, row_codes
+from epsilometer_audit.events.events import Event, Table, View, row_codes
 from tests.unit.written_events import again
 
 
@@ -53,8 +53,8 @@ def test_entries_bits_and_rows():
 
 
 def test_a_score_adds_up_over_the_entries():
-    scores = (((0.0,), (-1.0, 2.0), 5.0), ((1.0, 2.0), (0.0, 1.0, 3.0), 0.0))
-    view = View("score", scores=scores)
+    first = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
+    view = View("score", tables=(first, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
     outputs = np.array([[-1.0, 0.0], [0.0, 1.5], [1.0, 2.0], [math.nan, math.nan]])
     assert view.of(outputs).tolist() == [-1.0, 3.0, 5.0, 5.0]
     assert again(Event(((3.0, 4.0),), view=view)).holds(outputs).tolist() == [0, 1, 0, 0]

@@ -66,6 +66,14 @@ LEAKS = {
 }
 
 
+SUMMARIES = {
+    "sum": np.sum,
+    "sum over the root of the number": lambda z: np.sum(z) / math.sqrt(len(z)),
+    "largest": np.max,
+    "smallest": np.min,
+}
+
+
 # --- a reader who knows nothing of the library ----------------------------------------------------
 
 
@@ -74,8 +82,10 @@ def number_of(name, output):
     if match := re.fullmatch(r"(.+) ([-+]) (?:(\S+) \* )?(entry \d+)", name):
         first, second = (number_of(each, output) for each in match.group(1, 4))
         return first + float(f"{match[2]}{match[3] or 1}") * second
-    if name == "length":
-        return len(output)
+    match = re.fullmatch(r"(.+) of (\d+) entries from entry 0 on", name)
+    if match or name == "length":
+        assert not match or int(match[2]) == len(output)
+        return SUMMARIES[match[1]](np.array(output, float)) if match else len(output)
     if match := re.fullmatch(r"bit (\d+) of output", name):
         return (int(output) >> int(match[1])) & 1
     if match := re.fullmatch(r"(.+) modulo (\S+)", name):
@@ -127,11 +137,16 @@ def score_of(plain, output):
         words = plain.get("words", {}).get(names[i])
         return words.index(repr(number)) if words else float(number)
 
-    if "formula" not in plain:
-        return sum(
-            adds[sum(value(i) >= start for start in starts)]
-            for i, (starts, adds, _) in enumerate(plain["scores"])
-        )
+    if plain["view"] == "summary":
+        return SUMMARIES[plain["summary"]]([value(i) for i in plain["groups"][0]])
+    if "tables" in plain:
+        total = 0.0
+        for entries, starts, adds in plain["tables"]:
+            number = adds
+            for entry, ends in zip(entries, starts, strict=True):
+                number = number[sum(value(entry) >= end for end in ends)]
+            total += number
+        return total
     formula = plain["formula"]
     units = [
         min(max((value(i) - centre) / scale, -8), 8)
@@ -144,7 +159,7 @@ def score_of(plain, output):
 
 def holds(witness, output):
     """Tell whether an output is in the event of a witness: by its words, or by its JSON."""
-    if "score of" not in witness["event"]:
+    if not re.search("score of|more ranges", witness["event"]):
         return in_words(witness["event"], output)
     score = score_of(witness["ranges"], output)
     return any(

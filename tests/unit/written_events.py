@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.events.events import Event, Table, View
 from epsilometer_audit.events.formula import Formula
 
 
@@ -13,11 +13,12 @@ def event_of(plain: dict[str, Any]) -> Event:
     """Return the event of `Event.to_plain`."""
     fields = {
         name: _frozen(plain[name])
-        for name in ("entry", "scores", "rows", "modulus", "other", "factor")
+        for name in ("entry", "rows", "modulus", "other", "factor", "summary", "groups")
         if name in plain
     }
     if "formula" in plain:
         fields["formula"] = Formula(**{name: _frozen(v) for name, v in plain["formula"].items()})
+    fields["tables"] = tuple(Table(*_frozen(table)) for table in plain.get("tables", ()))
     parts = tuple(map(event_of, plain.get("parts", ())))
     view = View(plain.get("view", "output"), parts=parts, **fields)
     ranges = [[float(e) if isinstance(e, str) else e for e in ends] for ends in plain["ranges"]]

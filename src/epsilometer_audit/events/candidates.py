@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -301,12 +301,12 @@ class Numbers(Cells):
             codes[np.isnan(side)] = self._size
         return np.asarray(codes, np.int64)
 
-    def log_ratios(self) -> tuple[Sample, Floats, float]:
-        """Return the starts, the shrunken log ratio of each cell ``(k,)``, and that of NaN."""
+    def table(self) -> tuple[tuple[Sequence[Any]], Sequence[float]]:
+        """Return the starts of cells, and shrunken log ratios of all, the last for NaN."""
         shares = (self._all + 1) / (self._n + 1), (self._all_prime + 1) / (self._m + 1)
         ratio = np.log(shares[0]) - np.log(shares[1])
-        missing = float(ratio[self._size]) if self._missing else 0.0
-        return self.starts, ratio[: self._size], missing
+        none = () if self._missing else (0.0,)
+        return (tuple(self.starts.tolist()),), (*ratio.tolist(), *none)
 
     def event(self, cells: Counts) -> Event:
         """Return the ranges of some cells; adjacent cells are one range."""

@@ -27,7 +27,7 @@ import numpy as np
 
 from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
-from epsilometer_audit.events.events import View, entries_of
+from epsilometer_audit.events.events import Table, View, entries_of
 
 ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
 
@@ -105,10 +105,9 @@ def crossed(learn: Learner, x: Sample, x_prime: Sample, *, halves: bool = True) 
 
 def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
     """Learn the log likelihood ratio of so many independent entries or bits, each in ``cells``."""
-    scores = []
+    tables = []
     columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
-    for column, column_prime in zip(columns, columns_prime, strict=True):
-        entry = Numbers(column, column_prime, cells, View(), values=False, tails=False)
-        starts, adds, missing = entry.log_ratios()
-        scores.append((tuple(starts.tolist()), tuple(adds.tolist()), missing))
-    return View("score", scores=tuple(scores))
+    for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
+        cut = Numbers(*sides, cells, View(), values=False, tails=False)
+        tables.append(Table((i,), *cut.table()))
+    return View("score", tables=tuple(tables))

@@ -33,7 +33,7 @@ MINUS_ZERO = -5e-324
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference",
-    "summary", "tables", "all",
+    "summary", "all",
 ]  # fmt: skip
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
@@ -44,7 +44,6 @@ _FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
     "low bit": ("entry",),
     "remainder": ("entry", "modulus"),
     "difference": ("entry", "other", "factor"),
-    "score": ("scores",),
     "row": ("rows",),
     "summary": ("summary", "groups"),
 }
@@ -58,17 +57,13 @@ class View:
     ----------
     kind
         ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
-        ``score``, the sum over the entries of numbers that depend on each; ``row``, 1 for the
-        given rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
+        ``score``, the sum of numbers from ``tables`` of entries or bits; ``row``, 1 for the given
+        rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
         by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
         ``difference`` of an entry and ``factor`` times the ``other``; ``summary`` of the entries of
-        ``groups``, see `summaries`; ``tables``, the sum of numbers that depend on pairs of entries;
-        ``all``, 1 for outputs in all ``parts``.
+        ``groups``, see `summaries`; ``all``, 1 for outputs in all ``parts``.
     entry
         The number of the entry or bit.
-    scores
-        For each entry the starts of its cells, the number that each cell adds (the first for
-        numbers below all starts), and the number that a missing entry adds.
     rows
         Whole numbers of shape ``(k, d)``.
     formula
@@ -77,7 +72,6 @@ class View:
 
     kind: Kind = "output"
     entry: int = 0
-    scores: tuple[tuple[Sequence[Number], Sequence[float], float], ...] = ()
     rows: Sequence[Sequence[int]] = ()
     formula: Formula | None = None
     modulus: Number = 1
@@ -98,12 +92,13 @@ class View:
         if self.kind == "bit":
             return (sample >> self.entry) & 1
         if self.kind == "score":
-            size = len(self.scores)
-            if sample.ndim == 1 and len(sample) > 1 << size:  # each word once
-                words = np.arange(1 << size)
-                numbers = self.of_entries(entries_of(words, size))
-                return np.asarray(numbers[sample & ((1 << size) - 1)])
-            return self.of_entries(entries_of(sample, size))
+            if sample.ndim == 2:
+                return np.asarray(sum(table.of(sample.T) for table in self.tables))
+            size = 1 + max(self.read)
+            some = np.arange(1 << size) if len(sample) > 1 << size else sample  # each word once
+            columns = entries_of(some, size)
+            numbers = np.asarray(sum(table.of(columns) for table in self.tables))
+            return numbers if some is sample else numbers[sample & ((1 << size) - 1)]
         if self.kind == "row":
             chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
             codes = row_codes(np.concatenate([chosen, sample]))
@@ -117,21 +112,12 @@ class View:
                 return np.asarray(sample[:, self.entry] - self.factor * sample[:, self.other])
         if self.kind == "summary":
             return summary(self.summary, self.groups, sample)
-        if self.kind == "tables":
-            return np.asarray(sum(table.of(sample) for table in self.tables))
         return sample if self.formula is None else self.formula.of(sample)
-
-    def of_entries(self, columns: Sequence[Sample]) -> Floats:
-        """Return the sum over the entries, ``(n,)``, of columns of shape ``(n,)``."""
-        total = np.zeros(len(columns[0]))
-        for column, (starts, adds, missing) in zip(columns, self.scores, strict=False):
-            total += added(column, np.asarray(starts), np.asarray(adds), missing)
-        return total
 
     def text(self, names: Sequence[str]) -> str:
         """Name a remainder, a difference or a learned score, by the names of the entries."""
-        if self.formula is not None or self.tables:
-            return f"score of {len(self.read(0))} entries"
+        if self.formula is not None:
+            return f"score of {len(self.read)} entries"
         if self.kind == "summary":
             return self._of_groups(names)
         if self.kind == "remainder":
@@ -139,13 +125,12 @@ class View:
         times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
         return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
 
-    def read(self, size: int) -> Sequence[int]:
-        """Return the numbers of the entries or bits that a score reads, of so many at most."""
+    @property
+    def read(self) -> Sequence[int]:
+        """The numbers of the entries or bits that a score reads."""
         if self.formula is not None:
             return self.formula.entries
-        if self.tables:
-            return sorted({i for table in self.tables for i in table.entries})
-        return range(len(self.scores) or size)
+        return sorted({i for table in self.tables for i in table.entries})
 
     def _of_groups(self, names: Sequence[str]) -> str:
         first = [names[group[0]] for group in self.groups]
@@ -166,24 +151,25 @@ class View:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers that depend on a pair of entries.
+    """Numbers that depend on an entry, or on two.
 
-    ``entries`` are their numbers, ``starts`` those of the cells of either, as in `View`, and
-    ``adds`` the number for each cell of the first entry, then of the second. The last cell of an
-    entry holds missing numbers.
+    ``entries`` are their numbers, ``starts`` those of the cells of each but the first, and ``adds``
+    the number of each cell of the first entry, then of the second. The last cell of an entry holds
+    missing numbers.
     """
 
-    entries: tuple[int, int]
-    starts: tuple[Sequence[Number], Sequence[Number]]
-    adds: Sequence[Sequence[float]]
+    entries: tuple[int, ...]
+    starts: tuple[Sequence[Number], ...]
+    adds: Sequence[Any]
 
-    def of(self, sample: Sample) -> Floats:
-        """Return one number for each output, ``(n, d)``."""
-        cells = (
-            cells_of(sample[:, entry], np.asarray(starts))
-            for entry, starts in zip(self.entries, self.starts, strict=True)
-        )
-        return np.asarray(np.asarray(self.adds)[tuple(cells)])
+    def of(self, columns: Sequence[Sample] | Sample) -> Floats:
+        """Return one number for each output, ``(n,)``; each entry is a column ``(n,)``."""
+        cells = []
+        for entry, starts in zip(self.entries, self.starts, strict=True):
+            column = columns[entry]
+            cell = np.searchsorted(np.asarray(starts), column, side="right")
+            cells.append(np.where(np.isnan(column), len(starts) + 1, cell))
+        return np.asarray(np.asarray(self.adds, float)[tuple(cells)])
 
 
 @dataclass(frozen=True)
@@ -337,21 +323,6 @@ def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
     if sample.ndim == 2:
         return [np.ascontiguousarray(column) for column in sample.T]
     return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
-
-
-def added(column: Sample, starts: Sample, adds: Floats, missing: float) -> Floats:
-    """Return the numbers that an entry of all outputs, ``(n,)``, adds to a score, ``(n,)``.
-
-    As in `View`, there are ``(k,)`` starts of cells, ``(k + 1,)`` numbers to add, and one for NaN.
-    """
-    total: Floats = np.append(adds, missing)[cells_of(column, starts)]
-    return total
-
-
-def cells_of(column: Sample, starts: Sample) -> Counts:
-    """Return the cell of each number ``(n,)``, by the starts of cells; NaN's is last."""
-    cells = np.searchsorted(starts, column, side="right")
-    return np.where(np.isnan(column), len(starts) + 1, cells)
 
 
 def row_codes(rows: NDArray[np.integer[Any]]) -> Counts:

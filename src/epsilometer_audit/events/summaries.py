@@ -32,11 +32,12 @@ SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     ),
 }
 """Of rows of numbers, ``(n, k)``, all there: one number each, ``(n,)``."""
+_WHOLE = "place", "number"
 CORRELATION = "correlation"
 
 
 @np.errstate(all="ignore")  # numbers may be very large
-def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Floats:
+def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Sample:
     """Return one number for each output, ``(n, d)``; NaN where it has none.
 
     It is a summary of the entries of the first of the ``groups``, without those that are missing;
@@ -53,4 +54,6 @@ def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Float
         if size:
             of_size = lengths == size
             numbers[of_size] = SUMMARIES[name](rows[of_size][there[of_size]].reshape(-1, size))
+    if name.startswith(_WHOLE) and not np.isnan(numbers).any():
+        return numbers.astype(np.int64)
     return numbers

@@ -236,7 +236,7 @@ class Layout:
 
     @cached_property
     def groups(self) -> list[list[tuple[int, ...]]]:
-        """The numbers of columns of numbers that lie in one sequence: rows of equally many each.
+        """The numbers of columns of numbers that lie in one sequence, three at least, by row.
 
         Entries that are counted from the end are left out.
         """
@@ -247,7 +247,7 @@ class Layout:
             if column.kind == "number" and at and all(str(key)[0] != "-" for key in counted):
                 of.setdefault(column.path[: at[0]], {}).setdefault(column.path[at[0]], []).append(i)
         groups = [[tuple(row) for row in rows.values()] for rows in of.values()]
-        return [rows for rows in groups if len(rows) > 1]
+        return [rows for rows in groups if len(rows) > 1 and sum(map(len, rows)) > 2]
 
     @cached_property
     def _shape(self) -> tuple[int, ...] | None:
@@ -299,8 +299,8 @@ class Layout:
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
         view, columns = event.view, self.columns
-        if view.kind in ("score", "learned", "tables"):
-            size = len(view.read(len(columns)))
+        if view.kind in ("score", "learned"):
+            size = len(view.read)
             return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
         if view.kind == "summary":
             return view.text([column.name for column in columns])
@@ -316,12 +316,12 @@ class Layout:
         elif view.kind == "all":
             text = " and ".join(map(self.text, view.parts))
         elif view.kind == "score":
-            name = f"score of {len(view.scores)} {'entries' if len(columns) > 1 else 'bits'}"
+            name = f"score of {len(view.read)} {'entries' if len(columns) > 1 else 'bits'}"
             text = listed("", range_texts(name, event.ranges), " or ", " ranges", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
             text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
-        elif view.kind in ("learned", "remainder", "difference", "summary", "tables"):
+        elif view.kind in ("learned", "remainder", "difference", "summary"):
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing

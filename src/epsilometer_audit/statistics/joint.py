@@ -52,7 +52,7 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
             adds = np.round(np.log(p) - np.log(q), 6).reshape(shape)
             starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
             tables.append(Table((chosen[i], chosen[j]), starts, tuple(map(tuple, adds.tolist()))))
-    return View("tables", tables=tuple(tables)) if tables else None
+    return View("score", tables=tuple(tables)) if tables else None
 
 
 def _counts(first: Counts, second: Counts, shape: tuple[int, int]) -> Counts:

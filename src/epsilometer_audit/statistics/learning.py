@@ -97,7 +97,8 @@ def looked_at(layout: Layout) -> str:
         return ""
     pairs = f"all pairs of {size}" if size <= ENTRIES else f"pairs of {ENTRIES} of {size}"
     sums = ", sums, ends and places of entries" if layout.groups else ""
-    return f"columns one by one, {pairs}{sums}; not: other functions of three or more"
+    rows = ", rows" if layout.whole else ""
+    return f"columns one by one, {pairs}{rows}{sums}; not: other functions of three or more"
 
 
 def expected(bets: list[Bet]) -> float:

@@ -76,7 +76,7 @@ def found(
         hits = told.count(fresh[0]), told.count(fresh[1])
         return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted)
 
-    if event.view.kind in ("score", "learned", "tables"):
+    if event.view.kind in ("score", "learned"):
         conditions = _conditions(event.view, layout, before, claim)
         if conditions is not None:
             told = counted(conditions, event)
@@ -122,9 +122,9 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     """Return one to three conditions that together exceed the claim most, if they do so clearly."""
     sides = [side[:ROWS] for side in before]
     bits = sides[0].ndim == 1
-    size = len(view.scores) if view.formula is None else sides[0].shape[-1]
+    size = 1 + max(view.read)
     tables = [np.column_stack(entries_of(side, size)) if bits else side for side in sides]
-    entries = suspects(tables[0], tables[1], view.read(size), _STRONGEST)
+    entries = suspects(tables[0], tables[1], view.read, _STRONGEST)
     events, of_entry = [], []
     for entry in entries:
         each = View("bit" if bits else "entry", entry)
