@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""What a simple tester finds, an audit finds: `python -m tests.benchmarks.seen`, 20 minutes.
-=======
 """What a simple tester finds, an audit finds: `python -m tests.benchmarks.seen`, twenty minutes.
->>>>>>> h-A1
 
 Each mechanism leaks by a joint law: of two columns, of all entries of a vector, of the rows of a
 table. Beside it is the statistic of one line that shows the leak. The simple tester chooses a
