@@ -112,7 +112,9 @@ def _reach(table: pd.DataFrame) -> float:
 @style.points("setting", "n")
 def over_inputs(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n."""
-    figure, panels = style.by_panel(table.sort_values(["epsilon", "n"]), "epsilon", sharey=True)
+    parts = table["setting"].str.split(", ", n=1, expand=True)
+    table = table.assign(epsilon=parts[0], setting=parts[1]).sort_values(["epsilon", "n"])
+    figure, panels = style.by_panel(table, "epsilon", sharey=True)
     for ax, epsilon, searches in panels:
         looks = zip(cycle(style.colours(4)), cycle("os^"), cycle([7, 5.5, 4, 3]))
         settings = searches.groupby("setting", sort=False)
@@ -124,8 +126,7 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
         ax.axhline(
             table["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$"
         )
-        title = rf"$\varepsilon = {epsilon:.3g}$"
-        ax.set(xscale="log", xlabel="samples a side $n$", title=title, ylim=(-0.02, 1.04))
+        ax.set(xscale="log", xlabel="samples a side $n$", title=epsilon, ylim=(-0.02, 1.04))
         ax.xaxis.set_minor_formatter("")
     figure.axes[0].set(ylabel=r"share of runs within $\gamma$")
     figure.axes[0].plot([], [], "*", color="black", markersize=10, label=r"at $n_{\mathrm{TH}}$")
