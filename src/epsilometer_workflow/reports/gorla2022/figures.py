@@ -115,10 +115,11 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
     parts = table["setting"].str.split(", ", n=1, expand=True)
     table = table.assign(epsilon=parts[0], setting=parts[1]).sort_values(["epsilon", "n"])
     figure, panels = style.by_panel(table, "epsilon", sharey=True)
+    looks = zip(cycle(style.colours(7)), cycle("os^"), cycle([7, 5.5, 4, 3]))
+    look_of = dict(zip(table["setting"].unique(), looks, strict=False))
     for ax, epsilon, searches in panels:
-        looks = zip(cycle(style.colours(4)), cycle("os^"), cycle([7, 5.5, 4, 3]))
-        settings = searches.groupby("setting", sort=False)
-        for (setting, rows), (colour, marker, size) in zip(settings, looks, strict=False):
+        for setting, rows in searches.groupby("setting", sort=False):
+            colour, marker, size = look_of[setting]
             look: dict[str, Any] = {"color": colour, "label": setting, "marker": marker}
             ax.plot(rows["n"], rows["share_within"], **look, ms=size, mfc="none", mew=1)
             planned = rows[rows["n"] == rows["n_th"]]
