@@ -838,4 +838,4 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     claim = ea.approximate(1.0, a**4 / (1 + a))
     verdict = ea.audit(released, pairs, claim, samples=8000, check_sampler=False)
     assert verdict.verdict == "violated"
-    assert "is present" in verdict.witness.event
+    assert verdict.witness.count_prime == 0  # a key that the other table does not have
