@@ -26,7 +26,9 @@ def folder(tmp_path):
     (study / "config/audits/tiny.yaml").rename(study / "config/audits/museum-tiny.yaml")
     shutil.copy(ROOT / "studies/museum/Snakefile", study)
     main = (CONFIG / "config.yaml").read_text()
-    (study / "config/config.yaml").write_text(re.sub("(?m)^reports:.*$", "code: [..]", main))
+    (study / "config/config.yaml").write_text(
+        re.sub("(?m)^reports:.*\n", "", main).replace("config/code", "..")
+    )
     return study
 
 
