@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ def config_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "project" / "config"
     shutil.copytree(CONFIG, folder)
     monkeypatch.chdir(folder.parent)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of the folder's own code
     return folder
 
 
