@@ -94,7 +94,7 @@ def test_printed_text_is_kept_and_harmless():
     assert "hello" in done.stdout
     assert r"\\xff\\xfe" in done.stdout
     assert "deep" in done.stdout
-    assert "'in sample\\n'" in done.stdout
+    assert "in sample\\n'" in done.stdout
     assert done.stderr == ""
     assert "CAUSE None" in done.stdout
 
