@@ -83,6 +83,13 @@ def test_a_table_of_errors_claims_no_more_than_its_points():
         assert point.delta >= max(1 - b - scale * a for a, b in points.items()) - 1e-9
 
 
+def test_points_that_lie_close_stay_apart_in_json():
+    profile = ea.profile({1.0: 0.2, 1 + 1e-7: 0.1}).to_plain()
+    renyi = ea.renyi({2.0: 0.3, 2 + 1e-9: 0.4}).to_plain()
+    assert list(profile["deltas"].items()) == [("1", 0.2), ("1.0000001", 0.1)]
+    assert list(renyi["orders"]) == ["2", "2.000000001"]
+
+
 @pytest.mark.parametrize(
     ("curve", "message"),
     [

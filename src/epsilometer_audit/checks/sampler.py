@@ -70,7 +70,7 @@ class Check:
         return {"name": self.name, "result": self.result, "words": self.text}
 
 
-def _found(name: str, text: str = "") -> Check:
+def _result(name: str, text: str = "") -> Check:
     """Return a check that failed with this text, or passed without one."""
     return Check(name, "failed", text) if text else Check(name, "passed", _PASSED[name])
 
@@ -108,7 +108,7 @@ def check(
     text = "not looked at, as draws are not independent"  # they would fail for the same cause
     repeated, order = (Check(name, "skipped", text) for name in ("repetitions", "order of calls"))
     if other.result != "failed":
-        repeated = _found("repetitions", _repetitions(samples, _REPETITIONS * share))
+        repeated = _result("repetitions", _repetitions(samples, _REPETITIONS * share))
     if "failed" not in (serial.result, other.result, repeated.result):
         order = _order(samples, share)
     return [replayed, other, repeated, serial, order]
@@ -130,7 +130,7 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
         for side, name in ((x, "x"), (x_prime, "x'"))
         if len(side) >= _LEAST
     ]
-    repeated = _found("repetitions", _recorded_repetitions(sides))
+    repeated = _result("repetitions", _recorded_repetitions(sides))
     return [repeated] if repeated.result == "failed" else [repeated, _recorded_order(sides, rng)]
 
 
@@ -152,24 +152,24 @@ def check_drawn(
     limit, rng = _DRAWN * share / 4, np.random.default_rng(0)
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
     if text := _repetitions(sides, limit):
-        return _found("repetitions", text)
+        return _result("repetitions", text)
     for side in sides:
         p_values = [
             shuffled.by_time(score) * len(side.scores) * len(sides) for score in side.scores
         ]
         if min(p_values, default=1.0) <= limit:
             text = f"{side.name}, late outputs differ from early ones"
-            return _found(name, f"{text}: state is kept between calls")
+            return _result(name, f"{text}: state is kept between calls")
     if shuffled.calls_p([side.scores for side in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
-        return _found(name, f"{text}share noise, or state is kept between calls")
+        return _result(name, f"{text}share noise, or state is kept between calls")
     for side in sides:
         serial = limit / max(len(side.scores), 1) / len(sides)
         if any(
             shuffled.serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)
         ):
             text = f"{side.name}, outputs of a call depend on those before: its draws share noise"
-            return _found("independent draws", text)
+            return _result("independent draws", text)
     return Check(name, "passed", "early and late outputs of the audit have the same law")
 
 
@@ -186,7 +186,7 @@ def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seed
             text = "draws do not follow the seed: this audit cannot be replayed to the draw "
             text += f"({np.count_nonzero(~same)} of {size} differ {sample.name})"
             return Check(name, "note", text)
-    return _found(name)
+    return _result(name)
 
 
 def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
@@ -218,7 +218,7 @@ def _other_seed(
         if match.p * len(samples) <= _MATCHES * share and (within or alike):
             text = f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier "
             text += "call at another seed: a constant seed inside, or noise that is kept for "
-            return _found(name, f"{text}further calls")
+            return _result(name, f"{text}further calls")
         scores = sample.scores if within else []
         limit = _POSITIONS * share / len(samples) / max(len(scores), 1)
         pieces = _pieces(share)
@@ -226,12 +226,12 @@ def _other_seed(
             shuffled.places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores
         ):
             text = f"{sample.name}, outputs at the same place of different calls go together: some "
-            return _found(name, f"{text}of the randomness has a constant seed")
+            return _result(name, f"{text}of the randomness has a constant seed")
     for sample in samples:
         if sample.kinds == 1:
             text = f"{sample.name}, all outputs are the same: there is no noise, or one constant "
             return Check(name, "note", f"{text}seed for every draw")
-    return _found(name)
+    return _result(name)
 
 
 def _repetitions(sides: Sequence[Sample], limit: float) -> str:
@@ -250,8 +250,8 @@ def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: floa
             pieces = np.array_split(score[sample.long], _pieces(share))
             if shuffled.serial_p(pieces, rng, limit) <= limit:
                 text = f"{sample.name}, outputs of a call depend on those before: noise is reused, "
-                return _found("independent draws", f"{text}or draws are those of a chain")
-    return _found("independent draws")
+                return _result("independent draws", f"{text}or draws are those of a chain")
+    return _result("independent draws")
 
 
 def _order(samples: Sequence[Calls], share: float) -> Check:
@@ -263,10 +263,10 @@ def _order(samples: Sequence[Calls], share: float) -> Check:
             p_values = shuffled.unlikely(score, np.array(inside, float)).tolist()
             tests += [(p, sample, group) for p, group in zip(p_values, names, strict=True)]
     if not tests or (best := min(tests, key=lambda test: test[0]))[0] * len(tests) > _ORDER * share:
-        return _found(name)
+        return _result(name)
     _, sample, group = best
     text = f"{sample.name}, {group} differ from the others: state is kept between calls, or the law"
-    return _found(name, f"{text} depends on how many draws are asked for")
+    return _result(name, f"{text} depends on how many draws are asked for")
 
 
 def _recorded_repetitions(sides: Sequence[Sample]) -> str:

@@ -271,8 +271,13 @@ class Concentrated(Claim):
         return _young(np.asarray(levels) * order, mean, order)
 
 
+def _key(number: float) -> str:
+    """Return a number as a key of JSON, with all of its digits: close ones stay apart."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
 @dataclass(frozen=True)
-class Curve:
+class RenyiCurve:
     """Rényi claims of several orders, all of which must hold."""
 
     claims: tuple[Renyi, ...]
@@ -290,7 +295,7 @@ class Curve:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the epsilon of every order."""
-        orders = {f"{claim.order:g}": claim.rho for claim in self.claims}
+        orders = {_key(claim.order): claim.rho for claim in self.claims}
         return {"notion": "renyi", "orders": orders}
 
 
@@ -312,11 +317,11 @@ class Profile:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the delta at every epsilon."""
-        deltas = {f"{claim.epsilon:g}": claim.delta for claim in self.claims}
+        deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}
         return {"notion": "profile", "deltas": deltas}
 
 
-AnyClaim = Claim | Curve | Profile
+AnyClaim = Claim | RenyiCurve | Profile
 Points = Mapping[float, float] | Iterable[tuple[float, float]]
 
 
@@ -352,7 +357,7 @@ def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyC
     """
     pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
     claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
-    return claims[0] if len(claims) == 1 else Curve(claims)
+    return claims[0] if len(claims) == 1 else RenyiCurve(claims)
 
 
 def profile(curve: Points | Callable[[float], float]) -> Profile:
@@ -409,7 +414,7 @@ def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
 
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
     """Return the single claims, each with its level."""
-    return claim.claims if isinstance(claim, Curve | Profile) else (claim,)
+    return claim.claims if isinstance(claim, RenyiCurve | Profile) else (claim,)
 
 
 def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:

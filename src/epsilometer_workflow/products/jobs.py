@@ -98,14 +98,14 @@ class Jobs:
 
         missing = {str(output) for job in unfinished for output in job.output}
 
-        def made(product: Product) -> str | None:
+        def existing(product: Product) -> str | None:
             there = product.path not in missing and Path(product.file).is_file()
             return product.file if there else None
 
         wanted = [Page(self._study, report) for report in self._study.reports]
         lines = []
         for whole in (product for product in wanted if product.path in missing):
-            needs = {name: [made(p) for p in parts] for name, parts in whole.needs().items()}
+            needs = {name: [existing(p) for p in parts] for name, parts in whole.needs().items()}
             if any(needs["tables"]):
                 try:
                     path = page.of_what_there_is(needs, whole.path, whole.spec(), causes)

@@ -20,7 +20,7 @@ import pandas as pd
 from epsilometer.densities.histogram import ladder
 from epsilometer.errors import ConfigError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.mechanisms.base import OUTPUT_KINDS
+from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
 from epsilometer.registry import load
 from epsilometer_workflow.configuration.study import Combination, Study, placed
 from epsilometer_workflow.files.parsing import Batch, spell
@@ -44,6 +44,9 @@ def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
         raise ConfigError(file, f"{key}.figure", message)
     kind = tabulate.reads(builder)
     if kind in ("draws", "table") or entry.files:
+        return
+    combinations = [c for name in entry.data for c in study.combinations(table.report, name)]
+    if kind == "samples" and any(_outputs(study, c).several for c in combinations):
         return
     try:
         data = [_rows(study, table.report, name, kind).copy() for name in entry.data]
@@ -129,11 +132,12 @@ def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
     return keys | spent
 
 
+def _outputs(study: Study, c: Combination) -> Kind:
+    return OUTPUT_KINDS[study.mechanism(c.mechanism, c.epsilon).outputs]
+
+
 def _draws(study: Study, c: Combination) -> pd.DataFrame:
     """Return two outputs of each side, 0 and 1."""
-    outputs = OUTPUT_KINDS[study.mechanism(c.mechanism, c.epsilon).outputs]
-    if outputs.several:
-        raise NotImplementedError
     spec = Samples.of(study, c, Batch(0, c.runs - 1)).spec()
-    sides = ((0, side, np.array([0, 1], outputs.dtype)) for side in range(spec["sides"]))
+    sides = ((0, side, np.array([0, 1], _outputs(study, c).dtype)) for side in range(spec["sides"]))
     return tabulate.drawn(spec, sides)
