@@ -4,8 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from epsilometer.errors import ArgumentError
+from epsilometer.exact.real_line import ExactLaplace
+from epsilometer.mechanisms.real_line import Laplace
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import figures, tables
 from epsilometer_workflow.reports.panels import with_curve
 from epsilometer_workflow.stages import render, tabulate
@@ -117,3 +121,19 @@ def test_a_renderer_of_one_argument_gets_the_table_alone(tmp_path, monkeypatch):
 @style.points("x")
 def alone(table):
     return drawn(table)
+
+
+def test_exact_divergences_lie_between_the_orders_of_the_estimates():
+    runs = pd.DataFrame(
+        {"mechanism": "sum", "epsilon": 0.2, "inputs": "one", "lambda": [2.0, 50.0, np.inf]}
+    ).assign(
+        truth=0.1, estimate=0.1, x="[1, 0]", x_prime="[0, 0]", parameters='{"noise": "laplace"}'
+    )
+    options = {"panels": {"sum": "Laplace"}, "laws": {"sum": "noisy_sum"}}
+    curve = kutta2022.orders([runs], **kutta2022.orders.curve([runs], options))
+    assert (len(curve), curve["lambda"].min(), curve["lambda"].max()) == (100, 2.0, 50.0)
+    law = ExactLaplace(Laplace(0.2))
+    exact = [law.renyi(order, 1.0, 0.0) for order in curve["lambda"]]
+    assert curve["divergence"].to_numpy() == pytest.approx(exact, rel=1e-9)
+    with pytest.raises(ArgumentError, match="laws must name the exact distribution of sum"):
+        kutta2022.orders([runs], panels={"sum": "Laplace"}, laws={"sum": "noisy_sums"})

@@ -83,7 +83,7 @@ def _scientific(value: float) -> str:
 
 
 @style.points("panel", "lambda", "estimator")
-def orders(table: pd.DataFrame) -> style.Figure:
+def orders(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Draw bounds against the order, and the local loss for the pure level at the right edge.
 
     Open points lie above the truth in more than a tenth of the runs.
@@ -91,7 +91,7 @@ def orders(table: pd.DataFrame) -> style.Figure:
     figure, panels = style.by_panel(table, "panel")
     for ax, name, rows in panels:
         finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf]
-        exact = finite.drop_duplicates("lambda")
+        exact = finite.drop_duplicates("lambda") if curve is None else curve[curve["panel"] == name]
         ax.plot(
             exact["lambda"],
             exact["divergence"],

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
+from epsilometer.exact import EXACT
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.reports.panels import Titles, in_order, of_panels
+from epsilometer_workflow.reports.panels import Titles, in_order, of_panels, with_curve
 
 _CELL = ["panel", "mechanism", "epsilon", "inputs", "lambda", "tau", "n"]
 
@@ -62,12 +65,26 @@ def minutes(timings: pd.DataFrame) -> pd.DataFrame:
     return table.assign(minutes=table["seconds"] / 60)
 
 
-def orders(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+def _between(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options with a hundred orders for exact divergences."""
+    return {**options, "between": 100}
+
+
+@with_curve(_between)
+def orders(
+    runs: list[pd.DataFrame], *, panels: Titles, laws: dict[str, str], between: NonNegativeInt = 0
+) -> pd.DataFrame:
     """Tabulate the bounds of many orders, and estimates of the pure level, over runs.
 
-    ``above`` is the share of runs with an answer above the truth.
+    ``above`` is the share of runs with an answer above the truth. ``laws`` has the registered name
+    of each mechanism: with orders ``between``, the table has their exact divergences alone.
     """
     frame = _chosen(runs, panels)
+    for mechanism in frame["mechanism"].unique():
+        if laws.get(mechanism) not in EXACT:
+            raise ArgumentError("laws", f"must name the exact distribution of {mechanism}")
+    if between:
+        return _divergences(frame[frame["lambda"] < np.inf], laws, between)
     frame["above"] = frame["estimate"] > frame["truth"]
     keys = ["panel", "mechanism", "epsilon", "inputs", "lambda", "estimator", "n"]
     table = (
@@ -85,6 +102,19 @@ def orders(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
     return table.sort_values(
         ["panel", "estimator", "lambda"], key=in_order(panels), ignore_index=True
     )
+
+
+def _divergences(frame: pd.DataFrame, laws: Mapping[str, str], between: int) -> pd.DataFrame:
+    """Return each panel's exact divergences at so many orders, from the least to the largest."""
+    rows = []
+    for panel, estimates in frame.groupby("panel", sort=False):
+        first, span = estimates.iloc[0], estimates["lambda"]
+        name, parameters = laws[first["mechanism"]], json.loads(first["parameters"])
+        law = EXACT.load(name)(MECHANISMS.load(name)(first["epsilon"], **parameters))
+        inputs = json.loads(first["x"]), json.loads(first["x_prime"])
+        orders_between = np.geomspace(span.min(), span.max(), between).tolist()
+        rows += [(panel, order, law.renyi(order, *inputs)) for order in orders_between]
+    return pd.DataFrame(rows, columns=["panel", "lambda", "divergence"])
 
 
 def maxima(
