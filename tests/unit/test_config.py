@@ -56,3 +56,24 @@ def test_numbers_as_people_write_them():
     for wrong in ["1/0", "a", "0x1", "-1/3", True, None, math.nan]:
         with pytest.raises(ConfigError, match=r"here: epsilon.0: "):
             block(epsilon=[wrong])
+
+
+ENTRIES = "a: {mechanism: m, inputs: {i: [0, 1]}, parameters: {p: 1, q: 2}}\n"
+
+
+def test_an_entry_is_like_another_but_for_its_own_keys(tmp_path):
+    file = tmp_path / "mechanisms.yaml"
+    file.write_text("b: {like: a, parameters: {p: 3}}\n" + ENTRIES)
+    entries = config.read_entries(file, config.MechanismEntry)
+    assert entries["b"].inputs == {"i": [0, 1]}
+    assert entries["b"].parameters == {"p": 3}
+    assert entries["a"].parameters == {"p": 1, "q": 2}
+
+
+@pytest.mark.parametrize("like", ["aa", "b", "[a]", "c", "5"])
+def test_an_entry_is_like_one_that_has_all_keys_itself(tmp_path, like):
+    file = tmp_path / "mechanisms.yaml"
+    file.write_text(f"b: {{like: {like}}}\nc: {{like: a}}\n" + ENTRIES)
+    message = "b.like: no entry .* without `like` of its own"
+    with pytest.raises(ConfigError, match=message):
+        config.read_entries(file, config.MechanismEntry)

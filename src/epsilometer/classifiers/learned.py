@@ -143,11 +143,7 @@ def _kind(name: str, kind: str) -> Any:
 
 
 def _units(*sides: Sample, alike: bool) -> Floats:
-    """Return a power of 2 for each entry, by the spread of the first draws of both sides.
-
-    Scikit-learn has absolute thresholds (it joins bins that are 1e-8 apart). Powers of 2 keep all
-    digits. Where entries are compared with one another, as in distances, units are ``alike``.
-    """
+    """Return a power of 2 by each entry's spread: scikit-learn has absolute thresholds."""
     first = np.concatenate([side[:_UNIT_DRAWS] for side in sides]).astype(float)
     spread = np.subtract(*np.quantile(first, [0.75, 0.25], axis=0))
     spread = np.where(spread > 0, spread, first.std(axis=0))

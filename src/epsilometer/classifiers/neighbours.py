@@ -91,10 +91,7 @@ def _merge(a, b, points, before):  # type: ignore[no-untyped-def]
 
 @compiled
 def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
-    """Move the window from ``left`` to the k nearest of q; return its start and radius.
-
-    Rounded differences are compared: they never fall as the distance rises.
-    """
+    """Move the window to the k nearest of q; return start and radius, rounded as distances are."""
     while left < points.size - k and q - points[left] > points[left + k] - q:
         left += 1
     below, above = q - points[left], points[left + k - 1] - q
@@ -124,10 +121,7 @@ def _window_counts(points, before, k, left, queries, counts):  # type: ignore[no
 
 @allocating
 def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
-    """Return the starts and ends of the points below the k-th distance, and of those up to it.
-
-    Starts and ends have shape ``(2, m)`` for sorted queries of shape ``(m,)``.
-    """
+    """Return the ends, ``(2, m)``, of points below the k-th distance, and of those up to it."""
     first, last = np.empty((2, queries.size), np.int32), np.empty((2, queries.size), np.int32)
     left = 0
     for m in range(queries.size):
@@ -143,10 +137,7 @@ def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
 
 @compiled
 def _run(points, q, side, radius, start, stop):  # type: ignore[no-untyped-def]
-    """Return the number of consecutive points from start, before stop, at the radius.
-
-    They lie below the query for ``side`` -1, above it for 1. Strides double and are then halved.
-    """
+    """Return how many consecutive points at the radius lie below (``side`` -1) or above q."""
     step = 1 if stop > start else -1
     size = (stop - start) * step
     low, stride = 0, 1

@@ -64,10 +64,7 @@ def _bandwidth(draws: Floats, n: float) -> float:
 
 @compiled
 def _count(counts, draws, bits):  # type: ignore[no-untyped-def]
-    """Count draws by a hash of their bits; return whether all are numbers.
-
-    Equal draws share a slot, so a slot with few draws holds no atom.
-    """
+    """Count draws by a hash of their bits, which equal draws share; tell if all are numbers."""
     numbers, high = True, np.uint64(64 - math.log2(counts.size))  # the slot's bits
     for i in range(draws.size):
         numbers &= draws[i] == draws[i]

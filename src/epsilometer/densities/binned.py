@@ -73,10 +73,7 @@ def linear_counts(sample: Floats, lower: float, upper: float, points: int) -> Fl
 
 @compiled
 def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type: ignore[no-untyped-def]
-    """Add the draws within the grid to its counts.
-
-    Draws are standardised by ``mean`` and ``spread`` first.
-    """
+    """Add the draws, standardised by ``mean`` and ``spread``, within the grid to its counts."""
     for x in sample:
         if mean != 0.0 or spread != 1.0:
             x = (x - mean) / spread  # noqa: PLW2901

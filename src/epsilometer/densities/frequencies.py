@@ -90,10 +90,7 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
 
 
 def _edges(sides: list[Floats], cells: int) -> Floats:
-    """Return the lower ends of all cells but the first, in order; a cell excludes its upper end.
-
-    Both sides are sorted.
-    """
+    """Return the lower ends, in order, of the cells of two sorted sides but the first."""
     size = sides[0].size + sides[1].size
     n = size / 2
     equal = max(2, min(cells, math.floor(n / max(4 * math.sqrt(n), _LEAST))))

@@ -193,11 +193,7 @@ def _on_line(x: Floats, x_prime: Floats, region: Region, points: int) -> _Estima
 
 
 def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> _Estimated:
-    """Return densities of real vectors at some draws of both sides, as a grid would be too large.
-
-    These draws are not part of the estimates. All entries share a bandwidth, as in the paper's
-    product kernel, so their units should be similar.
-    """
+    """Return densities of real vectors at some draws, which are no part of the estimates."""
     n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
     candidates = np.concatenate([x[:n], x_prime[:n]])
     if region is not None:

@@ -15,6 +15,7 @@ cells are many. (16) has the union already.
 
 import math
 from decimal import Decimal, localcontext
+from functools import cache
 from typing import Any
 
 from epsilometer import checks
@@ -22,10 +23,10 @@ from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 
 PURE = math.inf
-
 _BEYOND = 10**40  # plans above this are refused
 
 
+@cache
 def histogram_cells(
     *, gamma: float, lipschitz: float, width: float = 1.0, order: float = PURE
 ) -> int:
@@ -45,6 +46,7 @@ def histogram_cells(
         return _ceil(c * w * ratio * (2 * a - 1) / (tau_0 * (a - 1) * g))
 
 
+@cache
 def sample_size(*, delta: float, **plan: Any) -> int:
     """Return n, the smallest number of samples a side with (7), or (16) at a finite order.
 
@@ -165,10 +167,7 @@ def _log_miss(n: int, p: float) -> float:
 
 
 def _deviation(n: int, p: float, gamma: float) -> float:
-    """Return f(n, p, gamma) of (8): Chernoff on |log S_n - log np| > gamma, given S_n > 0.
-
-    With expm1 and log1p it is accurate for n up to 1e12 and tiny gamma.
-    """
+    """Return f(n, p, gamma) of (8): Chernoff on |log S_n - log np| > gamma, given S_n > 0."""
     # (e^g - 1)^2 / (1 + e^g), with the larger exponential cancelled
     above = math.exp(-n * p * math.expm1(min(gamma, 700.0)) * math.tanh(gamma / 2))
     below = math.exp(-n * p * math.expm1(-gamma) ** 2 / 2)

@@ -82,10 +82,7 @@ class _Bound(DensityMethod):
             raise ArgumentError("lambda", "must be finite: the pure level has the local loss")
 
     def floor(self, n: int) -> tuple[float, float]:
-        """Return tau and beta at ``n`` draws a side.
-
-        Raise `ArgumentError` unless these are more than ``draws_at_floor``.
-        """
+        """Return tau and beta at ``n`` draws a side, more than ``draws_at_floor``."""
         if self.draws_at_floor >= n:
             raise ArgumentError("n", f"must be above draws_at_floor={self.draws_at_floor}, got {n}")
         tau = self.draws_at_floor / n
@@ -170,11 +167,7 @@ class RenyiBound(_Bound):
         return replace(super()._estimate(d, order, n), value=value)
 
     def _trusted(self, d: Densities, order: float, n: int) -> bool:
-        """Refuse also where most draws are below the floor, or where few draws decide.
-
-        The bound holds there, but it is far below the truth, or its error is not normal. The sign
-        is a large correction of the plug-in, relative to the integral.
-        """
+        """Refuse also where most draws are below the floor, or where few draws decide."""
         tau, beta = self.floor(n)
         hidden = float(d.p[np.maximum(d.p, d.q) < tau].sum())
         correction = bias(d.p, d.q, order=order, tau=tau, beta=beta, n=n) * (order - 1)

@@ -37,22 +37,6 @@ class ContinuousDistribution(Distribution, Protocol):
         """Return the distribution function at ``z``."""
 
 
-class IntervalDistribution(ContinuousDistribution, Protocol):
-    """Outputs with a Lipschitz density on a closed interval."""
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The ends of the interval."""
-
-    @property
-    def lipschitz_output(self) -> float:
-        """C: |f(z | x) - f(z' | x)| <= C |z - z'| for every input."""
-
-    @property
-    def lipschitz_input(self) -> float:
-        """D: |f(z | x) - f(z | x')| <= D |x - x'| for every output."""
-
-
 def divergence(distribution: Distribution, order: float, x: Any, x_prime: Any) -> float:
     """Return the privacy level at a Rényi order, in nats; infinity means the pure level."""
     if np.isinf(order):

@@ -25,10 +25,7 @@ class _GivenRho(Enumerated):
     def _answers(
         self, x: Sequence[float], x_prime: Sequence[float]
     ) -> tuple[Comparison, Comparison, Comparison]:
-        """Return the masses of rho at quadrature nodes, and each answer's chances given rho.
-
-        The chances are of shape (queries, nodes), to be above and to be below.
-        """
+        """Return the masses of rho at nodes, and each answer's chances given it."""
         m = self._mechanism
         p, q = (np.asarray(y, float) - m.threshold for y in (x, x_prime))
         rho_scale, nu_scale = m.noise_scales

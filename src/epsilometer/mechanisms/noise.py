@@ -123,10 +123,7 @@ _ENDS, _HEIGHTS = strips()  # constants of the compiled loops, which may then re
 
 @compiled
 def _points(draws, words, outside):  # type: ignore[no-untyped-def]
-    """Turn each word into a point of a strip: the strip, the sign and the distance.
-
-    ``outside`` marks points beyond the end of the strip above, which may lie above the density.
-    """
+    """Turn words into points of a strip; those ``outside`` may lie above the density."""
     for i in range(draws.size):
         strip = words[i] & np.uint64(255)
         x = np.float64(words[i] >> np.uint64(11)) * _BITS * _ENDS[strip]
@@ -136,11 +133,7 @@ def _points(draws, words, outside):  # type: ignore[no-untyped-def]
 
 @compiled
 def _decide(draws, words, positions, done, spare):  # type: ignore[no-untyped-def]
-    """Keep or redraw the points outside, 1 in 80, by spare words.
-
-    The first ``done`` positions are decided. Return how many are decided now: fewer than all where
-    spare words run out.
-    """
+    """Keep or redraw the points outside, 1 in 80, from ``done`` until spare words run out."""
     used = 0
     for number in range(done, positions.size):
         word = words[positions[number]]

@@ -39,11 +39,7 @@ class ReportNoisyMax(QueryAnswers):
 def _largest_of_equal_answers(
     x: Sequence[float], size: int, scale: float, rng: np.random.Generator
 ) -> Iterator[tuple[slice, Floats, Indices]]:
-    """Yield a block of draws, the largest noisy answer of each group of equal ones, and its index.
-
-    Both have shape ``(different answers, draws)``. Each answer has a random word; only the largest
-    word of a group is turned into Laplace noise.
-    """
+    """Yield a block, and the largest noisy answer and its index, ``(different answers, draws)``."""
     answers, group = np.unique(np.asarray(x, np.float64), return_inverse=True)
     noise = Noise(rng)
     for block in blocks(size, group.size):

@@ -72,10 +72,7 @@ class SparseVector(QueryAnswers):
         return self._bits(np.zeros(size, np.int32), x, rng)
 
     def _bits(self, outputs: Sample, x: Sequence[float], rng: np.random.Generator) -> Sample:
-        """Draw the answers "above" as bits of outputs that are 0.
-
-        A word at or above P(nu < c) is a query noise nu >= c, without a logarithm.
-        """
+        """Draw the answers "above" as bits: a word at or above P(nu < c) is a noise nu >= c."""
         gaps = np.asarray(x, np.float64) - self.threshold
         rho_scale, nu_scale = self.noise_scales
         noise = Noise(rng)

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer.errors import ConfigError, EpsilometerError, suggest
 from epsilometer.models import ID, Fractional, Id, Model, ModelType, parse
 from epsilometer.yaml_files import read_yaml
 from epsilometer_workflow.files.options import Epsilon, Order
@@ -198,17 +198,15 @@ class ClaimsEntry(Model):
     smallest_probability: float | Literal["exact"] | None = None
 
 
+_KINDS = {"around": "a neighbourhood", "entries": "a neighbourhood", "pairs": "named pairs"}
+_KINDS |= {"databases": "databases", "distributions": "distributions"}
+
+
 def _kind_of_inputs(value: object) -> str:
     """Return the intended kind, so that only its errors are reported."""
-    if isinstance(value, dict):
-        if "pairs" in value:
-            return "named pairs"
-        if "databases" in value:
-            return "databases"
-        if "distributions" in value:
-            return "distributions"
-        return "a neighbourhood" if {"around", "entries"} & set(value) else "a grid"
-    return "a list"
+    if not isinstance(value, dict):
+        return "a list"
+    return next((kind for key, kind in _KINDS.items() if key in value), "a grid")
 
 
 Inputs = Annotated[
@@ -366,14 +364,27 @@ def read(path: Path, model: type[ModelType]) -> ModelType:
 
 
 def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
-    """Read one YAML file that maps ids to entries of one model."""
+    """Read one YAML file that maps ids to entries of one model.
+
+    An entry with ``like: NAME`` has all keys of the entry NAME, but for those that it has itself.
+    """
     entries = read_yaml(path)
     if not isinstance(entries, dict) or not entries:
         raise ConfigError(str(path), "", "must map ids to entries")
-    for name in entries:
+    whole = {
+        key: own for key, own in entries.items() if isinstance(own, dict) and "like" not in own
+    }
+    read = {}
+    for name, own in entries.items():
         if not isinstance(name, str) or not re.fullmatch(ID.strip("^$"), name):
             raise ConfigError(str(path), str(name), "an id has letters, digits and ._=- only")
-    return {name: parse(model, entry, str(path), name) for name, entry in entries.items()}
+        like = own.get("like") if isinstance(own, dict) else None
+        if like is not None and like not in [*whole]:
+            message = f"no entry {like!r} without `like` of its own{suggest(str(like), whole)}"
+            raise ConfigError(str(path), f"{name}.like", message)
+        entry = own if like is None else whole[like] | {k: own[k] for k in own if k != "like"}
+        read[name] = parse(model, entry, str(path), name)
+    return read
 
 
 _WORDS = {"title", "caption", "paper", "layout"}  # texts of a report, which no result depends on

@@ -24,11 +24,7 @@ Screened = TypeVar("Screened", bound="_Screened")
 
 @dataclass(frozen=True)
 class _Drawn(Product):
-    """A product of draws of one mechanism at one epsilon on one set of inputs.
-
-    ``n`` is one size: fresh draws have a field of their own. Unless it is ``searchable``, n may not
-    be a search.
-    """
+    """Draws of a mechanism on a set of inputs; only if ``searchable``, n may be a search."""
 
     searchable: ClassVar[bool] = False
 

@@ -115,10 +115,7 @@ def _clear_halves_of(outputs: Iterable[str]) -> None:
 
 
 def _write_benchmark(log_file: Path, usage: Usage) -> None:
-    """Write the usage of a job beside its log, in the columns of Snakemake's own benchmarks.
-
-    Snakemake would measure the process that it started, which may only wait for another.
-    """
+    """Write a job's own usage, as Snakemake's benchmarks do of the process that it started."""
     results, scale, _, *parts = log_file.parts
     path = Path(results, scale, "benchmarks", *parts).with_suffix(".tsv")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -111,10 +111,7 @@ def _image(path: str) -> dict[str, Any]:
 
 
 def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
-    """Return a table of the first rows, and apart from it what is alike in all rows.
-
-    The table has column names, whether these are of numbers, and rows of (text, class).
-    """
+    """Return column names, whether they are of numbers, rows, and what all rows share."""
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
     alike = [name for name in single if not str(name).startswith("paper_")]
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []

@@ -113,10 +113,7 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
 def _levels(
     member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
 ) -> pd.DataFrame:
-    """Return the exact levels of pairs of sides in both directions: delta, where claims are given.
-
-    A row for every pair and claim; NaN is the claim of estimators of the level itself.
-    """
+    """Return exact levels in both directions, a row a pair and claim; delta of a claim."""
     identity = member["identity"]
     law = member["law"] and _law(
         member["law"],

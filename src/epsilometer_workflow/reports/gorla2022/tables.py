@@ -17,7 +17,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
-from epsilometer.exact.base import IntervalDistribution, divergence
+from epsilometer.exact.base import divergence
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.finite import BernoulliPair
@@ -41,7 +41,7 @@ def _laplace(epsilon: float) -> ExactTruncatedLaplace:
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    laws: list[tuple[str, float, float, IntervalDistribution]] = [
+    laws: list[tuple[str, float, float, ExactTruncatedLaplace | ExactTruncatedGaussian]] = [
         ("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)) for scale in scales
     ]
     for sigma in sigmas:
