@@ -9,11 +9,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, ks_2samp
 
 from auditors import functions_of, listed
-from benchmark import compare, figures, measure, tasks
+from benchmark import compare, draws, figures, measure, tasks
 from epsilometer.errors import ConfigError
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import read_columns
 from exhibition.locks import find_lock
 
@@ -329,3 +330,25 @@ def test_a_mistake_is_a_line(tmp_path, old, new, message):
     file.write_text(TASKS.replace(old, new))
     with pytest.raises(ConfigError, match=rf"(?m)^{file}: .*{message}"):
         tasks.read_tasks(file, "smoke")
+
+
+PAPERS = Study(HERE.parents[1] / "config", {"scale": "smoke"})
+DRAWN = [name for name, entry in PAPERS.mechanisms.items() if entry.mechanism in draws.TEXTBOOK]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_textbook_code_draws_as_the_mechanism_does(name):
+    entry, mechanism = PAPERS.mechanisms[name], PAPERS.mechanism(name, 1.0)
+    x = PAPERS.input_values(name, next(iter(entry.inputs)))[1]
+    samplers = draws.TEXTBOOK[entry.mechanism], draws.ours
+    rngs = [np.random.default_rng(seed) for seed in (1, 2)]
+    drawn = [samplers[i](mechanism, x, 20_000, rngs[i]) for i in (0, 1)]
+    columns = [np.asarray(sample, float).reshape(20_000, -1).T for sample in drawn]
+    assert all(ks_2samp(*pair).pvalue > 1e-6 for pair in zip(*columns, strict=True))
+
+
+def test_draws_of_a_report_are_timed_and_counted():
+    files = draws.drawn(PAPERS, "gorla2022").head(1)
+    table, bits = draws.with_seconds(PAPERS, files), 8 * np.dtype(float).itemsize
+    assert table["GB"].sum() == pytest.approx((files["n"] * files["times"]).sum() * bits / 8e9)
+    assert (table[["numpy", "ours"]] > 0).all(axis=None)

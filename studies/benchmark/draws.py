@@ -1,0 +1,191 @@
+"""How long the draws of a report take by NumPy alone, beside what its jobs took.
+
+    PYTHONPATH=src:studies .venv/bin/python -m benchmark.draws [--scale paper] [REPORT ...]
+
+A row a report. ``numpy`` are the CPU seconds of all its draws by textbook code in NumPy, one run
+after another, kept nowhere: who draws with NumPy is not faster. ``ours`` are those of our
+mechanisms. ``sample`` and ``jobs`` are the CPU seconds of the jobs that drew, and of all jobs of
+the report, from results/<scale>/benchmarks (what two reports share is the first's), and ``times``
+is jobs / numpy. Each kind of draws is timed on a part of one run, and counted for all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from epsilometer.mechanisms.base import dimension_of
+from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.parsing import spell
+from epsilometer_workflow.products.reductions import Confirmation, Samples
+
+_TIMED = 2_000_000  # numbers that a timing draws at most
+
+
+def laplace(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Add Laplace noise to each number."""
+    return np.asarray(x) + rng.laplace(0, m.scale, (n, *np.shape(x)))
+
+
+def gaussian(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Add Gaussian noise to each number."""
+    return np.asarray(x) + rng.normal(0, m.sigma, (n, *np.shape(x)))
+
+
+def noisy_max(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Choose the index of the largest noisy answer."""
+    return np.argmax(laplace(m, x, n, rng), axis=1)
+
+
+def continuous_noisy_max(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Choose the largest noisy answer."""
+    return laplace(m, x, n, rng).max(axis=1)
+
+
+def sparse_vector(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Answer query after query, of all draws at once."""
+    rho_scale, nu_scale = m.noise_scales
+    bar = m.threshold + rng.laplace(0, rho_scale, n)
+    bits, running = np.zeros(n, np.int64), np.ones(n, bool)
+    for i, answer in enumerate(x):
+        above = running & (answer + (rng.laplace(0, nu_scale, n) if nu_scale else 0.0) >= bar)
+        bits |= above.astype(np.int64) << i
+        if m.stops:
+            running &= ~above
+    return bits
+
+
+def first_above(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Return the number of the first query above, or that of all queries."""
+    bits = sparse_vector(m, x, n, rng)
+    return np.where(bits > 0, np.log2(np.maximum(bits, 1)).astype(int), m.queries)
+
+
+def noisy_sum(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Add noise to the sum of the people that a draw includes."""
+    people = np.asarray(x, float)
+    if m.included < 1:
+        sums = (rng.random((n, people.size)) < m.included) @ people
+    else:
+        sums = np.full(n, people.sum())
+    return sums + getattr(rng, {"gaussian": "normal"}.get(m.noise, m.noise))(0, 1 / m.epsilon, n)
+
+
+def randomized_bits(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Flip bits, and permute them where they are shuffled."""
+    bits = np.asarray(x) ^ (rng.random((n, len(x))) >= m.truthful)
+    return (rng.permuted(bits, axis=1) if m.shuffled else bits) @ (1 << np.arange(len(x)))
+
+
+def gradient_descent(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Go down step after step, of all draws at once."""
+    theta, mean = np.zeros(n), np.mean(x)
+    for _ in range(m.steps):
+        theta += m.rate * (mean - theta) + rng.normal(0, m.step_noise, n)
+    return theta
+
+
+Sampler = Callable[[Any, Any, int, Any], Any]
+TEXTBOOK: dict[str, Sampler] = {  # mechanisms of other names draw by NumPy alone
+    **dict.fromkeys(("laplace", "laplace_vector", "noisy_histogram"), laplace),
+    **dict.fromkeys(("gaussian", "gaussian_vector"), gaussian),
+    "report_noisy_max": noisy_max,
+    "continuous_noisy_max": continuous_noisy_max,
+    **dict.fromkeys(("sparse_vector", "sparse_vector_bits"), sparse_vector),
+    "sparse_vector_first": first_above,
+    "noisy_sum": noisy_sum,
+    "randomized_bits": randomized_bits,
+    "noisy_gradient_descent": gradient_descent,
+}
+
+
+def ours(m: Any, x: Any, n: int, rng: Any) -> Any:
+    """Draw as the mechanism does."""
+    return m.sample(x, n, rng)
+
+
+def seconds(sampler: Sampler, mechanism: Any, x: Any, n: int, times: int = 3) -> float:
+    """Return the least CPU seconds of n draws, by calls of a part of them."""
+    part = max(min(n, _TIMED // (dimension_of(mechanism) or 1)), 1)
+    rng, spent = np.random.default_rng(0), []
+    for _ in range(times + 1):  # the first may compile
+        start = time.process_time()
+        sampler(mechanism, x, part, rng)
+        spent.append(time.process_time() - start)
+    return min(spent[1:]) * n / part
+
+
+def drawn(study: Study, report: str) -> pd.DataFrame:
+    """Return a row for each file of samples: what is drawn, n, and how often."""
+    rows: dict[str, tuple[Any, ...]] = {}
+    for experiment in study.reports[report].experiments:
+        for c in study.combinations(report, experiment):
+            sides = len(study.input_values(c.mechanism, c.inputs))
+            of = report, c.mechanism, c.epsilon, c.inputs
+            for batch in study.batches(c):
+                runs = batch.last - batch.first + 1
+                rows[Samples.of(study, c, batch).path] = (*of, c.n.first, runs * sides)
+                if c.n.fresh:
+                    rows[Confirmation.of(study, c, batch).path] = (*of, c.n.fresh, 2 * runs)
+    return pd.DataFrame(
+        list(rows.values()), columns=["report", "mechanism", "epsilon", "inputs", "n", "times"]
+    )
+
+
+def with_seconds(study: Study, files: pd.DataFrame) -> pd.DataFrame:
+    """Return the sum over files: gigabytes, and seconds of draws by NumPy and by ours."""
+    rows = []
+    kinds = files.groupby(["report", "mechanism", "epsilon", "inputs", "n"], as_index=False)
+    for row in kinds["times"].sum().itertuples():
+        mechanism = study.mechanism(row.mechanism, row.epsilon)
+        x = study.input_values(row.mechanism, row.inputs)[0]
+        entries, size = study.numbers(row.mechanism, row.epsilon)
+        textbook = TEXTBOOK.get(study.mechanisms[row.mechanism].mechanism, ours)
+        ways = {"numpy": textbook, "ours": ours}
+        spent = {way: row.times * seconds(draw, mechanism, x, row.n) for way, draw in ways.items()}
+        rows.append({"report": row.report, "GB": row.times * row.n * entries * size / 1e9, **spent})
+    return pd.DataFrame(rows).groupby("report").sum()
+
+
+def of_jobs(files: pd.DataFrame, scale: str) -> pd.DataFrame:
+    """Return the measured CPU seconds of jobs, by report: of those that draw, and of all."""
+    owners = {report: report for report in files["report"]}
+    for file in files.itertuples():
+        owners.setdefault(
+            f"{file.mechanism}/epsilon={spell(file.epsilon)}/{file.inputs}", file.report
+        )
+    rows = []
+    folder = Path(f"results/{scale}/benchmarks")
+    for path in folder.rglob("*.tsv"):
+        stage, *parts = path.relative_to(folder).parts
+        owner = owners.get(parts[0]) or owners.get("/".join(parts[:3])) if parts else stage[:-4]
+        spent = float(pd.read_csv(path, sep="\t")["cpu_time"].iloc[0])
+        draws = spent if stage in ("samples", "confirmations") else 0.0
+        rows.append({"report": owner, "sample": draws, "jobs": spent})
+    return pd.DataFrame(rows, columns=["report", "sample", "jobs"]).groupby("report").sum()
+
+
+def main() -> None:
+    """Print the table of a scale."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("reports", nargs="*", help="all, if not given")
+    parser.add_argument("--scale", default="paper")
+    options = parser.parse_args()
+    study = Study("config", {"scale": options.scale})
+    files = pd.concat([drawn(study, report) for report in options.reports or study.reports])
+    table = with_seconds(study, files).join(of_jobs(files, options.scale))
+    table.loc["all"] = table.sum()
+    table["times"] = table["jobs"] / table["numpy"]
+    print(f"{platform.processor() or platform.machine()}, NumPy {np.__version__}, {options.scale}")
+    print(table.round(2).to_string())
+
+
+if __name__ == "__main__":
+    main()
