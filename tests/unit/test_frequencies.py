@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.densities.frequencies import _of_ranks, cell_frequencies, frequencies
+from epsilometer.densities.frequencies import _ranks, cell_frequencies, frequencies
 from epsilometer.errors import ArgumentError
 
 
@@ -41,15 +41,42 @@ def test_it_is_of_ranks_only_and_takes_infinities():
         np.testing.assert_array_equal(cell_frequencies(changed(x), changed(y), 40), plain)
 
 
-@pytest.mark.parametrize("ties", [False, True])
-def test_values_of_ranks_are_those_of_both_sides_merged(ties):
+def sorted_frequencies(x, y, cells):
+    """Count in the same cells, by sorting all draws of both sides."""
+    merged = np.sort(np.concatenate([x, y]))
+    starts = merged[_ranks(merged.size, cells)]
+    repeated = starts[1:][starts[1:] == starts[:-1]]
+    edges = np.unique([*starts, *np.nextafter(repeated, np.inf)])
+    below = [np.searchsorted(np.sort(side), edges) for side in (x, y)]
+    held = [np.diff(b, prepend=0, append=s.size) for b, s in zip(below, (x, y), strict=True)]
+    return [side[sum(held) > 0] / side.sum() for side in held]
+
+
+DRAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "far tails": lambda rng, n: rng.standard_cauchy(n) ** 5,
+    "a lattice": lambda rng, n: np.rint(3 * rng.normal(size=n)),
+    "one value": lambda _, n: np.zeros(n),
+    "an atom beside a narrow peak": lambda rng, n: (
+        rng.integers(2, size=n) * (1 + 1e-9 * rng.random(n))
+    ),
+    "subnormal": lambda rng, n: 1e-310 * rng.normal(size=n),
+    "huge": lambda rng, n: 1e308 * rng.normal(size=n).clip(-1.7, 1.7),
+    "infinite": lambda rng, n: np.where(rng.random(n) < 0.1, -np.inf, rng.normal(size=n)),
+    "in order": lambda rng, n: np.sort(rng.exponential(size=n)),
+}
+
+
+@pytest.mark.parametrize("draws", DRAWS.values(), ids=DRAWS)
+@pytest.mark.parametrize("sizes", [(1, 9), (700, 300), (20_000, 41_000)])
+def test_cells_are_those_of_sorted_draws(draws, sizes):
     rng = np.random.default_rng(4)
-    for _ in range(500):
-        sides = [np.sort(rng.normal(k, 2, rng.integers(1, 30))) for k in (0, 3)]
-        if ties:
-            sides = [np.rint(side) for side in sides]
-        merged = np.sort(np.concatenate(sides))
-        assert (_of_ranks(*sides, np.arange(merged.size)) == merged).all()
+    for cells in (2, 30, 1000):
+        sides = [draws(rng, n) for n in sizes]
+        for ours, theirs in zip(
+            cell_frequencies(*sides, cells), sorted_frequencies(*sides, cells), strict=True
+        ):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize(

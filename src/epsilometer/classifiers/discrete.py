@@ -97,19 +97,13 @@ class FittedHamming:
     def _log_odds(self, queries: Integers) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
-        shape = len(queries), _BITS
-        cumulative = [
-            np.bincount(cell, np.tile(side, len(queries)), len(queries) * _BITS)
-            .reshape(shape)
-            .cumsum(axis=1)
-            for side in (self.counts, self.counts_prime)
-        ]
-        # the distance of the k-th
-        radius = (cumulative[0] + cumulative[1] < self.k).sum(axis=1, keepdims=True)
-        within = [np.take_along_axis(side, radius, 1).ravel() for side in cumulative]
-        previous = np.maximum(radius - 1, 0)
-        closer = [
-            np.where(radius > 0, np.take_along_axis(side, previous, 1), 0.0).ravel()
-            for side in cumulative
-        ]
+        votes, size = (self.counts, self.counts_prime), len(queries) * _BITS
+        counted = (np.bincount(cell, np.tile(side, len(queries)), size) for side in votes)
+        steps = (side.reshape(-1, _BITS).cumsum(axis=1) for side in counted)
+        cumulative = [np.pad(side, ((0, 0), (1, 0))) for side in steps]  # from distance -1 on
+        kth = (cumulative[0] + cumulative[1] < self.k).sum(axis=1, keepdims=True)
+        closer, within = (
+            [np.take_along_axis(side, at, 1).ravel() for side in cumulative]
+            for at in (kth - 1, kth)
+        )
         return shared_log_odds(closer, within, self.k)

@@ -100,11 +100,7 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
 
 @compiled
 def _window_counts(points, before, k, left, queries, counts):  # type: ignore[no-untyped-def]
-    """Count sorted queries by the number of their k neighbours that are from x'.
-
-    The first window is at ``left``. Return the number of queries with ties outside the window: they
-    are not counted but moved to the front of ``queries``.
-    """
+    """Count queries by their neighbours from x'; return how many, with ties, move to the front."""
     ties = 0
     last = points.size - k
     for q in queries:

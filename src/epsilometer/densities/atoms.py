@@ -12,8 +12,7 @@ _SHARE = 5e-4  # smallest share of the draws in an atom
 _LEAST = 10  # smallest number of draws in an atom
 _NEAR = 0.1  # smallest share of the draws within a bandwidth of an atom
 _CLEAR = 4.0  # standard deviations by which an atom exceeds that share
-_SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more draws than _MANY
-_MANY = 10**6
+_SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more than a million draws
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
 
 
@@ -30,7 +29,7 @@ def refuse_atoms(*sides: Floats) -> None:
     for columns in zip(*entries, strict=True):
         draws = [np.ascontiguousarray(column, np.float64) for column in columns]
         total = sum(side.size for side in draws)
-        counts = np.zeros(_SLOTS[total > _MANY], np.int32)
+        counts = np.zeros(_SLOTS[total > 10**6], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
             raise ArgumentError("outputs", "are mixed: some entries are not numbers")
         least = max(_LEAST, _SHARE * total)

@@ -22,13 +22,12 @@ from epsilometer import checks
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 
-PURE = math.inf
 _BEYOND = 10**40  # plans above this are refused
 
 
 @cache
 def histogram_cells(
-    *, gamma: float, lipschitz: float, width: float = 1.0, order: float = PURE
+    *, gamma: float, lipschitz: float, width: float = 1.0, order: float = math.inf
 ) -> int:
     """Return m, equation (6), or the smallest m with (15) at a finite order.
 
@@ -70,7 +69,7 @@ def failure_bound(
     width: float = 1.0,
     outcomes: int | None = None,
     smallest_probability: float | None = None,
-    order: float = PURE,
+    order: float = math.inf,
     union: bool = True,
 ) -> float:
     """Return the left side of (7), or 1 minus (16): the chance that n samples miss the precision.
@@ -110,7 +109,7 @@ def input_buckets(
     lipschitz: float,
     lipschitz_input: float,
     width: float = 1.0,
-    order: float = PURE,
+    order: float = math.inf,
 ) -> int:
     """Return k, the grid points on inputs in [0, 1] (Algorithm 2, step 3; (18) at finite order).
 
