@@ -162,6 +162,9 @@ def differences(
     """
     rows = sizes[0] - sizes[1] if len(sizes) == 2 else 0
 
+    def of_rows(x: Any, x_prime: Any) -> bool:
+        return rows != 0 and type(x) is type(x_prime) is int and x - x_prime == rows
+
     def found(rank: int, kind: str, call: Record, text: str, detail: str = "") -> Any:
         key = kind, call["name"], str(call["frames"][:1]), detail
         finding = finding_at(call["frames"], kind, text)
@@ -188,20 +191,15 @@ def differences(
             if name in _DATA or (name == "a" and not isinstance(given.get("a"), int)):
                 yield found(7, "data", a, f"{title} draws from {both(*pairs[name])}", name)
             else:
-                by_rows = rows != 0 and _is_step(*pairs[name], rows)
+                by_rows = of_rows(*pairs[name])
                 rank = _EXPLAINED if by_rows else 3 if name in _MILD else 1
                 yield found(rank, "argument", a, text, "" if by_rows else name)
         if numbers:
-            by_rows = rows != 0 and _is_step(a["count"], b["count"], rows)
+            by_rows = of_rows(a["count"], b["count"])
             text = f"{title} draws {a['count']} numbers on x, {b['count']} on x'"
             yield found(_EXPLAINED if by_rows else 1, "number", a, text)
             if not by_rows:
                 return
-
-
-def _is_step(x: Any, x_prime: Any, rows: int) -> bool:
-    """Tell whether two whole numbers differ by so many rows."""
-    return type(x) is int and type(x_prime) is int and x - x_prime == rows
 
 
 def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:

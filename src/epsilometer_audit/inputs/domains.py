@@ -72,13 +72,8 @@ def domain(
     Parameters
     ----------
     declaration
-        A mapping; docs/audit.md has all keys. ``{"values": [lower, upper]}`` are numbers, vectors
-        with a ``length``; ``{"choices": [...]}`` one of some values; ``{"bits": n}`` lists of zeros
-        and ones; ``{"rows": ..., "length": [shortest, longest]}`` tables, lists of rows, which are
-        one of these, several in a list, or several by their names; ``{"counts": [lower, upper],
-        "keys": [...]}`` a count of each key; ``{"patterns": n}`` the ten of askin2022.
-        ``neighbours`` or a ``distance`` say which are neighbours. ``limit`` and ``seed`` may stand
-        in it, too.
+        A mapping, as ``{"rows": {"values": [0, 5]}, "length": [0, 20]}``; docs/audit.md has all
+        kinds and keys. ``limit`` and ``seed`` may stand in it, too.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
     seed
@@ -168,12 +163,10 @@ def _ends(where: str, value: Any, *, equal: bool = False) -> tuple[Any, Any]:
 
 
 def _sizes(where: str, value: Any, *, equal: bool = False) -> tuple[int, int]:
-    low, high = _ends(where, value, equal=equal)
+    """Return two numbers; if they may be ``equal``, one stands for both."""
+    both = [value] * 2 if equal and not isinstance(value, Sequence) else value
+    low, high = _ends(where, both, equal=equal)
     return _size(where, low, 0), _size(where, high, 0)
-
-
-def _lengths(where: str, value: Any) -> tuple[int, int]:
-    return _sizes(where, value if isinstance(value, Sequence) else [value] * 2, equal=True)
 
 
 def _one_of(*known: Any) -> Callable[[str, Any], Any]:
@@ -185,24 +178,17 @@ def _one_of(*known: Any) -> Callable[[str, Any], Any]:
     return checked
 
 
-def _options(where: str, value: Any) -> list[Any]:
-    if not _is_list(value) or len(value) < 2:
-        _must(where, "a list of two values or more", value)
+def _different(where: str, value: Any, least: int, kind: type, wanted: str) -> list[Any]:
+    right = _is_list(value) and len(value) >= least and all(isinstance(x, kind) for x in value)
+    if not right:
+        _must(where, wanted, value)
     try:
-        texts = [json.dumps(option, allow_nan=False) for option in value]
+        texts = [json.dumps(each, allow_nan=False) for each in value]
     except (TypeError, ValueError):
         _must(where, "values as JSON has them", value)
     ((text, times),) = Counter(texts).most_common(1)
     if times > 1:
         raise ArgumentError(where, f"has {shortened(text)} twice")
-    return list(value)
-
-
-def _words(where: str, value: Any) -> list[str]:
-    if not _is_list(value) or not value or not all(isinstance(key, str) for key in value):
-        _must(where, "a list of words", value)
-    if len(set(value)) < len(value):
-        raise ArgumentError(where, "has a key twice")
     return list(value)
 
 
@@ -226,18 +212,26 @@ _KEYS: dict[str, dict[str, Callable[[str, Any], Any]]] = {  # of each kind, with
         "norm": _one_of(*NORMS),
         "neighbours": _one_of(_ANY),
     },
-    "choices": {"choices": _options, "neighbours": _one_of(_ANY)},
+    "choices": {
+        "choices": partial(_different, least=2, kind=object, wanted="a list of two values or more"),
+        "neighbours": _one_of(_ANY),
+    },
     "bits": {"bits": _size, "neighbours": _one_of(_FLIP, _ANY)},
     "rows": {
         "rows": _rows,
-        "length": _lengths,
+        "length": partial(_sizes, equal=True),
         "neighbours": _one_of(_ADD, _REPLACE, _NULL, _ORDER),
         "null": lambda _, value: value,
         "user": lambda _, value: value,
         "per user": _size,
         "frame": _one_of(*_FRAMES),
     },
-    "counts": {"counts": _sizes, "keys": _words, "changed": _size, "frame": _one_of(*_FRAMES)},
+    "counts": {
+        "counts": _sizes,
+        "keys": partial(_different, least=1, kind=str, wanted="a list of words"),
+        "changed": _size,
+        "frame": _one_of(*_FRAMES),
+    },
     "patterns": {"patterns": partial(_size, minimum=2)},
 }
 DOMAIN_KINDS = tuple(_KEYS)

@@ -46,10 +46,7 @@ class Sources:
         """Put every source into a state that follows from a seed."""
         with self.recorder.paused():
             self._system.seed(seed)
-            random.seed(seed)
-            if np is not None:
-                np.random.seed(seed % 2**32)
-            for i, source in enumerate(self._known, start=1):
+            for i, source in enumerate(self._known, start=1):  # also those of modules
                 source_seed = (seed + 7919 * i) % 2**32
                 with contextlib.suppress(Exception):  # of the user's own kind
                     if hasattr(source, "seed"):
@@ -98,16 +95,16 @@ class Sources:
         self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
         parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
-        tokens = dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
-        for name, names in {**parameters, **tokens}.items():
-            function = getattr(secrets, name)
-            self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", names))
+        parameters |= dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
+        for name, names in parameters.items():
+            function = self.recorder.wrapped(getattr(secrets, name), f"secrets.{name}", names)
+            self._put(secrets, name, function)
 
     def _patch_python(self) -> None:
         hidden: Any = random._inst
         hidden.title, random.SystemRandom.title = "random.", "SystemRandom."  # type: ignore[attr-defined]
         for kind in (random.Random, random.SystemRandom):
-            for name in dir(random.Random) if kind is random.Random else list(vars(kind)):
+            for name in dir(kind) if kind is random.Random else list(vars(kind)):
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
                     setattr(kind, name, self.recorder.wrapped(function, _titled(name)))
@@ -116,10 +113,9 @@ class Sources:
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
-        random_class: Any = random.Random
-        random_class.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
-        start = random_class.__init__
-        random_class.__init__ = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
+        own: Any = random.Random
+        own.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
+        own.__init__ = self.recorder.wrapped(own.__init__, lambda _: "Random", "seed", "seed")
         for name in list(vars(random)):
             function = vars(random)[name]
             if getattr(function, "__self__", None) is hidden:
@@ -173,8 +169,7 @@ class Sources:
             start(source, seed)
 
         def reduced(source: Any) -> Any:
-            parts = base.__reduce__(source)
-            return (type(source), (source._bit_generator,), *parts[2:])
+            return (type(source), (source._bit_generator,), *base.__reduce__(source)[2:])
 
         members.update(__init__=begin, __reduce__=reduced, __module__="numpy.random")
         return Kind(base.__name__, (base,), members)
