@@ -17,9 +17,8 @@ import pytest
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import audit, pure
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.explaining.comparing import cause_of, same
+from epsilometer_audit.explaining.comparing import cause_of, same, value_text
 from epsilometer_audit.explaining.explain import explain, explained
-from epsilometer_audit.explaining.words import value_text
 from epsilometer_audit.serving.loading import load
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.serving.replay import replaying

@@ -12,8 +12,7 @@ from epsilometer import checks
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
-from epsilometer_audit.explaining.comparing import cause_of
-from epsilometer_audit.explaining.words import Cause, Finding
+from epsilometer_audit.explaining.comparing import Cause, Finding, cause_of
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.question import source_of
 from epsilometer_audit.serving.replay.replaying import forked, replayed
