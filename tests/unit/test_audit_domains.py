@@ -409,6 +409,7 @@ TYPED = {
         "truth": {"choices": [True, False]},
         "mixed": {"choices": [1, "a"]},
         "bits": {"bits": 2},
+        "levels": {"choices": [0.5, 1.5]},
     },
     "length": [0, 2],
     "user": "id",
@@ -426,8 +427,8 @@ def text_of(x):
 @pytest.mark.parametrize(
     ("library", "types"),
     [
-        ("pandas", "int64 int64 Int64 float64 float64 object bool object object"),
-        ("polars", "Int64 Int64 Int64 Float64 Float64 String Boolean Object Object"),
+        ("pandas", "int64 int64 Int64 float64 float64 object bool object object float64"),
+        ("polars", "Int64 Int64 Int64 Float64 Float64 String Boolean Object Object Float64"),
     ],
 )
 def test_a_function_gets_a_data_frame(library, types):
@@ -436,9 +437,9 @@ def test_a_function_gets_a_data_frame(library, types):
     sizes, missing = set(), set()
     for x, _ in ea.domain({**TYPED, "frame": library}, limit=40).values():
         ((size, *told),) = source.draw(x, 1, 0)
-        assert told[:9] == types.split()
+        assert told[:10] == types.split()
         sizes.add(size)
-        missing.add(tuple(count > 0 for count in told[9:]))
+        missing.add(tuple(count > 0 for count in told[10:]))
     assert {1, 2, 3} <= sizes
     gaps = 2 if library == "pandas" else len(TYPED["rows"]) + 1  # NaN is no null of polars
     assert any(each[2] and each[gaps] for each in missing)
