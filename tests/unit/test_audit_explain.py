@@ -136,10 +136,10 @@ RETURNED = {  # what a mechanism returns, in one line; a pattern of the first fi
         "argument: stats.laplace.rvs gets scale = 1"
     ),
     "rng.laplace() if sum(x) < 2 else 2.0": (
-        r"call: call 1 is laplace\(loc=0, scale=1\) at .*:8 on x, none \(no more calls\) on x'"
+        r"call: call 1 is laplace\(loc=0, scale=1\) at .*:7 on x, none \(no more calls\) on x'"
     ),
     "rng.laplace() if sum(x) < 2 else x['a']": (
-        r"call: call 1 is laplace\(.*\) at .* on x, none \(TypeError: .* \(mechanism.*:8"
+        r"call: call 1 is laplace\(.*\) at .* on x, none \(TypeError: .* \(mechanism.*:7"
     ),
     "float(rng.choice(x))": r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'$",
     "rng.normal(0, 1, len(x)).sum()": "number: normal draws 2 numbers on x, 3 on x'$",
