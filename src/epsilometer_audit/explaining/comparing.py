@@ -20,7 +20,6 @@ from epsilometer_audit.serving.modules import is_library
 
 Record = Mapping[str, Any]
 """A call, a draw, or a run (draws on ``x``, ``x_prime`` and x ``again``); see `replayed`."""
-_ROWS = 3  # printed findings
 _CLOSE = 1e-9  # relative difference below which numbers count as the same
 _CHANCE = 1e-3  # of a false finding that noise is kept
 _FEW = 3  # runs that show noise in an output
@@ -79,7 +78,7 @@ class Cause:
 
     def __str__(self) -> str:
         lines = []
-        for finding in self.findings[:_ROWS]:
+        for finding in self.findings[:_MOST]:
             often = "" if finding.runs >= self.runs else f" ({finding.runs} of {self.runs} runs)"
             lines.append(f"{finding.words}{often if finding.runs else ''}")
             code = ": ".join(filter(None, (finding.place, finding.line)))
@@ -101,7 +100,7 @@ def cause_of(replay: Record, sizes: Sequence[int] = ()) -> Cause:
 
 def _findings(replay: Record, runs: Sequence[Record], sizes: Sequence[int]) -> list[_Ranked]:
     every, unseen = len(runs), sum(not run["repeated"] for run in runs)
-    traces = [run[side] for run in runs for side in ("x", "x_prime")]
+    traces = [run[side] for run in runs for side in _SIDES]
     outputs = [
         [trace[key] for key in ("output", "second") for trace in side if key in trace]
         for side in (traces[::2], traces[1::2])
@@ -172,15 +171,21 @@ def _of_kept_state(runs: Sequence[Record]) -> Iterator[_Ranked]:
 
 def _without_noise(runs: Sequence[Record], *outputs: Sequence[Any]) -> list[_Ranked]:
     """Return the first part of outputs that has no noise, but is not the same on x and x'."""
-    sides = [[dict(parts_of(output)) for output in side] for side in outputs]
+    steady = _steady([[dict(parts_of(output)) for output in side] for side in outputs])
+    for name, *pair in steady if len(runs) >= _FEW else ():
+        verb = "are" if name.startswith("keys") else "is"
+        text = f"{name or 'the output'} {verb} always {_both(*pair)}: without noise"
+        finding = _placed(Finding("without noise", text, runs=len(runs)), runs[0])
+        return [(2, replace(finding, textbook=_TEXTBOOK["without noise"]))]
+    return []
+
+
+def _steady(sides: Sequence[Sequence[Record]]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the values that are always the same on x, and on x', but not the same on both."""
     for name in dict.fromkeys(name for side in sides for parts in side for name in parts):
         x, y = ([parts.get(name, _MISSING) for parts in side] for side in sides)
-        if len(runs) >= _FEW and _all_same(x) and _all_same(y) and not same(x[0], y[0]):
-            verb = "are" if name.startswith("keys") else "is"
-            text = f"{name or 'the output'} {verb} always {_both(x[0], y[0])}: without noise"
-            finding = _placed(Finding("without noise", text, runs=len(runs)), runs[0])
-            return [(2, replace(finding, textbook=_TEXTBOOK["without noise"]))]
-    return []
+        if _all_same(x) and _all_same(y) and not same(x[0], y[0]):
+            yield name, x[0], y[0]
 
 
 def _of_calls(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[_Ranked]:
@@ -200,10 +205,9 @@ def _of_calls(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[_Ranked]
 def differences(
     x: Record, x_prime: Record, sizes: Sequence[int] = ()
 ) -> Iterator[tuple[Any, int, Finding]]:
-    """Yield the calls of two draws that are not the same, until their sequences diverge.
+    """Yield a key, equal in all runs, a rank, and a finding of each call that is not the same.
 
-    Each is a key, equal in all runs, a rank, and a finding. They go on after a number of draws that
-    differs as the ``sizes`` of the inputs do, which is no fault.
+    It ends where the calls part, but not if numbers differ as ``sizes`` do, which is no fault.
     """
     rows = sizes[0] - sizes[1] if len(sizes) == 2 else 0
 
@@ -253,9 +257,9 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     differ = [run for run in alike if not same(run["x"]["output"], run["x_prime"]["output"])]
     if not differ:
         return []
-    sides = (dict(parts_of(differ[0][side]["output"])) for side in ("x", "x_prime"))
-    texts = [f"{k} is {_both(*pair)}".removeprefix(" is ") for k, pair in _pairs(*sides).items()]
-    texts = texts or [_both(differ[0]["x"]["output"], differ[0]["x_prime"]["output"])]
+    x, x_prime = (differ[0][side]["output"] for side in _SIDES)
+    parts = _pairs(dict(parts_of(x)), dict(parts_of(x_prime))) or {"": (x, x_prime)}
+    texts = [f"{name} is {_both(*pair)}".removeprefix(" is ") for name, pair in parts.items()]
     texts[_MOST:] = [f"{len(texts) - _MOST} more differ"] if len(texts) > _MOST else []
     text = f"same calls and noise, another output: {'; '.join(texts)}"
     finding = Finding("output", text, runs=len(differ))
@@ -265,19 +269,14 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     return [(4, replace(finding, more=tuple(more)[:_MOST]))]
 
 
-def _without_noise_inside(runs: Sequence[Record]) -> Iterator[str]:
-    """Yield values at the end of a function that have no noise, and are not the same on x and x'.
-
-    Collections come first, such as counts before noise is added.
-    """
+def _without_noise_inside(runs: Sequence[Record]) -> list[str]:
+    """Return values at the end of a function without noise; first collections, such as counts."""
     ends = [
         [dict(*(step[2] for step in run[side]["steps"][-1:])) for run in runs] for side in _SIDES
     ]
-    names = [name for name in ends[0][0] if all(name in end for side in ends for end in side)]
-    for name in sorted(names, key=lambda name: not isinstance(ends[0][0][name], list | dict)):
-        x, x_prime = ([end[name] for end in side] for side in ends)
-        if name != "return" and _all_same(x) and _all_same(x_prime) and not same(x[0], x_prime[0]):
-            yield f"{name} = {_both(x[0], x_prime[0])}"
+    found = [each for each in _steady(ends) if each[0] != "return" and _MISSING not in each]
+    found.sort(key=lambda each: not isinstance(each[1], list | dict))
+    return [f"{name} = {_both(*pair)}" for name, *pair in found]
 
 
 def _placed(finding: Finding, run: Record) -> Finding:
@@ -343,14 +342,8 @@ def parts_of(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, output
 
 
-# --- words ----------------------------------------------------------------------------------------
-
-
 def _finding_at(lines: Sequence[Any], kind: str, words: str, runs: int = 0) -> Finding:
-    """Return a finding at the first of ``lines``, those of a call and its callers, if any.
-
-    A call by a library is shown with its callers up to the user's line, the innermost in each file.
-    """
+    """Return a finding at the first line, with callers of libraries up to the user's line."""
     callers = []
     for inner, outer in pairwise(lines):
         if not is_library(inner[0]):

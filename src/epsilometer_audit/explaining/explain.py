@@ -79,10 +79,9 @@ def explain(
 
 
 def explained(verdict: Verdict, mechanism: Any) -> Verdict:
-    """Return a violated or invalid verdict with the cause on its pair; others as they are.
+    """Return a violated or invalid verdict with its cause, or an error; others as they are.
 
-    The cause of an invalid one is in its seeds only, as that needs no x'. An error takes the place
-    of the cause; the verdict stays.
+    The cause of an invalid one is in its seeds only, as that needs no x'.
     """
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict

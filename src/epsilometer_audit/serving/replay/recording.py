@@ -154,9 +154,9 @@ def is_of_user(file: str) -> bool:
 
 
 def frames_of(frame: FrameType | None) -> list[Any] | None:
-    """Return the files and lines of the callers, the innermost first.
+    """Return files and lines of the callers, the innermost first; None for calls of an import.
 
-    Return None for calls during an import, of a library, or of any module while draws are made.
+    So it is for libraries, and for any module while draws are made.
     """
     frames: list[Any] = []
     imported = False
