@@ -108,17 +108,21 @@ def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     mu = claim.mu
 
     def refuted_level(rule: Rule) -> float:
-        def enough(right: int) -> bool:
-            return Counted(rule, right, canaries, 1.0).at_one_epsilon(mu)[0] <= alpha
-
-        return _gaussian_level(rule, canaries, _fewest(rule, enough), 0.5)
+        least = _fewest(rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu)[0])
+        return _gaussian_level(rule, canaries, least, 0.5)
 
     return [min(rules, key=refuted_level)]
 
 
-def _fewest(rule: Rule, enough: Callable[[int], bool]) -> int:
-    """Return the fewest right guesses that are enough; more than all if none are."""
-    return bisect_left(range(rule.guesses + 1), True, key=enough)
+def _fewest(
+    rule: Rule, canaries: int, share: float, alpha: float, p_value: Callable[[Counted], float]
+) -> int:
+    """Return the fewest right guesses that refute a claim; more than all if none do."""
+
+    def refutes(right: int) -> bool:
+        return p_value(Counted(rule, right, canaries, share)) <= alpha
+
+    return bisect_left(range(rule.guesses + 1), True, key=refutes)
 
 
 def requested_rules(
@@ -262,13 +266,9 @@ def detectable(
     from scipy.special import betaincinv, logit
 
     def smallest(rule: Rule) -> float | None:
-        r = rule.guesses
-
-        def enough(right: int) -> bool:
-            counted = Counted(rule, right, canaries, share_of(1.0, len(rules)))
-            return counted.p_value_of(claim) <= alpha
-
-        if (least := _fewest(rule, enough)) > r:
+        r, share = rule.guesses, share_of(1.0, len(rules))
+        least = _fewest(rule, canaries, share, alpha, lambda counted: counted.p_value_of(claim))
+        if least > r:
             return None
         if isinstance(claim, Gaussian):
             return _gaussian_level(rule, canaries, least, _POWER)

@@ -78,13 +78,7 @@ def _result(name: str, faults: Iterator[str]) -> Check:
 
 
 def check(
-    draw: Draw,
-    inputs: Sequence[Any],
-    *,
-    draws: int,
-    seed: int,
-    seeded: bool,
-    alpha: float = ALPHA,
+    draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: bool, alpha: float = ALPHA
 ) -> list[Check]:
     """Check whether draws are independent and of one distribution; see the module.
 
