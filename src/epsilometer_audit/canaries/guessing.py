@@ -226,10 +226,10 @@ def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> flo
         own = int(np.searchsorted(levels, claim.mu))
         below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
         first = bisect_left(levels, True, below, above, key=stands)
-        return float(levels[first - 1]) if first else -1.0
-    levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
-    p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
-    first = int(np.argmax(p > alpha))  # the highest level is never refuted
+    else:
+        levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
+        p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
+        first = int(np.argmax(p > alpha))  # the highest level is never refuted
     return float(levels[first - 1]) if first else -1.0
 
 

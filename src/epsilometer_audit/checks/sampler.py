@@ -163,25 +163,24 @@ def check_drawn(
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
     if (repeated := _repetitions(sides, limit)).result == "failed":
         return repeated
-    early = [
+    faults = [
         f"{side.name}, late outputs differ from early ones: state is kept between calls"
         for side in sides
         for score, most in _limited(side, limit / len(sides))
         if shuffled.by_time(score) <= most
     ]
-    if not early and shuffled.calls_p([s.scores for s in sides], calls, rng, limit) <= limit:
+    if not faults and shuffled.calls_p([s.scores for s in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
-        early = [f"{text}share noise, or state is kept between calls"]
-    if early:
-        return Check("order of calls", "failed", early[0])
+        faults = [f"{text}share noise, or state is kept between calls"]
+    if faults:
+        return Check("order of calls", "failed", faults[0])
     for side in sides:
         for score, most in _limited(side, limit / len(sides)):
             if shuffled.serial_p(_stretches(score, _LONG), rng, most) <= most:
                 text = f"{side.name}, {_DEPENDS}: its draws share noise"
                 return Check("independent draws", "failed", text)
-    return Check(
-        "order of calls", "passed", "early and late outputs of the audit have the same law"
-    )
+    text = "early and late outputs of the audit have the same law"
+    return Check("order of calls", "passed", text)
 
 
 def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool) -> Check:

@@ -63,10 +63,10 @@ class Sources:
             if issubclass(type(source), self._kinds) and not isinstance(source, random.SystemRandom)
         ]
         gc.freeze()  # what has been looked at is looked at no more, and stays in memory of forks
-        module = sys.modules.get("scipy.stats._distn_infrastructure")
+        module: Any = sys.modules.get("scipy.stats._distn_infrastructure")
         if module is not self._stats:
-            self._stats = module
-            self._patch_stats(module)
+            self._stats, kind = module, module.rv_generic  # which scales NumPy's draws
+            kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", _of_stats)
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
         old = vars(owner).get(name)
@@ -174,15 +174,11 @@ class Sources:
         members.update(__init__=begin, __reduce__=reduced, __module__="numpy.random")
         return Kind(base.__name__, (base,), members)
 
-    def _patch_stats(self, module: Any) -> None:
-        """Record ``scipy.stats``, which scales NumPy's draws."""
 
-        def parameters(source: Any) -> str:
-            scale = "scale=1.0, " if hasattr(source, "pdf") else ""
-            return f"{source.shapes or ''}, loc=0.0, {scale}size, random_state"
-
-        kind = module.rv_generic
-        kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", parameters)
+def _of_stats(law: Any) -> str:
+    """Return the parameters of draws from a law of ``scipy.stats``."""
+    scale = "scale=1.0, " if hasattr(law, "pdf") else ""
+    return f"{law.shapes or ''}, loc=0.0, {scale}size, random_state"
 
 
 def _titled(name: str) -> Callable[[Any], str]:
