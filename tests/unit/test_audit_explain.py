@@ -3,10 +3,8 @@
 import copy
 import json
 import math
-import os
 import random
 import re
-import subprocess
 import sys
 import textwrap
 import time
@@ -22,7 +20,8 @@ from epsilometer_audit.explaining.explain import explain, explained
 from epsilometer_audit.serving.loading import load
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.serving.replay import replaying
-from epsilometer_audit.serving.replay.recording import summary
+from epsilometer_audit.serving.replay.patching import Sources
+from epsilometer_audit.serving.replay.recording import Recorder, summary
 from epsilometer_audit.serving.replay.replaying import forked, replayed
 from epsilometer_audit.sources import callables as sources
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
@@ -49,50 +48,29 @@ def written(tmp_path):
     return written
 
 
-ALL_AT_ONCE = """
-import json, sys
-from epsilometer_audit.serving.replay import replaying
-from epsilometer_audit.serving.loading import load
-from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.serving.replay.patching import Sources
-from epsilometer_audit.serving.replay.recording import Recorder
-from epsilometer_audit.serving.replay.replaying import replayed
-
-sources = Sources(Recorder())
-recorded = {}
-for name, (place, pair) in json.load(sys.stdin).items():
-    seeds = [1, 2, 3, 4, 5] if "sampled" in name else [1, 2, 3]  # a row is sampled in some runs
-    recorded[name] = replayed(lambda: load(place), pair, seeds, 60, sources)
-print(json.dumps(recorded))
-"""
-
-
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """Recordings of all mechanisms below, by name: in one process, as each start takes time."""
-    return json.loads(
-        (build_once(record, "recorded", tmp_path_factory) / "recorded.json").read_text()
-    )
+    return json.loads(build_once(record, "recorded", tmp_path_factory).read_text())
 
 
-def record(folder):
+def record(file):
     """Write recordings of all mechanisms."""
-    folder.mkdir()
-    cases = {}
-    for i, (name, (body, pair)) in enumerate(MECHANISMS.items()):
-        file = folder / f"mechanism{i}.py"
-        file.write_text(IMPORTS + textwrap.dedent(body))
-        cases[name] = (f"{file}:f", pair)
-    done = subprocess.run(
-        [sys.executable, "-c", ALL_AT_ONCE],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": "src"},
-    )
-    assert done.returncode == 0, done.stderr
-    (folder / "recorded.json").write_text(done.stdout)
+    places = {}
+    for i, (name, (body, _)) in enumerate(MECHANISMS.items()):
+        module = file.with_name(f"mechanism{i}.py")
+        module.write_text(IMPORTS + textwrap.dedent(body))
+        places[name] = f"{module}:f"
+
+    def all_at_once():
+        sources, done = Sources(Recorder()), {}
+        for name, place in places.items():
+            seeds = range(1, 6 if "sampled" in name else 4)  # a row is sampled in some runs
+            pair = MECHANISMS[name][1]
+            done[name] = replayed(lambda place=place: load(place), pair, list(seeds), 60, sources)
+        return done
+
+    file.write_text(json.dumps(forked(all_at_once, 300)))
 
 
 # --- sources of randomness ------------------------------------------------------------------------
