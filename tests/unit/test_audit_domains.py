@@ -449,16 +449,17 @@ def test_a_data_frame_of_polars_needs_polars(monkeypatch):
 # --- faults ---------------------------------------------------------------------------------------
 
 
-def never_flips_the_last(x, rng):
+def never_flips_the_last(x, size, rng):
     """Randomised response at epsilon ln 3, but for the last bit."""
-    kept = rng.random(len(x)) < 0.75
-    kept[-1] = True
-    return tuple(int(bit) if keep else 1 - bit for bit, keep in zip(x, kept, strict=True))
+    kept = rng.random((size, len(x))) < 0.75
+    kept[:, -1] = True
+    return np.where(kept, x, 1 - np.array(x))
 
 
 def tells_rare_keys(x, size, rng):
     """The keys above a threshold of noisy counts, a threshold that is too low."""
-    return [[key for key, n in x.items() if n + rng.laplace() > 0.5] for _ in range(size)]
+    shown = np.array(list(x.values())) + rng.laplace(size=(size, len(x))) > 0.5
+    return [[key for key, one in zip(x, row, strict=True) if one] for row in shown.tolist()]
 
 
 def classes_of_the_data(x, size, rng):

@@ -79,7 +79,7 @@ CASES = {
 def test_a_claim_is_one_about_a_relation(name):
     mechanism, declaration, claim, word = CASES[name]
     options = {"stop": True, "check_sampler": False, "as_reals": True, "alpha": 0.001}
-    options["samples"] = 6000 if word == "not refuted" else 40_000
+    options["samples"] = 4500 if word == "not refuted" else 40_000
     verdict = ea.audit(mechanism, ea.domain(declaration), claim, **options)
     assert verdict.verdict == word, verdict
 
