@@ -179,10 +179,7 @@ def calls_p(
 def _pieces_p(
     pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
 ) -> float:
-    """Return Fisher's p-value of all pieces, each compared with permutations of itself.
-
-    It is 1 as soon as it must exceed the ``limit``; a few permutations mostly suffice for that.
-    """
+    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
     from scipy.special import chdtrc
 
     p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself
