@@ -17,6 +17,10 @@ g(L) = L up to c, and g(L) = c + slope (L - c) beyond.
 
 The smallest level that some c and slope allow is the ceiling: any lower bound at 1 - alpha exceeds
 it with at most this power, whatever it is computed from.
+
+`python -m tests.benchmarks.one_run_ceiling` prints the table of docs/training.md: the number of
+canaries, the claim, the median bound of Gaussian noise with mu = 1, its epsilon at delta = 1e-5,
+and the ceilings of mu and of epsilon.
 """
 
 from __future__ import annotations
@@ -28,8 +32,11 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
-from epsilometer_audit.statistics.claims import gaussian_deltas
+from epsilometer_audit.canaries.guessing import Counted, count, refuted, rules_of
+from epsilometer_audit.statistics.claims import Gaussian, gaussian_deltas
 
+ALPHA, DELTA = 0.05, 1e-5
+CASES = ((100, 0.3, 1001), (1000, 0.5, 1001), (10_000, 0.65, 401), (100_000, 0.75, 201))
 _NODES, _EPSILONS = 1000, 160
 _REACH = 9.0  # of |L|, over mu
 _SLOPES = (0.0, 0.4)
@@ -103,3 +110,25 @@ def _level(epsilons: Floats, divergences: Floats, mu: float, delta: float | None
         return bool((gaussian_deltas(epsilons, level) < divergences).any())
 
     return bisected(exceeded, 0.0, mu, 1e-5 * mu)[1]
+
+
+def main() -> None:
+    from scipy.optimize import brentq
+
+    for m, mu, runs in CASES:
+        rules, right = rules_of(m, Gaussian(mu), ALPHA), []
+        for seed in range(runs):
+            rng = np.random.default_rng(seed + 1000)
+            included = rng.random(m) < 0.5
+            scores = included + rng.normal(0, 1, m)
+            right.append(count(scores, included, rules, seed)[0].right)
+        middle = Counted(rules[0], int(np.quantile(right, 0.5, method="lower")), m, 1.0)
+        bound, epsilon = max(refuted([middle], Gaussian(mu), ALPHA), 0.0), 0.0
+        if bound >= 0.02:
+            epsilon = brentq(lambda e, b=bound: gaussian_deltas(np.array([e]), b)[0] - DELTA, 0, 60)
+        numbers = bound, epsilon, ceiling(1.0, m), ceiling(1.0, m, delta=DELTA)
+        print(f"{m:8}{mu:6}", *(f"{number:8.3f}" for number in numbers), flush=True)
+
+
+if __name__ == "__main__":
+    main()

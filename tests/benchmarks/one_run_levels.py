@@ -18,6 +18,7 @@ from scipy.special import expit, ndtri
 from tests.benchmarks.scripts import head, line, parsed
 
 from epsilometer.arrays import Bools, Floats
+from epsilometer.bisection import bisected
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.canaries.guessing import Counted, count, rules_of
 from epsilometer_audit.statistics.claims import Gaussian, gaussian_deltas
@@ -67,12 +68,11 @@ def allowed(odds: Floats, w: float) -> float:
     epsilons = np.linspace(0, odds.max(), 500)
     excess = expit(odds) - np.exp(epsilons)[:, None] * expit(-odds)
     divergences = w * np.maximum(excess, 0.0).mean(axis=1)
-    low, high = 0.0, 2 * float(odds.max())
-    for _ in range(40):
-        middle = (low + high) / 2
-        holds = (gaussian_deltas(epsilons, middle) >= divergences).all()
-        low, high = (low, middle) if holds else (middle, high)
-    return high
+
+    def exceeded(mu: float) -> bool:
+        return bool((gaussian_deltas(epsilons, mu) < divergences).any())
+
+    return bisected(exceeded, 0.0, 2 * float(odds.max()), 1e-9)[1]
 
 
 def gaussian_odds(mu: float, c: float) -> Floats:

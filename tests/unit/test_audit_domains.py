@@ -88,12 +88,14 @@ def declared(request):
 # --- which pairs they are -------------------------------------------------------------------------
 
 
-def test_pairs_are_a_hundred_at_most_each_once_and_plain(declared):
-    _, pairs = declared
+def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
+    declaration, pairs = declared
     assert 1 <= len(pairs) <= 100
     texts = {frozenset(map(json.dumps, pair)) for pair in pairs.values()}
     assert len(texts) == len(pairs)
     assert all(len(text) == 2 for text in texts)
+    for x, y in pairs.values():
+        assert neighbours(declaration, x, y), (x, y)
 
 
 def test_the_same_declaration_gives_the_same_pairs_and_the_limit_the_first(declared):
@@ -112,12 +114,6 @@ def test_another_seed_gives_other_random_inputs_only(name):
     same = [key for key in first if key in other and first[key] == other[key]]
     assert same[:2] == list(first)[:2]
     assert not [key for key in same if "random" in key]
-
-
-def test_pairs_are_neighbours_as_declared(declared):
-    declaration, pairs = declared
-    for x, y in pairs.values():
-        assert neighbours(declaration, x, y), (x, y)
 
 
 def neighbours(declaration, x, y):
@@ -214,6 +210,9 @@ def test_tables_are_short_and_long_odd_and_even_changed_at_all_places():
     for place, others in product(("first", "middle", "last"), ("0", "5", "0 and 5 in turn")):
         pattern = f"{place} of \\d+ rows, others {others}$"
         assert any(re.search(pattern, name) for name in pairs), pattern
+    names = ea.domain({"rows": NUMBER, "length": [0, 20]})
+    for others in ("NaN and 5 in turn", "NaN, then 5", "NaN"):
+        assert any(name.endswith(f"others {others}") for name in names), others
 
 
 def changes(pairs):
@@ -252,79 +251,42 @@ def test_positions_and_changes_without_a_pair_are_noted():
     assert not ea.domain({"rows": {"choices": ["a", "b"]}, "length": 300}, limit=400).untried
 
 
-@pytest.mark.parametrize(("more", "step"), [({}, 0.01), ({"whole": True}, 1)])
-def test_clipped_numbers_lie_just_outside_both_ends(more, step):
-    declaration = {"values": [0, 10], "clipped": True, **more}
-    ends = [[0, -step], [10, 10 + step]]
-    pairs = [sorted(pair, key=lambda v: abs(v - 5)) for pair in ea.domain(declaration).values()]
-    assert all(pair in pairs for pair in ends)
-    tables = ea.domain({"rows": declaration, "length": [0, 5]}).values()
-    rows = {row for pair in tables for side in pair for row in side}
-    assert {-step, 10 + step} <= rows
-    apart = ea.domain({**declaration, "distance": 2}).values()
-    assert {(10, 12), (-2, 0)} <= set(apart)
+CLIPPED, WHOLE = {"values": [0, 10], "clipped": True}, {"whole": True}
+EVERY = {"counts": [0, 9], "keys": ["a", "b"], "changed": 2}
+MISSING = {"rows": NUMBER, "length": [0, 20]}
+USERS = {"rows": {"x": {"values": [0, 5]}}, "length": [0, 4], "user": "id"}
+OF_INTEREST = [
+    (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (-10.0, 20.0)]),
+    ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
+    ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
+    ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
+    ({"choices": list("abcdefghijkl")}, list(combinations("abcdefghijkl", 2))),
+    ({"bits": 3}, [([0, 0, 0], [0, 0, 1]), ([0, 0, 0], [0, 1, 0]), ([1, 1, 1], [0, 1, 1])]),
+    (MISSING, [([math.nan], []), ([0.0, math.nan], [0.0])]),
+    ({**MISSING, "rows": {**NUMBER, "missing": "None"}}, [([None], []), ([0.0, None], [0.0])]),
+    (EVERY, [({"a": 1, "b": 1}, {}), ({"a": 9, "b": 1}, {"a": 9})]),
+    (
+        USERS,
+        [([{"id": 1, "x": x} for x in own], []) for own in ([0.0], [5.0] * 3, [0.0, 2.5, 5.0])],
+    ),
+    ({"values": [0, 2**50], "distance": 1}, [(2.0**50 - 1, 2.0**50), (1e12, 1e12 + 1)]),
+]
 
 
-def test_every_bit_is_flipped_and_every_choice_is_there():
-    flipped = {
-        tuple(i for i in range(8) if x[i] != y[i]) for x, y in ea.domain({"bits": 8}).values()
-    }
-    assert flipped == {(i,) for i in range(8)}
-    pairs = ea.domain({"choices": list("abcdefghijkl")})
-    assert {frozenset(pair) for pair in pairs.values()} == set(
-        map(frozenset, combinations("abcdefghijkl", 2))
-    )
-    first, *_ = ea.domain({"choices": list("abc")}).values()
-    assert first == ("a", "c")
-
-
-@pytest.mark.parametrize("missing", ["NaN", "None"])
-def test_entries_are_missing_as_rows_and_beside_rows(missing):
-    word = {"NaN": "NaN", "None": "null"}[missing]
-    row = {"values": [0, 5], "missing": missing}
-    pairs = ea.domain({"rows": row, "length": [0, 20]})
-    texts = {name: list(map(json.dumps, pair)) for name, pair in pairs.items()}
-    assert texts[f"{word} removed, the only row"] == [f"[{word}]", "[]"]
-    last = [x for x, _ in texts.values()]
-    assert f"[0.0, {word}]" in last
-    for others in (f"{word} and 5 in turn", f"{word}, then 5", word):
-        assert any(name.endswith(f"others {others}") for name in pairs), others
-    for x, y in texts.values():
-        assert {"NaN": "null", "None": "NaN"}[missing] not in x + y
+@pytest.mark.parametrize(("declaration", "wanted"), OF_INTEREST, ids=str)
+def test_pairs_of_interest_are_there(declaration, wanted):
+    pairs = {frozenset(map(json.dumps, pair)) for pair in ea.domain(declaration).values()}
+    assert not [pair for pair in wanted if frozenset(map(json.dumps, pair)) not in pairs]
 
 
 def test_a_row_of_many_columns_is_missing_as_a_whole_and_in_one_entry():
-    declaration = DECLARATIONS["replaced columns, NaN"]
-    changed = set()
-    for x, y in ea.domain(declaration).values():
-        rows = [(a, b) for a, b in zip(x, y, strict=True) if json.dumps(a) != json.dumps(b)]
-        changed |= {sum(map(math.isnan, row)) for row in rows[0]}
-    assert {0, 1, 30} <= changed
+    pairs = ea.domain(DECLARATIONS["replaced columns, NaN"]).values()
+    rows = [row for pair in pairs for side in pair for row in side]
+    assert {0, 1, 30} <= {sum(map(math.isnan, row)) for row in rows}
 
 
-def test_users_have_one_row_and_most_rows_equal_and_different_ones():
-    declaration = DECLARATIONS["users"]
-    kinds = set()
-    for x, y in ea.domain(declaration).values():
-        units = by_user(x, "id"), by_user(y, "id")
-        (changed,) = set(units[0]) ^ set(units[1])
-        rows = [json.dumps(row) for row in {**units[0], **units[1]}[changed]]
-        kinds.add((len(rows), len(set(rows))))
-    assert {(1, 1), (4, 1), (4, 4)} <= kinds
-
-
-def test_counts_change_alone_and_together_also_of_keys_that_are_new():
-    pairs = ea.domain({"counts": [0, 9], "keys": list("abcde"), "changed": 3}).values()
-    changes = [sum(x.get(k, 0) != y.get(k, 0) for k in "abcde") for x, y in pairs]
-    assert set(changes) == {1, 3}
-    assert any(not y and len(x) == 3 for x, y in pairs)
-
-
-def test_numbers_are_where_floats_are_coarse():
-    starts = {min(pair) for pair in ea.domain({"values": [0, 2**50], "distance": 1}).values()}
-    assert {2.0**50 - 1, 1e12, 1e15} <= starts
-    rows = {"values": [2**53, 2**53 + 8], "step": 2}
-    pairs = ea.domain({"rows": rows, "length": [1, 3]})
+def test_numbers_on_a_grid_are_steps_from_its_lower_end():
+    pairs = ea.domain({"rows": {"values": [2**53, 2**53 + 8], "step": 2}, "length": [1, 3]})
     values = {row for pair in pairs.values() for side in pair for row in side}
     assert {2.0**53, 2.0**53 + 4, 2.0**53 + 8} <= values <= {2.0**53 + 2 * i for i in range(5)}
 
@@ -345,16 +307,18 @@ MISTAKES = [
     ({}, "domain must be one of values, choices, bits, rows, counts, patterns"),
     ({"valus": [0, 1]}, "got 'valus'; did you mean 'values'?"),
     ({"values": [0, 1], "lenght": 3}, "domain has no key 'lenght' beside 'values'; did you mean"),
-    ({"values": [0, 1], "norm": "L2"}, "domain.norm needs length, that of vectors"),
+    ({"values": [0, 1], "norm": "L2"}, "domain.norm must be one of L1, L2, Linf beside length and"),
     ({"values": [0, 1], "length": 3, "distance": 1}, "domain.norm must be one of L1, L2, Linf"),
-    ({"values": [0, 1], "length": [0, 3]}, "domain.length must be a whole number, got [0, 3]"),
+    ({"values": [0, 1], "norm": "L3"}, 'domain.norm must be one of "L1", "L2", "Linf", got \'L3\''),
     (
         {"values": [0, 1], "length": 4, "distance": 3, "norm": "L2"},
         "domain.distance must be above 0, and 2 at most, got 3",
     ),
     ({"values": [0, 1], "neighbours": "any", "distance": 1}, "cannot be used with distance"),
-    ({"choices": ["a", "b"], "neighbours": "near"}, "domain.neighbours has no kind 'near'"),
-    ({"rows": NUMBER, "length": 3, "neighbours": "any"}, "domain.neighbours has no kind 'any'"),
+    (
+        {"choices": ["a", "b"], "neighbours": "near"},
+        "neighbours must be one of \"any\", got 'near'",
+    ),
     ({"rows": NUMBER, "length": 3, "null": 0}, "domain.null needs neighbours: 'null row'"),
     (
         {"rows": NAMED, "length": 3, "user": "id", "neighbours": "null row"},
@@ -363,41 +327,40 @@ MISTAKES = [
     ({"values": [1, 1]}, "domain.values must be [lower, upper] with lower < upper, got [1, 1]"),
     ({"values": 3}, "domain.values must be two numbers, [lower, upper], got 3"),
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
-    ({"values": [0, 1.5], "whole": True}, "domain.values must be a whole number, got 1.5"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
-    ({"values": [0, 1], "distance": 2}, "domain.distance must be above 0, and 1 at most, got 2"),
-    ({"values": [0, 1], "step": 0}, "domain.step must be above 0, and 1 at most, got 0"),
     ({"values": [0, 9], "step": 1, "whole": True}, "domain.step cannot be used with whole"),
-    ({**NUMBER, "distance": 1}, "domain.missing cannot be used with distance; choose one"),
-    ({**NUMBER, "missing": "nan"}, 'domain.missing must be true, "NaN" or "None", got \'nan\''),
+    (
+        {**NUMBER, "missing": "nan"},
+        'missing must be one of true, false, "NaN", "None", got \'nan\'',
+    ),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
-    ({"choices": ["a", "b", "a"]}, 'domain.choices has "a" twice'),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
     ({"bits": 0}, "domain.bits must be from 1 to 10000, got 0"),
-    ({"bits": 4, "neighbours": "flip two"}, "did you mean 'flip one'?"),
     ({"bits": 4, "limit": 0}, "domain.limit must be at least 1, got 0"),
     ({"bits": 4, "seed": -1}, "domain.seed must be at least 0, got -1"),
     ({"rows": NUMBER}, "domain.length is missing; write [0, 20], or one number"),
     ({"rows": [], "length": 3}, "domain.rows must be a domain, a list of one for each column"),
     ({"rows": [NUMBER, {"bits": "x"}], "length": 3}, "domain.rows.2.bits must be a whole"),
     ({"rows": {"age": {"value": [0, 1]}}, "length": 3}, "domain.rows.age must be one of values"),
-    ({"rows": NUMBER, "length": [5, 2]}, "domain.length must be [lower, upper] with"),
     ({"rows": NUMBER, "length": 0}, "domain.length must allow one row at least, got 0"),
-    ({"rows": NUMBER, "length": 4, "neighbours": "add"}, "as [3, 4], got 4"),
+    ({"rows": NUMBER, "length": 4, "neighbours": "add or remove a row"}, "as [3, 4], got 4"),
     (
         {"rows": {"values": [0, 1], "distance": 1}, "length": [0, 4]},
         "goes with neighbours: 'replace a row'",
+    ),
+    (
+        {"rows": [NUMBER] * 1001, "length": 3},
+        "domain.rows must have 1000 entries at most, got 1001",
     ),
     ({"rows": NUMBER, "length": [0, 9], "user": "id"}, "domain.user must be the name of a further"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
     (
         {"rows": NAMED, "length": [0, 9999], "user": "id", "per user": 2},
-        "domain.per user must be from 0 to 10000, got 19998",
+        "domain.per user must be from 1 to 10000, got 19998",
     ),
-    ({"rows": NAMED, "length": 3, "frame": "panda"}, "no kind 'panda'; did you mean 'pandas'?"),
     ({"rows": NUMBER, "length": 3, "frame": "pandas"}, "domain.frame needs rows with names"),
-    ({"counts": [0, 5]}, "domain.keys must be a list of words, got None"),
-    ({"counts": [0, 5], "keys": ["a", "a"]}, "domain.keys has a key twice"),
+    ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
+    ({"counts": [0, 5], "keys": ["a", "a"]}, 'domain.keys has "a" twice'),
     ({"counts": [0, 1], "keys": ["a"], "changed": 2}, "domain.changed must be at most 1"),
 ]
 
@@ -440,6 +403,7 @@ TYPED = {
         "truth": {"choices": [True, False]},
         "mixed": {"choices": [1, "a"]},
         "bits": {"bits": 2},
+        "levels": {"choices": [0.5, 1.5]},
     },
     "length": [0, 2],
     "user": "id",
@@ -457,8 +421,8 @@ def text_of(x):
 @pytest.mark.parametrize(
     ("library", "types"),
     [
-        ("pandas", "int64 int64 Int64 float64 float64 object bool object object"),
-        ("polars", "Int64 Int64 Int64 Float64 Float64 String Boolean Object Object"),
+        ("pandas", "int64 int64 Int64 float64 float64 object bool object object float64"),
+        ("polars", "Int64 Int64 Int64 Float64 Float64 String Boolean Object Object Float64"),
     ],
 )
 def test_a_function_gets_a_data_frame(library, types):
@@ -467,9 +431,9 @@ def test_a_function_gets_a_data_frame(library, types):
     sizes, missing = set(), set()
     for x, _ in ea.domain({**TYPED, "frame": library}, limit=40).values():
         ((size, *told),) = source.draw(x, 1, 0)
-        assert told[:9] == types.split()
+        assert told[:10] == types.split()
         sizes.add(size)
-        missing.add(tuple(count > 0 for count in told[9:]))
+        missing.add(tuple(count > 0 for count in told[10:]))
     assert {1, 2, 3} <= sizes
     gaps = 2 if library == "pandas" else len(TYPED["rows"]) + 1  # NaN is no null of polars
     assert any(each[2] and each[gaps] for each in missing)
@@ -485,16 +449,17 @@ def test_a_data_frame_of_polars_needs_polars(monkeypatch):
 # --- faults ---------------------------------------------------------------------------------------
 
 
-def never_flips_the_last(x, rng):
+def never_flips_the_last(x, size, rng):
     """Randomised response at epsilon ln 3, but for the last bit."""
-    kept = rng.random(len(x)) < 0.75
-    kept[-1] = True
-    return tuple(int(bit) if keep else 1 - bit for bit, keep in zip(x, kept, strict=True))
+    kept = rng.random((size, len(x))) < 0.75
+    kept[:, -1] = True
+    return np.where(kept, x, 1 - np.array(x))
 
 
 def tells_rare_keys(x, size, rng):
     """The keys above a threshold of noisy counts, a threshold that is too low."""
-    return [[key for key, n in x.items() if n + rng.laplace() > 0.5] for _ in range(size)]
+    shown = np.array(list(x.values())) + rng.laplace(size=(size, len(x))) > 0.5
+    return [[key for key, one in zip(x, row, strict=True) if one] for row in shown.tolist()]
 
 
 def classes_of_the_data(x, size, rng):
@@ -543,66 +508,62 @@ def counts_rows_not_users(x, size, rng):
     return len(x) + rng.laplace(0, 1, size)
 
 
-FAULTS = [
-    (never_flips_the_last, {"bits": 8}, 1.2, "^last bit flipped"),
-    (tells_rare_keys, {"counts": [0, 100], "keys": list("abcd")}, 1, r"^1 of \"\w\" without it"),
+TABLE = {"rows": {"values": [0, 5]}, "length": [0, 20]}
+LABELLED = {"rows": [{"values": [0, 1]}, {"choices": ["n", "y"]}], "length": [1, 20]}
+FAULTS = [  # with the number of pairs among which a few show it
+    (never_flips_the_last, {"bits": 8}, 1.2, 24, "^last bit flipped"),
     (
-        classes_of_the_data,
-        {"rows": [{"values": [0, 1]}, {"choices": ["n", "y"]}], "length": [1, 20]},
-        1,
-        '"y"',
+        *(tells_rare_keys, {"counts": [0, 100], "keys": list("abcd")}, 1, 14),
+        r"^1 of \"\w\" without it",
     ),
+    (classes_of_the_data, LABELLED, 1, 24, '"y"'),
+    (pairs_up, TABLE, 1, 40, "others (from|0 and 5 in turn|at random)"),
+    (noise_by_the_lower_bound, {**TABLE, "rows": {"values": [2, 5]}}, 1, 24, "^5 removed"),
+    (clips_from_above_only, {**TABLE, "rows": {"values": [0, 5], "clipped": True}}, 1, 100, "^-"),
+    (loses_its_noise, TABLE, 1, 40, "of 3 rows|of 4 rows"),
+    (sums_every_second, {"rows": {"values": [0, 1]}, "length": 5}, 1, 24, "number (2|4) of 5"),
+    (nan_is_kept, {"rows": NUMBER, "length": 10}, 1, 40, "NaN"),
     (
-        pairs_up,
-        {"rows": {"values": [0, 5]}, "length": [0, 20]},
-        1,
-        "others (from|0 and 5 in turn|at random)",
-    ),
-    (noise_by_the_lower_bound, {"rows": {"values": [2, 5]}, "length": [0, 12]}, 1, "^5 removed"),
-    (
-        clips_from_above_only,
-        {"rows": {"values": [0, 5], "clipped": True}, "length": [0, 20]},
-        1,
-        "^-",
-    ),
-    (loses_its_noise, {"rows": {"values": [0, 5]}, "length": [0, 20]}, 1, "of 3 rows|of 4 rows"),
-    (sums_every_second, {"rows": {"values": [0, 1]}, "length": 5}, 1, "number (2|4) of 5"),
-    (nan_is_kept, {"rows": NUMBER, "length": 10}, 1, "NaN"),
-    (
-        counts_rows_not_users,
-        {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"},
-        1,
+        *(counts_rows_not_users, {"rows": {"x": NUMBER}, "length": [0, 5], "user": "id"}, 1, 24),
         "3 times x|x 0, x 2.5, x 5",
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "declaration", "epsilon", "name"),
+    ("mechanism", "declaration", "epsilon", "limit", "name"),
     FAULTS,
     ids=lambda v: getattr(v, "__name__", ""),
 )
-def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, name):
-    pairs = ea.domain(declaration)
-    verdict = ea.audit(
-        mechanism,
-        pairs,
-        ea.pure(epsilon),
-        samples=30_000,
-        stop=True,
-        alpha=0.001,
-        check_sampler=False,
-        as_reals=True,
-    )
-    assert verdict.verdict == "violated"
-    assert verdict.pairs == len(pairs)
+def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, limit, name):
+    pairs, options = ea.domain(declaration, limit=limit), {"stop": True, "as_reals": True}
+    options |= {"samples": 30_000, "alpha": 0.001, "check_sampler": False}
+    verdict = ea.audit(mechanism, pairs, ea.pure(epsilon), **options)
+    assert (verdict.verdict, verdict.pairs) == ("violated", len(pairs))
     assert re.search(name, verdict.name), verdict.name
+
+
+def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
+    """A count is released above 3, though delta is that of a release above 4 (geometric noise)."""
+    a = math.exp(-1)
+
+    def released(x, size, rng):
+        noisy = {
+            key: n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size) for key, n in x.items()
+        }
+        return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
+
+    pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=4)
+    claim = ea.approximate(1.0, a**4 / (1 + a))
+    verdict = ea.audit(released, pairs, claim, samples=6000, stop=True, check_sampler=False)
+    assert verdict.verdict == "violated"
+    assert verdict.witness.count_prime == 0  # a key that the other table does not have
 
 
 # --- refusals -------------------------------------------------------------------------------------
 
 
-TABLE = {"rows": {"values": [0, 5]}, "length": [0, 20], "neighbours": "replace a row", "limit": 12}
+REPLACED = {**TABLE, "neighbours": "replace a row", "limit": 12}
 
 
 def noisy_sum(x, size, rng):
@@ -615,14 +576,10 @@ def of_three_or_more(x, size, rng):
     return noisy_sum(x, size, rng)
 
 
-def notes(verdict):
-    return [check["words"] for check in verdict.checks if check["name"] == "inputs"]
-
-
 def test_candidates_are_pairs_like_others_and_say_what_is_not_among_them():
-    pairs = ea.domain(TABLE)
+    pairs = ea.domain(REPLACED)
     verdict, other = (
-        ea.audit(noisy_sum, some, ea.pure(1.0), samples=6000, as_reals=True)
+        ea.audit(noisy_sum, some, ea.pure(1.0), samples=2500, as_reals=True)
         for some in (pairs, dict(pairs))
     )
     assert verdict.pairs == len(pairs)
@@ -632,23 +589,17 @@ def test_candidates_are_pairs_like_others_and_say_what_is_not_among_them():
     assert "beyond [0, 5] were not tried" in beyond
     assert re.match(r"\d+ of 20 positions and \d+ of 13 changes of a row were not tried", untried)
     assert untried in str(verdict)
-    assert relation == (
-        "neighbours are tables with a row replaced, in the same order; "
-        "not: a row added or removed, another order"
-    )
+    assert relation == f"neighbours are {pairs.relations[0]}"
 
 
 @pytest.mark.parametrize("method", ["anytime", "exact"])
 def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
-    pairs = ea.domain(TABLE)
+    pairs, claim = ea.domain(REPLACED), ea.pure(1.0)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
-    assert short
-    verdict = ea.audit(
-        of_three_or_more, pairs, ea.pure(1.0), samples=6000, method=method, as_reals=True
-    )
+    verdict = ea.audit(of_three_or_more, pairs, claim, samples=2500, method=method, as_reals=True)
     assert verdict.verdict == "not refuted"
-    assert verdict.pairs == len(pairs) - len(short)
-    (words,) = notes(verdict)
+    assert verdict.pairs == len(pairs) - len(short) < len(pairs)
+    (words,) = (check["words"] for check in verdict.checks if check["name"] == "inputs")
     assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
     assert repr(short[0]) in words
     assert "ValueError: three rows are needed (test_audit_domains.py:" in words
@@ -656,7 +607,7 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
 
 
 def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
-    pairs = ea.domain({"rows": {"values": [0, 5]}, "length": [0, 20]})
+    pairs = ea.domain(TABLE, limit=12)
     words = r"ValueError: three rows are needed .*: on \[.*\], but not on its neighbour \[.*\]"
     with pytest.raises(MechanismError, match=words) as error:
         ea.audit(of_three_or_more, pairs, ea.pure(1.0))
@@ -666,43 +617,32 @@ def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     def single(x, rng):
         return float(of_three_or_more(x, 1, rng)[0])
 
-    verdict = ea.audit(single, pairs, ea.pure(1.0), failures=True, samples=least(pairs), stop=True)
+    verdict = ea.audit(single, pairs, ea.pure(1.0), failures=True, samples=4000, stop=True)
     assert verdict.verdict == "violated"
     assert sorted(map(len, verdict.pair)) == [2, 3]
-    assert not notes(verdict)
-    assert {c["result"] for c in verdict.checks if c["name"] not in ("range", "relation")} <= {
-        "passed",
-        "skipped",
-    }
-
-
-def least(pairs):
-    from epsilometer_audit.statistics.rounds import least_samples
-
-    return least_samples(len(pairs))
+    assert not [check for check in verdict.checks if check["name"] == "inputs"]
+    assert not [check for check in verdict.checks if check["result"] == "failed"]
 
 
 def test_refusals_of_all_pairs_or_of_a_named_pair_are_errors():
     def never(x, size, rng):
         raise KeyError("nothing")
 
-    with pytest.raises(MechanismError, match="KeyError: 'nothing'"):
-        ea.audit(never, ea.domain({"bits": 4}), ea.pure(1.0))
     mine = {"mine": ([1.0], [2.0])}
-    for pairs in (ea.domain(TABLE) | mine, mine | ea.domain(TABLE)):
-        assert isinstance(pairs, Candidates)
-        with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
-            ea.audit(of_three_or_more, pairs, ea.pure(1.0))
-    with pytest.raises(MechanismError, match=r"three rows are needed .*: pair 'mine'"):
-        ea.audit(
-            of_three_or_more,
-            {"other": ([1.0] * 3, [2.0] * 3), **mine},
-            ea.pure(1.0),
-            check_sampler=False,
-        )
+    domain = ea.domain(REPLACED)
+    assert isinstance(mine | domain, Candidates)
+    named = r"three rows are needed .*: pair 'mine'"
+    for mechanism, pairs, checked, words in (
+        (never, domain, True, "KeyError: 'nothing'"),
+        (of_three_or_more, domain | mine, True, named),
+        (of_three_or_more, mine | domain, True, named),
+        (of_three_or_more, {"other": ([1.0] * 3, [2.0] * 3), **mine}, False, named),
+    ):
+        with pytest.raises(MechanismError, match=words):
+            ea.audit(mechanism, pairs, ea.pure(1.0), check_sampler=checked)
 
 
-def test_each_input_is_tried_once():
+def test_each_input_is_tried_once_and_failures_that_are_outcomes_come_last():
     calls = []
 
     def counted(x, size, rng):
@@ -715,15 +655,12 @@ def test_each_input_is_tried_once():
     assert [note.name for note in notes] == ["range", "relation"]
     assert sorted(calls) == [(str(x), 1) for x in range(4)]
 
-
-def test_inputs_that_fail_as_outcomes_are_not_those_that_are_checked():
-    pairs = ea.domain({"rows": {"values": [0, 5]}, "length": [1, 20]})
-
     def single(x):
         if len(x) > 18:
             raise ValueError("too many")
         return 1.0
 
+    pairs = ea.domain({**TABLE, "length": [1, 20]})
     kept, _ = accepted(callable_source(single, failures=True), pairs, 0)
     failing = [len(max(pair, key=len)) > 18 for pair in kept.values()]
     assert any(failing)
@@ -742,43 +679,34 @@ def survey(tmp_path, monkeypatch):
         "        raise ValueError('three rows are needed')\n"
         "    return sum(x) + rng.laplace(0, 1, size)\n"
     )
-    (tmp_path / "table.json").write_text(json.dumps(TABLE))
+    (tmp_path / "table.json").write_text(json.dumps(REPLACED))
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("typed", ["table.json", json.dumps(TABLE)])
-def test_on_the_command_line_it_is_json_or_a_file(survey, typed, capsys):
-    words = ["audit", "survey.py:noisy_sum", "--domain", typed, "--epsilon", "1", "--json", "-"]
-    words += ["--pair", "[0, 0, 0]", "[5, 0, 0]", "--samples", "6000", "--quiet", "--as-reals"]
-    assert main(words) == 1
+def test_on_the_command_line_it_is_a_file(survey, capsys):
+    words = ["audit", "survey.py:noisy_sum", "--domain", "table.json", "--epsilon", "1"]
+    words += ["--pair", "[0, 0, 0]", "[5, 0, 0]", "--samples", "3000", "--quiet", "--as-reals"]
+    assert main([*words, "--json", "-"]) == 1
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["verdict"] == "violated"
-    pairs = ea.domain(TABLE)
+    pairs = ea.domain(REPLACED)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
     assert verdict["pairs"] == len(pairs) - len(short) + 1
     assert any("pairs are left out" in check["words"] for check in verdict["checks"])
-    assert ("table.json" in verdict["provenance"]["made of"]) == (typed == "table.json")
+    assert "table.json" in verdict["provenance"]["made of"]
     assert "--domain" in verdict["replay"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        (["--domain", "nowhere.json"], "--domain: 'nowhere.json' is not there; write JSON"),
-        (["--domain", '{"bits": 0}'], "--domain: bits must be from 1 to 10000, got 0"),
-    ],
-)
-def test_mistakes_on_the_command_line(survey, typed, words, capsys):
+def test_a_file_that_is_not_there_is_a_mistake_on_the_command_line(survey, capsys):
+    typed = ["--domain", "nowhere.json"]
     assert main(["audit", "survey.py:noisy_sum", "--epsilon", "1", *typed]) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.count("\n") == 1
+    assert "--domain: 'nowhere.json' is not there; write JSON" in capsys.readouterr().err
 
 
 def test_refusals_in_another_interpreter_are_reported_alike(survey):
     source = python_worker(sys.executable, "survey.py:noisy_sum")
     try:
-        kept, (note, *_) = accepted(source, ea.domain(TABLE), 0)
+        kept, (note, *_) = accepted(source, ea.domain(REPLACED), 0)
     finally:
         source.close()
     assert all(len(x) > 2 for x, _ in kept.values())
@@ -788,25 +716,18 @@ def test_refusals_in_another_interpreter_are_reported_alike(survey):
 def cases_of(tmp_path, pairs, **more):
     file = tmp_path / "mine.yaml"
     entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
-    text = yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5")
-    file.write_text(text)
+    file.write_text(yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5"))
     return Audits(file, "smoke").all_cases()
 
 
 def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     apart = {"values": [0, 1], "distance": 0.00001}
-    sets = [
-        {"domain": TABLE},
-        {"domain": apart, "limit": 5},
-        {"domain": {"bits": 4}},
-        {"patterns": 4},
-    ]
+    sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"patterns": 4}]
     cases = cases_of(tmp_path, sets)
-    names = [case.pairs for case in cases]
-    assert names == ["domain-rows", "domain-values", "domain-bits", "patterns=4"]
-    assert cases[0].inputs == {"domain": TABLE}
+    assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "patterns=4"]
+    assert cases[0].inputs == {"domain": REPLACED}
     assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
-    assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(TABLE))
+    assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(REPLACED))
 
 
 @pytest.mark.parametrize(
@@ -822,20 +743,3 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
 def test_mistakes_in_a_file_of_audits(tmp_path, pairs, more, words):
     with pytest.raises(ConfigError, match=words):
         cases_of(tmp_path, pairs, **more)
-
-
-def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
-    """A count is released above 3, though delta is that of a release above 4 (geometric noise)."""
-    a = math.exp(-1)
-
-    def released(x, size, rng):
-        noisy = {
-            key: n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size) for key, n in x.items()
-        }
-        return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
-
-    pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=6)
-    claim = ea.approximate(1.0, a**4 / (1 + a))
-    verdict = ea.audit(released, pairs, claim, samples=8000, check_sampler=False)
-    assert verdict.verdict == "violated"
-    assert verdict.witness.count_prime == 0  # a key that the other table does not have

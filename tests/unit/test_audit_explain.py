@@ -3,10 +3,8 @@
 import copy
 import json
 import math
-import os
 import random
 import re
-import subprocess
 import sys
 import textwrap
 import time
@@ -15,15 +13,17 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit import audit, pure
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.explaining.comparing import cause_of, same
-from epsilometer_audit.explaining.explain import explain
-from epsilometer_audit.explaining.words import value_text
+from epsilometer_audit.explaining.comparing import cause_of, same, value_text
+from epsilometer_audit.explaining.explain import explain, explained
 from epsilometer_audit.serving.loading import load
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.serving.replay import replaying
-from epsilometer_audit.serving.replay.recording import summary
+from epsilometer_audit.serving.replay.patching import Sources
+from epsilometer_audit.serving.replay.recording import Recorder, summary
 from epsilometer_audit.serving.replay.replaying import forked, replayed
+from epsilometer_audit.sources import callables as sources
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.sharing import build_once
 
@@ -48,63 +48,29 @@ def written(tmp_path):
     return written
 
 
-@pytest.fixture
-def diagnose(written):
-    """A function that writes a mechanism and returns its cause of a violation."""
-
-    def diagnose(body, head, pair=ZERO_ONE):
-        place = written(body, head)
-        answer = forked(lambda: replayed(lambda: load(place), pair, [1, 2, 3, 4], 20), 60)
-        assert "runs" in answer, answer
-        return cause_of(answer)
-
-    return diagnose
-
-
-ALL_AT_ONCE = """
-import json, sys
-from epsilometer_audit.serving.replay import replaying
-from epsilometer_audit.serving.loading import load
-from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.serving.replay.patching import Sources
-from epsilometer_audit.serving.replay.recording import Recorder
-from epsilometer_audit.serving.replay.replaying import replayed
-
-sources = Sources(Recorder())
-recorded = {}
-for name, (place, pair) in json.load(sys.stdin).items():
-    seeds = [1, 2, 3, 4, 5] if "sampled" in name else [1, 2, 3]  # a row is sampled in some runs
-    recorded[name] = replayed(lambda: load(place), pair, seeds, 60, sources)
-print(json.dumps(recorded))
-"""
-
-
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """Recordings of all mechanisms below, by name: in one process, as each start takes time."""
-    return json.loads(
-        (build_once(record, "recorded", tmp_path_factory) / "recorded.json").read_text()
-    )
+    return json.loads(build_once(record, "recorded", tmp_path_factory).read_text())
 
 
-def record(folder):
+def record(file):
     """Write recordings of all mechanisms."""
-    folder.mkdir()
-    cases = {}
-    for i, (name, (body, pair)) in enumerate(MECHANISMS.items()):
-        file = folder / f"mechanism{i}.py"
-        file.write_text(IMPORTS + textwrap.dedent(body))
-        cases[name] = (f"{file}:f", pair)
-    done = subprocess.run(
-        [sys.executable, "-c", ALL_AT_ONCE],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": "src"},
-    )
-    assert done.returncode == 0, done.stderr
-    (folder / "recorded.json").write_text(done.stdout)
+    places = {}
+    for i, (name, (body, _)) in enumerate(MECHANISMS.items()):
+        module = file.with_name(f"mechanism{i}.py")
+        module.write_text(IMPORTS + textwrap.dedent(body))
+        places[name] = f"{module}:f"
+
+    def all_at_once():
+        sources, done = Sources(Recorder()), {}
+        for name, place in places.items():
+            seeds = range(1, 6 if "sampled" in name else 4)  # a row is sampled in some runs
+            pair = MECHANISMS[name][1]
+            done[name] = replayed(lambda place=place: load(place), pair, list(seeds), 60, sources)
+        return done
+
+    file.write_text(json.dumps(forked(all_at_once, 300)))
 
 
 # --- sources of randomness ------------------------------------------------------------------------
@@ -116,13 +82,9 @@ SOURCES = (  # each draws once
     *("copy.copy(np.random.RandomState(int(1e9 * rng.random()))).normal()", "RNG.normal()"),
     *("random.gauss(0, 1)", "gauss(0, 1)", "random.Random().random()", "random.randint(0, 9999)"),
     *("random.SystemRandom().gauss(0, 1)", "secrets.randbits(30)", "secrets.choice(range(9999))"),
-    *(
-        "int(secrets.token_hex(4), 16)",
-        "os.urandom(1)[0]",
-        "uuid.uuid4().int % 9999",
-        "OWN.random()",
-    ),
-    *("stats.norm(0, 2).rvs()", "stats.laplace.rvs(random_state=rng)", "stats.uniform.rvs()"),
+    *("int(secrets.token_hex(4), 16)", "os.urandom(1)[0]", "uuid.uuid4().int % 9999"),
+    *("OWN.random()", "stats.norm(0, 2).rvs()", "stats.laplace.rvs(random_state=rng)"),
+    "stats.uniform.rvs()",
 )
 ALL_SOURCES = """
 import copy, uuid
@@ -137,84 +99,57 @@ ALL_SOURCES += "    return outputs\n"
 # --- what is found --------------------------------------------------------------------------------
 
 SAME = "output: same calls and noise, another output: "
-RETURNED = {  # what a mechanism returns, in one line; the inputs; a pattern of the first finding
-    "sum(x) + rng.laplace()": (ZERO_ONE, SAME + "1.02.* on x, 2.02.* on x'$"),
-    "rng.laplace(np.zeros(4)) + sum(x)": (ZERO_ONE, SAME + ".*; entry 2 .*; 1 more differ$"),
-    "rng.geometric(.5) - int(rng.geometric(.5)) + sum(x)": (ZERO_ONE, SAME + "-2 on x, -1 on x'$"),
-    "sum(x) + rng.laplace(0, sum(x))": (
-        ZERO_ONE,
-        "argument: laplace gets scale = 1 on x, 2 on x'$",
-    ),
+BATCH, MORE = ([1] * 12, [1] * 11), ([1, 1], [1, 1, 1])
+RETURNED = {  # what a mechanism returns, in one line; a pattern of the first finding
+    "sum(x) + rng.laplace()": SAME + "1.02.* on x, 2.02.* on x'$",
+    "rng.laplace(np.zeros(4)) + sum(x)": SAME + ".*; entry 2 .*; 1 more differ$",
+    "sum(x) + rng.laplace(0, sum(x))": "argument: laplace gets scale = 1 on x, 2 on x'$",
     "int(rng.choice(2, p=[x[0] / 4, 1 - x[0] / 4]))": (
-        ZERO_ONE,
-        r"argument: choice gets p = \[0, 1\] on x, \[0.25, 0.75\] on x'$",
+        r"argument: choice gets p = \[0, 1\] on x, \[0.25, 0.75\] on x'$"
     ),
-    "secrets.randbelow(10 + x[0])": (ZERO_ONE, "argument: secrets.randbelow gets limit = 10 on x"),
     "random.random() + random.randrange(5 + x[0])": (
-        ZERO_ONE,
-        "argument: random.randrange gets start = 5 on x, 6 on x'$",
+        "argument: random.randrange gets start = 5 on x, 6 on x'$"
     ),
     "__import__('scipy.stats').stats.laplace.rvs(scale=1 + x[0])": (
-        ZERO_ONE,
-        "argument: stats.laplace.rvs gets scale = 1",
+        "argument: stats.laplace.rvs gets scale = 1"
     ),
-    "float(rng.choice(x))": (ZERO_ONE, r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'$"),
-    "float(np.sum(x + rng.normal(0, 1, len(x))))": (
-        ([1, 1], [1, 1, 1]),
-        "number: normal draws 2 numbers on x, 3 on x'$",
+    "rng.laplace() if sum(x) < 2 else 2.0": (
+        r"call: call 1 is laplace\(loc=0, scale=1\) at .*:7 on x, none \(no more calls\) on x'"
     ),
+    "rng.laplace() if sum(x) < 2 else x['a']": (
+        r"call: call 1 is laplace\(.*\) at .* on x, none \(TypeError: .* \(mechanism.*:7"
+    ),
+    "float(rng.choice(x))": r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'$",
+    "rng.normal(0, 1, len(x)).sum()": "number: normal draws 2 numbers on x, 3 on x'$",
     "sum(x) + default_rng(42).laplace()": (
-        ZERO_ONE,
-        "constant seed: default_rng always gets the seed 42: its noise is the same each time$",
+        "constant seed: default_rng always gets the seed 42: its noise is the same each time$"
     ),
     "sum(x) + default_rng(sum(x)).laplace()": (
-        ZERO_ONE,
-        "seed: the seed depends on the input: default_rng gets seed = 1 on x, 2 on x'$",
+        "seed: the seed depends on the input: default_rng gets seed = 1 on x, 2 on x'$"
     ),
     "{'n': len(x), 'sum': sum(x) + rng.laplace()}": (
-        ([1, 1], [1, 1, 1]),
-        "without noise: key 'n' is always 2 on x, 3 on x': without noise$",
+        "without noise: key 'n' is always 2 on x, 3 on x': without noise$"
     ),
-    "{key: x.count(key) + rng.laplace() for key in sorted(set(x))}": (
-        ([1, 2], [1, 3]),
-        "without noise: keys are always {1, 2} on x, {1, 3} on x'",
+    "{key: rng.laplace() for key in sorted(set(x))}": (
+        "without noise: keys are always {1, 2} on x, {1, 3} on x'"
     ),
-    "sum(x)": (ZERO_ONE, "no noise: no noise is drawn, .* always the same, 1 on x, 2 on x'$"),
+    "sum(x)": "no noise: no noise is drawn, .* always the same, 1 on x, 2 on x'$",
+    "len(x) + rng.laplace()": "nothing: .* no call and no output differs: .* not known$",
+    "rng.laplace() + x['sum']": "failed: it fails on both inputs: TypeError",
+    "rng.laplace() + time.perf_counter_ns() % 1000": (
+        "unseen: a second draw on x with the same states is not the same"
+    ),
+    "sum(x) + ctypes.CDLL(None).rand() / 2**31": (
+        "unseen: no call was seen: the noise is drawn in compiled code"
+    ),
 }
+INPUTS = {  # of these; all others get 0 or 1
+    "rng.normal(0, 1, len(x)).sum()": MORE,
+    "{'n': len(x), 'sum': sum(x) + rng.laplace()}": MORE,
+    "{key: rng.laplace() for key in sorted(set(x))}": ([1, 2], [1, 3]),
+}
+NO_LINE = ("nothing", "failed", "unseen")
 FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown; the inputs
-    "a branch without noise": (
-        """
-        def f(x):
-            if sum(x) > 1:
-                return 2.0
-            return sum(x) + laplace()
-        """,
-        r"call: call 1 is np.random.laplace\(loc=0, scale=1\) at .*:10 on x, none \(no more",
-        "return sum(x) + laplace()",
-    ),
-    "an early exit": (
-        """
-        def f(x, rng):
-            for i, value in enumerate(x):
-                if value > 0:
-                    return i
-                rng.laplace()
-            return len(x)
-        """,
-        r"call: call 2 is laplace\(.*\) at .* on x, none \(no more calls\) on x'",
-        "rng.laplace()",
-        ([0, 0, 1], [0, 1, 1]),
-    ),
-    "a failure": (
-        """
-        def f(x, rng):
-            if sum(x) > 1:
-                raise ValueError("too many")
-            return rng.laplace()
-        """,
-        r"call: call 1 is laplace\(.*\) at .* on x, none \(ValueError: too many \(mech.*:9",
-        "return rng.laplace()",
-    ),
     "a generator that is seeded when it is loaded": (
         """
         RNG = default_rng(5)
@@ -224,6 +159,7 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         "constant seed: default_rng gets the seed 5 when the file is loaded: its noise is the same",
         "RNG = default_rng(5)",
+        ZERO_ONE,
     ),
     "noise that is drawn once": (
         """
@@ -234,40 +170,7 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         "drawn once: np.random.laplace draws when the file is loaded",
         "NOISE = laplace(size=2)",
-    ),
-    "noise from compiled code": (
-        """
-        LIBC = ctypes.CDLL(None)
-
-        def f(x):
-            return sum(x) + LIBC.rand() / 2**31
-        """,
-        "unseen: no call was seen: the noise is drawn in compiled code",
-        "",
-    ),
-    "noise from the time": (
-        """
-        def f(x, rng):
-            return sum(x) + rng.laplace() + time.perf_counter_ns() % 1000
-        """,
-        "unseen: a second draw on x with the same states is not the same",
-        "",
-    ),
-    "nothing": (
-        """
-        def f(x, rng):
-            return len(x) + rng.laplace()
-        """,
-        "nothing: with the same noise, no call and no output differs: the cause is not known$",
-        "",
-    ),
-    "it always fails": (
-        """
-        def f(x, rng):
-            return rng.laplace() + x["sum"]
-        """,
-        "failed: it fails on both inputs: TypeError",
-        "",
+        ZERO_ONE,
     ),
     "a scale that follows a sampled batch": (
         """
@@ -277,7 +180,7 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         r"argument: laplace gets scale = .* on x, .* on x'$",
         "return sum(batch) + rng.laplace(0, 10 / (1 + len(batch)))",
-        ([1] * 12, [1] * 11),
+        BATCH,
     ),
     # where the same calls and noise give another output: the first line that is not the same
     "a number": (
@@ -289,17 +192,7 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         """,
         SAME,
         "total = sum(x)",
-    ),
-    "another line": (
-        """
-        def f(x, rng):
-            noise = rng.laplace()
-            if len(set(x)) > 1:
-                noise = noise * 2
-            return noise
-        """,
-        SAME,
-        "noise = noise * 2",
+        ZERO_ONE,
     ),
     "a generator that goes on": (
         """
@@ -318,50 +211,59 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
     ),
 }
 OTHERS = {
-    "votes": """
+    "votes": (
+        """
         def f(x, rng):
             votes = [0, 0]
             for label in x:
                 votes[label] += 1
             return int(votes[1] + rng.laplace(0, 9) > votes[0] + rng.laplace(0, 9))
         """,
-    "a batch with noise of one scale": """
+        ([0] * 5, [1] * 5),
+    ),
+    "a sampled batch with noise of one scale": (
+        """
         def f(x, rng):
             batch = [value for value, u in zip(x, rng.random(len(x))) if u < .5]
             return sum(batch) + rng.laplace(0, 1)
         """,
-    "lines of one side": """
+        BATCH,
+    ),
+    "lines of one side": (
+        """
         def f(x, rng):
             if sum(x) > 1:
                 return "many"
             total = sum(x)
             return total + rng.laplace()
         """,
-    "some runs": """
+        ZERO_ONE,
+    ),
+    "some runs": (
+        """
         def f(x, rng):
             if x[0] + rng.laplace(0, 1) > 1:
                 rng.random()
             return 0
         """,
-    "all sources": ALL_SOURCES,
+        ZERO_ONE,
+    ),
+    "all sources": (ALL_SOURCES, ZERO_ONE),
 }
 MECHANISMS = {
-    **{
-        code: (f"def f(x, rng):\n    return {code}\n", pair) for code, (pair, _) in RETURNED.items()
-    },
-    **{name: (body, *(pair or (ZERO_ONE,))) for name, (body, _, _, *pair) in FOUND.items()},
-    **{name: (body, ZERO_ONE) for name, body in OTHERS.items()},
-    "votes": (OTHERS["votes"], ([0] * 5, [1] * 5)),
-    "a batch with noise of one scale": (
-        OTHERS["a batch with noise of one scale"],
-        ([1] * 12, [1] * 11),
-    ),
+    **{c: (f"def f(x, rng):\n    return {c}\n", INPUTS.get(c, ZERO_ONE)) for c in RETURNED},
+    **{name: (body, pair) for name, (body, _, _, pair) in FOUND.items()},
+    **OTHERS,
 }
 
 
 @pytest.mark.parametrize("name", [*RETURNED, *FOUND])
 def test_a_difference_is_named_with_its_line(recorded, name):
-    words, line = FOUND[name][1:3] if name in FOUND else (RETURNED[name][1], f"return {name}")
+    words, line = RETURNED.get(name, ""), f"return {name}"
+    if name in FOUND:
+        _, words, line, _ = FOUND[name]
+    elif words.startswith(NO_LINE):
+        line = ""
     sizes = [len(x) for x in MECHANISMS[name][1]]
     cause = cause_of(recorded[name], sizes)
     first = cause.findings[0]
@@ -388,7 +290,7 @@ def test_what_the_sizes_of_inputs_explain_comes_last(recorded):
     first, second = cause_of(recorded["a scale that follows a sampled batch"], (12, 11)).findings
     assert (first.kind, second.kind) == ("argument", "number")
     assert first.textbook.startswith("the noise must not follow the data")
-    (only,) = cause_of(recorded["a batch with noise of one scale"], (12, 11)).findings
+    (only,) = cause_of(recorded["a sampled batch with noise of one scale"], (12, 11)).findings
     assert (only.kind, only.textbook) == ("number", "")
 
 
@@ -455,7 +357,7 @@ def test_every_source_of_randomness_is_seen_and_replayed(recorded):
     assert others.sum() >= len(SOURCES) - 1  # a byte may be the same
 
 
-def test_a_finding_in_a_library_shows_its_callers(tmp_path, diagnose):
+def test_a_finding_in_a_library_shows_its_callers(tmp_path, written):
     package = tmp_path / "site-packages" / "noisy"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
@@ -478,7 +380,9 @@ def test_a_finding_in_a_library_shows_its_callers(tmp_path, diagnose):
     def f(x, rng):
         return noisy.sums.noisy_sum(x, rng)
     """
-    first = diagnose(body, head, ([1, 1], [0, 2])).findings[0]
+    place, pair = written(body, head), ([1, 1], [0, 2])
+    answer = forked(lambda: replayed(lambda: load(place), pair, [1, 2, 3, 4], 20), 60)
+    first = cause_of(answer).findings[0]
     assert first.words == "laplace gets scale = 2 on x, 4 on x'"
     assert first.place == "__init__.py:7"
     assert first.more == (
@@ -490,23 +394,17 @@ def test_a_finding_in_a_library_shows_its_callers(tmp_path, diagnose):
 # --- how it is run --------------------------------------------------------------------------------
 
 
-def test_nothing_of_this_process_is_changed():
-    kept = (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
-    state = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
-    rng = np.random.default_rng(3)
-    cause = explain(lambda x: np.random.laplace(x, 0.5), (0, 1), runs=4)  # noqa: NPY002
-    assert cause.findings[0].kind == "argument"
-    assert kept == (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
-    assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
-    assert rng.random() == np.random.default_rng(3).random()
-
-
 MADE_BEFORE = np.random.default_rng(5)
 
 
-def test_a_generator_that_a_module_made_before_is_seen():
+def test_nothing_of_this_process_is_changed_and_a_generator_that_it_has_is_seen():
+    kept = (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
+    state = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
     cause = explain(lambda x: MADE_BEFORE.laplace(x, 0.5), (0, 1), runs=4)
     assert cause.findings[0].kind == "argument"
+    assert kept == (np.random.laplace, np.random.default_rng, np.random.Generator, random.random)
+    assert state == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
+    assert MADE_BEFORE.random() == np.random.default_rng(5).random()
 
 
 def test_a_file_is_loaded_in_a_process_of_its_own(written):
@@ -554,15 +452,21 @@ def test_runs_end_with_their_time(written):
     assert 1 <= len(answer["runs"]) < 20
 
 
-def test_only_python_functions_of_a_pair_are_explained(written):
-    with pytest.raises(ArgumentError, match=r"^mechanism can be explained where it is a Python"):
-        explain(WorkerSource("cat"), (0, 1))
-    with pytest.raises(ArgumentError, match=r"^pair must be \(x, x'\), got 3$"):
-        explain("mechanism.py:f", 3)
-    with pytest.raises(ArgumentError, match="has no function 'g'"):
-        explain(written("def f(x):\n    return x\n").replace(":f", ":g"), (0, 1))
-    with pytest.raises(ArgumentError, match=r"^runs must be"):
-        explain(written("def f(x):\n    return x\n"), (0, 1), runs=0)
+@pytest.mark.parametrize(
+    ("mechanism", "pair", "runs", "words"),
+    [
+        (WorkerSource("cat"), (0, 1), 1, r"^mechanism can be explained where it is a Python"),
+        ("mechanism.py:f", 3, 1, r"^pair must be \(x, x'\), got 3$"),
+        ("{}:g", (0, 1), 1, "has no function 'g'"),
+        ("{}:f", (0, 1), 0, r"^runs must be"),
+    ],
+)
+def test_mistakes_in_what_is_to_be_explained(written, mechanism, pair, runs, words):
+    file = written("def f(x):\n    return x\n").removesuffix(":f")
+    if isinstance(mechanism, str):
+        mechanism = mechanism.format(file)
+    with pytest.raises(ArgumentError, match=words):
+        explain(mechanism, pair, runs=runs)
 
 
 def test_a_failed_recording_is_an_error(monkeypatch):
@@ -594,16 +498,19 @@ def test_the_command_line_names_the_cause(written, capsys, tmp_path):
     assert cause["runs"] == 16
 
 
-def test_a_bad_sampler_is_explained_by_its_seeds(written, capsys):
-    for body, kinds in (
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
         ("return x[0] + default_rng(1).laplace(size=size)", ["constant seed"]),
         ("return x[0] + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]", None),
-    ):
-        place = written(f"def f(x, size, rng):\n    {body}\n")
-        words = [place, "--pair", "[0]", "[1]", "--epsilon", "1", "--samples", "4000", "--quiet"]
-        assert main(["audit", *words, "--explain", "--json", "-"]) == 4
-        cause = json.loads(capsys.readouterr().out)["cause"]
-        assert (cause and [finding["kind"] for finding in cause["findings"]]) == kinds
+    ],
+)
+def test_a_bad_sampler_is_explained_by_its_seeds(written, body, kinds):
+    source = sources.load(written(f"def f(x, size, rng):\n    {body}\n"))
+    verdict = audit(source, [([0], [1])], pure(1.0), samples=1500)
+    assert verdict.verdict == "invalid"
+    cause = explained(verdict, source).cause
+    assert (cause and [finding["kind"] for finding in cause["findings"]]) == kinds
 
 
 @pytest.mark.parametrize("source", [["--command", "cat"], ["--outputs", "x.csv", "y.csv"]])

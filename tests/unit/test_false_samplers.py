@@ -1,7 +1,6 @@
 """Constant outputs, constant seeds and noise that is shared are never a green; right ones are."""
 
 import functools
-import json
 import sys
 import textwrap
 
@@ -10,7 +9,6 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer_audit.checks.fresh_processes import other_process
-from epsilometer_audit.cli.main import main
 from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.seeds import FIVE
@@ -84,7 +82,7 @@ class Closed:
 
 
 FILE = """
-import random
+import functools, random
 import numpy as np
 
 class Constant:
@@ -96,18 +94,35 @@ class Constant:
         return self(x)
 
 constant = Constant()
-RNG = np.random.Generator(np.random.PCG64(0))
 OWN = random.Random(3)
-SYSTEM = np.random.default_rng()
-
-def module_level(x):
-    return x + RNG.laplace()
+RNG = np.random.Generator(np.random.PCG64(42))
 
 def pythons_own(x):
     return x + OWN.random()
 
-def entropic(x):
-    return x + SYSTEM.laplace()
+def unseen_seed(x):
+    return x + RNG.laplace()
+
+@functools.lru_cache(None)
+def cached(x):
+    return x + np.random.default_rng().laplace()
+
+POOL = []
+
+def buffered(x):
+    if not POOL:
+        POOL.extend(np.random.default_rng().laplace(size=100))
+    return x + POOL.pop()
+
+STARTED = []
+
+def lazy(x):
+    if not STARTED:
+        STARTED.append(np.random.default_rng())
+    return x + STARTED[0].laplace()
+
+def right(x, rng):
+    return x + rng.laplace()
 """
 
 
@@ -118,24 +133,16 @@ def file(tmp_path_factory):
     return str(path)
 
 
-@pytest.mark.parametrize("seed", FIVE)
-def test_a_constant_seed_in_an_object_is_invalid(seed):
-    for mechanism in (Constant(), Constant().release):
-        assert audited(mechanism, seed).verdict == "invalid"
-
-
-class Counter:
-    def __init__(self, seed=42):
-        self.rng = np.random.default_rng(seed)
-
+class Counter(Constant):
     def __call__(self, x):
         return x + self.rng.geometric(0.6) - self.rng.geometric(0.6)
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("samples", [500, 5000])
-def test_a_constant_seed_of_whole_numbers_takes_few_draws(samples, seed):
-    assert audited(Counter(), seed, samples=samples).verdict == "invalid"
+@pytest.mark.parametrize("samples", [500, 3000])
+def test_a_constant_seed_in_an_object_is_invalid(samples, seed):
+    for mechanism in (Constant(), Constant().release, Counter()):  # also of few whole numbers
+        assert audited(mechanism, seed, samples=samples).verdict == "invalid"
 
 
 @pytest.mark.parametrize("seed", FIVE)
@@ -191,11 +198,6 @@ def test_where_no_other_can_be_had_it_is_noted():
         assert len(noted(verdict, "other process")) == 1
 
 
-def test_outputs_of_others_that_agree_by_chance_pass():
-    rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
-    assert {outcome.result for outcome in rare} <= {"passed", "note"}  # a note of one in 70 runs
-
-
 class Rare:
     """Is nearly always 0."""
 
@@ -204,6 +206,11 @@ class Rare:
 
     def __call__(self, x):
         return int(self.rng.random() < 0.1)
+
+
+def test_outputs_of_others_that_agree_by_chance_pass():
+    rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
+    assert {outcome.result for outcome in rare} <= {"passed", "note"}  # a note of one in 70 runs
 
 
 @pytest.mark.parametrize("seed", FIVE)
@@ -217,10 +224,9 @@ def test_a_constant_default_is_noted(default, seed):
     def drawn(x, size, random_state=default):
         return x + random_state.laplace(size=size)
 
-    for mechanism in (noisy,) if isinstance(default, int) else (drawn,):
-        verdict = audited(mechanism, seed, claim=1.5)
-        assert verdict.verdict == "not refuted"
-        assert len(noted(verdict, "default seed")) == 1
+    verdict = audited(noisy if isinstance(default, int) else drawn, seed, claim=1.5)
+    assert verdict.verdict == "not refuted"
+    assert len(noted(verdict, "default seed")) == 1
 
 
 # --- noise that is shared within a call -----------------------------------------------------------
@@ -238,20 +244,12 @@ def twice(x, size, rng):
     return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
 
 
-def rounded_twice(x, size, rng):
-    return twice(x, size, rng).round(2)
-
-
-def pool_of_integers(x, size, rng):
-    return x + rng.choice(rng.geometric(0.3, 100) - rng.geometric(0.3, 100), size)
-
-
 def words_twice(x, size, rng):
     return [f"{x} {draw:.4f}" for draw in twice(x, size, rng)]
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("mechanism", [pool, twice, rounded_twice, pool_of_integers, words_twice])
+@pytest.mark.parametrize("mechanism", [pool, twice, words_twice])
 def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
     assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
 
@@ -267,49 +265,6 @@ def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(se
 
 # --- causes ---------------------------------------------------------------------------------------
 
-CAUSES = """
-import functools
-import numpy as np
-from epsilometer_audit import pure
-
-@functools.lru_cache(None)
-def cached(x):
-    return x + np.random.default_rng().laplace()
-
-POOL = []
-
-def buffered(x):
-    if not POOL:
-        POOL.extend(np.random.default_rng().laplace(size=100))
-    return x + POOL.pop()
-
-STARTED = []
-
-def lazy(x):
-    if not STARTED:
-        STARTED.append(np.random.default_rng())
-    return x + STARTED[0].laplace()
-
-RNG = np.random.Generator(np.random.PCG64(42))
-
-def unseen_seed(x):
-    return x + RNG.laplace()
-
-def right(x, rng):
-    return x + rng.laplace()
-"""
-
-
-@pytest.fixture(scope="module")
-def causes(tmp_path_factory):
-    path = tmp_path_factory.mktemp("causes") / "causes.py"
-    path.write_text(CAUSES)
-
-    def causes(name, seed=0):
-        return ea.explain(f"{path}:{name}", (0, 1), runs=4, seed=seed)
-
-    return causes
-
 
 @pytest.mark.parametrize(
     ("name", "kind"),
@@ -321,8 +276,8 @@ def causes(tmp_path_factory):
         ("right", "output"),
     ],
 )
-def test_kept_state_and_constant_seeds_are_named(causes, name, kind):
-    assert causes(name).findings[0].kind == kind
+def test_kept_state_and_constant_seeds_are_named(file, name, kind):
+    assert ea.explain(f"{file}:{name}", (0, 1), runs=4).findings[0].kind == kind
 
 
 class Kept:
@@ -345,10 +300,3 @@ def test_state_kept_in_this_process_does_not_count(mechanism):
     mechanism(0)
     mechanism(1)
     assert ea.explain(mechanism, (0, 1), runs=3).findings[0].kind == "kept"
-
-
-def test_the_command_line_reports_a_constant_seed(file, capsys):
-    words = [f"{file}:constant", "--pair", "0", "1", "--epsilon", "1", "--samples", "1000"]
-    assert main(["audit", *words, "--explain", "--json", "-"]) == 4
-    cause = json.loads(capsys.readouterr().out)["cause"]
-    assert cause["findings"][0]["kind"] == "constant seed"

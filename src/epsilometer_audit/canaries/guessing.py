@@ -97,32 +97,32 @@ def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
-    step = math.sqrt(2) if isinstance(claim, Gaussian) else 2.0
     rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
         rules.append(Rule.even(int(guesses)))
-        guesses /= step
-    if isinstance(claim, Gaussian):
-        mu = claim.mu
+        guesses /= 2.0 if isinstance(claim, Pure) else math.sqrt(2)
+    share = share_of(1.0, len(rules))
+    if isinstance(claim, Pure):
+        all_right = (Counted(rule, rule.guesses, canaries, share) for rule in rules)
+        return [each.rule for each in all_right if each.p_value_of(claim) <= alpha] or rules[:1]
+    mu = claim.mu
 
-        def refuted_level(rule: Rule) -> float:
-            def enough(right: int) -> bool:
-                return Counted(rule, right, canaries, 1.0).at_one_epsilon(mu)[0] <= alpha
+    def refuted_level(rule: Rule) -> float:
+        least = _fewest(rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu)[0])
+        return _gaussian_level(rule, canaries, least, 0.5)
 
-            return _gaussian_level(rule, canaries, _fewest(rule, enough), 0.5)
-
-        return [min(rules, key=refuted_level)]
-
-    def may_refute(rule: Rule) -> bool:
-        all_right = Counted(rule, rule.guesses, canaries, share_of(1.0, len(rules)))
-        return bool(all_right.p_value(claim.epsilon, claim.delta) <= alpha)
-
-    return list(filter(may_refute, rules)) or rules[:1]
+    return [min(rules, key=refuted_level)]
 
 
-def _fewest(rule: Rule, enough: Callable[[int], bool]) -> int:
-    """Return the fewest right guesses that are enough; more than all if none are."""
-    return bisect_left(range(rule.guesses + 1), True, key=enough)
+def _fewest(
+    rule: Rule, canaries: int, share: float, alpha: float, p_value: Callable[[Counted], float]
+) -> int:
+    """Return the fewest right guesses that refute a claim; more than all if none do."""
+
+    def refutes(right: int) -> bool:
+        return p_value(Counted(rule, right, canaries, share)) <= alpha
+
+    return bisect_left(range(rule.guesses + 1), True, key=refutes)
 
 
 def requested_rules(
@@ -173,15 +173,14 @@ class Counted:
         """Return the p-value of a claim over the share."""
         if isinstance(claim, Pure):
             return float(self.p_value(claim.epsilon, claim.delta))
-        mu = claim.mu
-        p, epsilon, weight = self.at_one_epsilon(mu)
+        p, epsilon, weight = self.at_one_epsilon(claim.mu)
         if p >= _HOPELESS or weight <= 0:
             return p
 
         def price(epsilons: Floats) -> Floats:
-            return self.canaries * _deltas(epsilons, mu)
+            return self.canaries * _deltas(epsilons, claim.mu)
 
-        several = profiles.p_value(self.right, self.rule.guesses, price, (epsilon, weight))
+        several = profiles.p_value(self.right, self.rule.guesses, price, epsilon, weight)
         return min(p, several / self.share)
 
     def delta(self, epsilon: float, alpha: float) -> float:
@@ -202,14 +201,14 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
 
     ``scores`` and ``included`` have shape ``(m,)``; ``seed`` gives the order of equal scores.
     """
-    m = scores.size
+    m, share = scores.size, share_of(1.0, len(rules))
     ties = generator(seed, "one run", "ties").random(m)
     rising = included[np.lexsort((ties, scores))]
-    counted = []
-    for rule in rules:
-        right = int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
-        counted.append(Counted(rule, right, m, share_of(1.0, len(rules))))
-    return counted
+
+    def right(rule: Rule) -> int:
+        return int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
+
+    return [Counted(rule, right(rule), m, share) for rule in rules]
 
 
 def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
@@ -227,10 +226,10 @@ def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> flo
         own = int(np.searchsorted(levels, claim.mu))
         below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
         first = bisect_left(levels, True, below, above, key=stands)
-        return float(levels[first - 1]) if first else -1.0
-    levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
-    p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
-    first = int(np.argmax(p > alpha))  # the highest level is never refuted
+    else:
+        levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
+        p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
+        first = int(np.argmax(p > alpha))  # the highest level is never refuted
     return float(levels[first - 1]) if first else -1.0
 
 
@@ -267,13 +266,9 @@ def detectable(
     from scipy.special import betaincinv, logit
 
     def smallest(rule: Rule) -> float | None:
-        r = rule.guesses
-
-        def enough(right: int) -> bool:
-            counted = Counted(rule, right, canaries, share_of(1.0, len(rules)))
-            return counted.p_value_of(claim) <= alpha
-
-        if (least := _fewest(rule, enough)) > r:
+        r, share = rule.guesses, share_of(1.0, len(rules))
+        least = _fewest(rule, canaries, share, alpha, lambda counted: counted.p_value_of(claim))
+        if least > r:
             return None
         if isinstance(claim, Gaussian):
             return _gaussian_level(rule, canaries, least, _POWER)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,40 @@ def audit_one_run(
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
     counted = guessing.count(values, inside, rules, question.seed)
-    mu = guessing.independent_mu(values, inside, question.alpha, question.seed)
-    return _verdict(question, claim, checked, counted, int(inside.sum()), mu)
+    lower = guessing.refuted(counted, claim, question.alpha)
+    bounds = [bound_of(claim, max(lower, 0.0))]
+    if isinstance(claim, Pure) and claim.delta > 0:
+        delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
+        bounds.append(Bound("delta", claim.delta, delta))
+    level = guessing.detectable(rules, values.size, claim, question.alpha)
+    missed = undetected(question.detect, level)
+    if level is None and question.detect is None:
+        missed = "no guesses would have refuted it: more canaries or guesses are needed"
+    verdict: VerdictName = "undecided" if missed else "not refuted"
+    if lower >= claim.level:
+        verdict, missed = "violated", ""
+    best = min(counted, key=lambda result: result.p_value_of(claim))
+    return make_verdict(
+        question,
+        checked,
+        verdict=verdict,
+        bounds=bounds,
+        p_value=best.p_value_of(claim),
+        detectable=level,
+        guesses={
+            "rule": best.rule.text(),
+            "right": best.right,
+            "guesses": best.rule.guesses,
+            "top": best.rule.top,
+            "bottom": best.rule.bottom,
+            "canaries": values.size,
+            "included": int(inside.sum()),
+            "rules": len(counted),
+            "independent_mu": guessing.independent_mu(values, inside, question.alpha, seed),
+        },
+        outputs="scores",
+        reasons=[missed] if missed else [],
+    )
 
 
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:
@@ -118,46 +150,6 @@ def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[
     if np.isnan(scores).any():
         raise MechanismError(f"{name} returned a score that is not a number")
     return coins, scores.reshape(m)
-
-
-def _verdict(
-    question: Question,
-    claim: guessing.OneRunClaim,
-    checked: Sequence[Check],
-    counted: Sequence[guessing.Counted],
-    included: int,
-    independent_mu: float,
-) -> Verdict:
-    canaries = counted[0].canaries
-    lower = guessing.refuted(counted, claim, question.alpha)
-    bounds = [bound_of(claim, max(lower, 0.0))]
-    if isinstance(claim, Pure) and claim.delta > 0:
-        delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
-        bounds.append(Bound("delta", claim.delta, delta))
-    best = min(counted, key=lambda result: result.p_value_of(claim))
-    rules = [result.rule for result in counted]
-    level = guessing.detectable(rules, canaries, claim, question.alpha)
-    missed = undetected(question.detect, level)
-    if level is None and question.detect is None:
-        missed = "no guesses would have refuted it: more canaries or guesses are needed"
-    verdict: VerdictName = "undecided" if missed else "not refuted"
-    if lower >= claim.level:
-        verdict, missed = "violated", ""
-    rule = best.rule
-    guesses = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
-    guesses |= {"top": rule.top, "bottom": rule.bottom, "canaries": canaries}
-    guesses |= {"included": included, "rules": len(counted), "independent_mu": independent_mu}
-    return make_verdict(
-        question,
-        checked,
-        verdict=verdict,
-        bounds=bounds,
-        p_value=best.p_value_of(claim),
-        detectable=level,
-        guesses=guesses,
-        outputs="scores",
-        reasons=[missed] if missed else [],
-    )
 
 
 def _scores(scores: Any) -> Floats:

@@ -85,15 +85,12 @@ def _smallest(right: int, guesses: int, limits: Floats, costs: Floats) -> float:
 
 
 def p_value(
-    right: int,
-    guesses: int,
-    price: Callable[[Floats], Floats],
-    start: tuple[float, float],
+    right: int, guesses: int, price: Callable[[Floats], Floats], epsilon: float, weight: float
 ) -> float:
     """Return the p-value of ``right`` right guesses; see the module.
 
-    ``price`` returns m delta(e) of epsilons; ``start`` is an epsilon and the weight with which it
-    is a good choice alone.
+    ``price`` returns m delta(e) of epsilons; the search starts at an epsilon and the weight with
+    which it is a good choice alone.
     """
     from scipy.optimize import minimize
 
@@ -103,7 +100,11 @@ def p_value(
         free = _smallest(right, guesses, limits, np.exp(epsilons))
         return float(free + limits @ price(epsilons))
 
-    first = np.array([np.log(start[1] / 3), start[0], np.log(_WIDTH)])
-    options: Any = {"maxfev": _TRIES, "xatol": 1e-2, "fatol": 1e-5}
-    options["initial_simplex"] = first + _STEPS
+    first = np.array([np.log(weight / 3), epsilon, np.log(_WIDTH)])
+    options: Any = {
+        "maxfev": _TRIES,
+        "xatol": 1e-2,
+        "fatol": 1e-5,
+        "initial_simplex": first + _STEPS,
+    }
     return float(minimize(p, first, method="Nelder-Mead", options=options).fun)

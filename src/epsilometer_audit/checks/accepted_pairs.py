@@ -42,11 +42,9 @@ class Candidates(dict[str, Pair]):
         self.untried, self.relations = untried, relations
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
-        if not isinstance(other, Candidates):
-            other = Candidates(other, required=other)
-        untried = [*self.untried, *other.untried]
-        relations = [*self.relations, *other.relations]
-        return Candidates({**self, **other}, self.required | other.required, untried, relations)
+        other = other if isinstance(other, Candidates) else Candidates(other, required=other)
+        notes = [*self.untried, *other.untried], [*self.relations, *other.relations]
+        return Candidates({**self, **other}, self.required | other.required, *notes)
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         return Candidates(other, required=other) | self
@@ -101,9 +99,9 @@ def accepted(
     if refused:
         names = ", ".join(map(repr, list(refused)[:_NAMED]))
         more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
-        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both "
-        text += f"inputs: {names}{more}; {next(iter(refused.values()))}"
-        notes.insert(0, Check("inputs", "note", text))
+        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both inputs"
+        cause = next(iter(refused.values()))
+        notes.insert(0, Check("inputs", "note", f"{text}: {names}{more}; {cause}"))
     return drawn | failing, notes
 
 

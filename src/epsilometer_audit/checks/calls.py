@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -74,56 +73,45 @@ class Sample:
         return [score for score in centred if np.abs(score).max() > 1e-9]
 
 
-@dataclass(frozen=True)
-class Call:
-    """A call: the numbers of its input and of draws, its seed, and the input of the call before."""
-
-    x: int
-    size: int
-    seed: int
-    before: int
-
-
 class Calls(Sample):
-    """All draws on one input, call by call."""
+    """All draws on one input, call by call: their seeds, the inputs of the calls before, outputs.
 
-    def __init__(self, x: Any, calls: Sequence[tuple[Call, Any]]) -> None:
-        super().__init__([outputs for _, outputs in calls], f"on input {input_text(x)}")
-        self.calls = [call for call, _ in calls]
-        sizes = self.batches
-        self.sizes = np.repeat(sizes, sizes)
-        self.before = np.repeat([call.before for call in self.calls], sizes)
+    An input is a number. ``short`` has the positions of the outputs of short calls, a row for each.
+    """
+
+    def __init__(self, number: int, x: Any, calls: Sequence[tuple[int, int, Any]]) -> None:
+        super().__init__([outputs for *_, outputs in calls], f"on input {input_text(x)}")
+        self.number, sizes = number, self.batches
+        self.seeds = [seed for seed, *_ in calls]
+        self.before = np.repeat([before for _, before, _ in calls], sizes)
         self.ends = np.cumsum(sizes)
         self.longest = int(np.argmax(sizes))  # call
         self.long = self.rows(self.longest)
         short = [i for i, size in enumerate(sizes) if 1 < size < max(sizes)]
         self.first = short[0]  # short call
         self.short = np.array([np.arange(self.size)[self.rows(i)] for i in short])
-        """The positions of the outputs of short calls, a row for each."""
 
     def rows(self, i: int) -> slice:
         """Return the positions of the outputs of a call."""
-        return slice(int(self.ends[i]) - self.calls[i].size, int(self.ends[i]))
+        return slice(int(self.ends[i]) - self.batches[i], int(self.ends[i]))
 
     def groups(self) -> Iterator[tuple[str, Bools]]:
         """Yield names of groups of draws that were fixed before the draws, and who is in them."""
-        starts = np.zeros(self.size, bool)
+        starts, places = np.zeros(self.size, bool), np.arange(self.size)
         starts[[0, *self.ends[:-1]]] = True
-        largest = self.sizes.max()
+        sizes, largest = np.repeat(self.batches, self.batches), max(self.batches)
         yield "first outputs of calls", starts
-        yield "outputs of calls of one draw", self.sizes == 1
-        yield f"outputs of a call of {largest} draws", self.sizes == largest
+        yield "outputs of calls of one draw", sizes == 1
+        yield f"outputs of a call of {largest} draws", sizes == largest
         for other in np.unique(self.before[self.before >= 0])[:_GROUPS].tolist():
-            which = "the same input" if other == self.calls[0].x else "another input"
+            which = "the same input" if other == self.number else "another input"
             after = self.before == other
             yield f"outputs of calls after one on {which}", after
             yield f"first outputs of calls after one on {which}", starts & after
-        for i, call in enumerate(self.calls):
-            if call.size > 1:
-                inside = np.zeros(self.size, bool)
-                inside[self.rows(i)] = True
-                yield f"outputs of a call of {call.size} draws", inside
-                yield "early outputs", np.arange(self.size) < self.ends[i]
+        for size, end in zip(self.batches, self.ends, strict=True):
+            if size > 1:
+                yield f"outputs of a call of {size} draws", (end - size <= places) & (places < end)
+                yield "early outputs", places < end
 
 
 def draw_calls(
@@ -141,12 +129,12 @@ def draw_calls(
         calls = [(x, size) for x in range(len(inputs)) for size in phase]
         requests += [calls[i] for i in rng.permutation(len(calls)).tolist()]
     seeds = rng.choice(2**31, len(requests), replace=False).tolist()
-    drawn: list[list[tuple[Call, Any]]] = [[] for _ in inputs]
+    drawn: list[list[tuple[int, int, Any]]] = [[] for _ in inputs]
     before = -1
     for (x, size), seed in zip(requests, seeds, strict=True):
-        drawn[x].append((Call(x, size, seed, before), draw(inputs[x], size, seed)))
+        drawn[x].append((seed, before, draw(inputs[x], size, seed)))
         before = x
-    return [Calls(*each) for each in zip(inputs, drawn, strict=True)]
+    return [Calls(i, x, calls) for i, (x, calls) in enumerate(zip(inputs, drawn, strict=True))]
 
 
 def spread(size: int, most: int) -> list[int]:

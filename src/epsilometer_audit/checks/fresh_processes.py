@@ -36,7 +36,7 @@ def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -
     codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
     matches = agreement(codes, rows)
     if matches.p > OTHERS * min(alpha / ALPHA, 1.0):
-        if matches.count == size:
+        if matches.same == size:
             return Check(name, "note", f"{unknown}: all outputs agree, but may do so by chance")
         return Check(name, "passed", "other processes, or objects, make other draws")
     text = "other processes, or objects, make the same draws at other seeds: a constant seed"

@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.arrays import Counts, Floats
 
 Statistic = Callable[[Floats], Floats]
 """Statistics ``(b,)`` of scores ``(b, size)``; large values are extreme."""
@@ -37,13 +37,12 @@ _PARTS = 128  # of all draws, which calls are cut into
 _AT_ONCE = 1000  # permutations
 
 
-@dataclass(frozen=True)
-class Matches:
-    """The ``count`` of outputs, ``of`` all, that equal the one ``lag`` before; a bound ``p``."""
+class Matches(NamedTuple):
+    """The ``same`` outputs, of ``every``, as those ``lag`` before; a bound ``p``."""
 
     p: float = 1.0
-    count: int = 0
-    of: int = 0
+    same: int = 0
+    every: int = 0
     lag: int = 0
 
 
@@ -63,16 +62,16 @@ def agreement(codes: Counts, rows: Counts) -> Matches:
         past = np.searchsorted(known, guess * n + at) - np.searchsorted(known, guess * n)
         chance = (times[guess] - past) / (n - at)
         match = Matches(1.0, int(np.count_nonzero(same)), same.size, lag)
-        best = max(best, match, key=lambda matches: matches.count / max(matches.of, 1))
+        best = max(best, match, key=lambda matches: matches.same / max(matches.every, 1))
         all_in = -np.log(chance[same]).sum() if same.all() else -np.inf
-        gains = [math.log(odds) * match.count for odds in _ODDS]
+        gains = [math.log(odds) * match.same for odds in _ODDS]
         losses = [np.log1p(chance * (odds - 1)).sum() for odds in _ODDS]
         wealth.append([all_in, *np.subtract(gains, losses)])
     share = np.full(len(wealth), 0.5 / max(len(wealth) - 1, 1))
     share[0] = 0.5
     stakes = np.log(share / (len(_ODDS) + 1))[:, None]
     p = float(np.exp(-max(np.logaddexp.reduce(np.add(wealth, stakes), axis=None), 0.0)))
-    return replace(best, p=p)
+    return best._replace(p=p)
 
 
 def clustered(codes: Counts, sizes: Sequence[int]) -> float:
@@ -108,15 +107,11 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     return math.exp(-float(means.max(initial=0.0)))
 
 
-def unlikely(scores: Floats, groups: Bools) -> Floats:
-    """Return Bennett's bounds of the p-values of the sums of the scores of groups, ``(g, n)``.
+def unlikely(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
+    """Return Bennett's bounds of the p-values of groups: sizes ``(g,)``, sums of their scores.
 
     A group is a sample without replacement; so is its complement, which is used if smaller.
     """
-    return _bennett(scores, groups.sum(axis=-1), groups @ scores)
-
-
-def _bennett(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
     sizes = np.minimum(sizes, scores.size - sizes)
     largest, spread = np.abs(scores).max(), np.maximum(sizes, 1) * (scores @ scores / scores.size)
     u = largest * np.abs(sums) / spread
@@ -130,7 +125,7 @@ def by_time(scores: Floats) -> float:
     sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
     sums = np.where(sizes > 0, np.add.reduceat(np.append(scores, 0.0), ends[:-1]), 0.0)
     sizes = np.concatenate([sizes, ends[1:][several]])
-    p_values = _bennett(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
+    p_values = unlikely(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
     return float(p_values.min()) * p_values.size
 
 
@@ -182,20 +177,14 @@ def calls_p(
 
 
 def _pieces_p(
-    pieces: Sequence[Floats],
-    statistics: Sequence[Statistic],
-    rng: np.random.Generator,
-    limit: float = 1.0,
+    pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
 ) -> float:
-    """Return Fisher's p-value of all pieces, each compared with permutations of itself.
-
-    It is 1 as soon as it must exceed the ``limit``; a few permutations mostly suffice for that.
-    """
+    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
     from scipy.special import chdtrc
 
     p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself
     for number in (_FIRST, _PERMUTATIONS - _FIRST):
-        for i, (piece, statistic) in enumerate(zip(pieces, statistics, strict=True)):
+        for i, piece in enumerate(pieces):
             others = rng.permuted(np.tile(piece, (number, 1)), axis=1)
             values = statistic(np.concatenate([piece[None], others]))
             least = values[0] * (1 - 1e-9)  # ties despite rounding
@@ -206,26 +195,20 @@ def _pieces_p(
     return p
 
 
-def _autocovariances(scores: Floats) -> Floats:
-    """Return circular autocovariances at lags 1, ..., size / 2: ``(b, size // 2)``, up to scale."""
-    waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
-    power = waves.real**2 + waves.imag**2
-    return np.asarray(np.fft.irfft(power, scores.shape[1], axis=1)[:, 1 : scores.shape[1] // 2 + 1])
-
-
 def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 1.0) -> float:
     """Return the p-value of serial dependence in pieces of the draws, or 1 above the ``limit``."""
 
     def largest(scores: Floats) -> Floats:
-        return np.asarray(np.abs(_autocovariances(scores)).max(axis=1))
+        """Return the largest circular autocovariance at lags 1, ..., size / 2, up to scale."""
+        n = scores.shape[1]
+        waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
+        shifted = np.fft.irfft(waves.real**2 + waves.imag**2, n, axis=1)[:, 1 : n // 2 + 1]
+        return np.asarray(np.abs(shifted).max(axis=1))
 
-    pieces = [piece for piece in pieces if piece.size >= 4]
-    return _pieces_p(pieces, [largest] * len(pieces), rng, limit)
+    return _pieces_p([piece for piece in pieces if piece.size >= 4], largest, rng, limit)
 
 
-def places_p(
-    rows: Floats, rng: np.random.Generator, pieces: int = PIECES, limit: float = 1.0
-) -> float:
+def places_p(rows: Floats, rng: np.random.Generator, pieces: int, limit: float) -> float:
     """Return the p-value of agreement between rows of scores, or 1 above the ``limit``."""
     parts = np.array_split(rows, min(pieces, rows.shape[1]), axis=1)
 
@@ -233,4 +216,4 @@ def places_p(
         means = scores.reshape(len(scores), len(rows), -1).mean(axis=1)
         return np.asarray((means**2).sum(axis=1))
 
-    return _pieces_p([part.ravel() for part in parts], [together] * len(parts), rng, limit)
+    return _pieces_p([part.ravel() for part in parts], together, rng, limit)

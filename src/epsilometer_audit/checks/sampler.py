@@ -20,7 +20,7 @@ For correct draws, the probability that any check fails is at most ``alpha``, by
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +46,7 @@ _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 
 _KINDS = 64  # different outputs with a common divisor of counts: by chance 3 sqrt(n) 2^-64 at most
 _ROWS = 1_000_000  # recorded outputs that are checked
 _STRETCH, _LONG = 512, 2048  # successive rows, recorded and drawn
+_DEPENDS = "outputs of a call depend on those before"
 _DOUBT = 1e-4  # of notes about recorded outputs
 _SMALL_SHARE = 1e-2  # of the usual probability: it needs permutations of more pieces
 _PASSED = {
@@ -70,19 +71,14 @@ class Check:
         return {"name": self.name, "result": self.result, "words": self.text}
 
 
-def _result(name: str, text: str = "") -> Check:
-    """Return a check that failed with this text, or passed without one."""
+def _result(name: str, faults: Iterator[str]) -> Check:
+    """Return a check that failed with the first of these texts, or passed without one."""
+    text = next(faults, "")
     return Check(name, "failed", text) if text else Check(name, "passed", _PASSED[name])
 
 
 def check(
-    draw: Draw,
-    inputs: Sequence[Any],
-    *,
-    draws: int,
-    seed: int,
-    seeded: bool,
-    alpha: float = ALPHA,
+    draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: bool, alpha: float = ALPHA
 ) -> list[Check]:
     """Check whether draws are independent and of one distribution; see the module.
 
@@ -99,18 +95,24 @@ def check(
     checks.integer("draws", draws, minimum=_LEAST)
     if not inputs:
         return []
-    rng = generator(seed, "checks of the sampler")
+    rng, share = generator(seed, "checks of the sampler"), _share(alpha)
+    parts = shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
     samples = draw_calls(draw, inputs, draws, rng)
-    share = _share(alpha)
     replayed = _same_seed(draw, inputs, samples, seeded)
-    serial = _independent(samples, rng, share)
-    other = _other_seed(samples, rng, serial.result != "failed", share)
+    faults = (
+        f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
+        for sample in samples
+        for score, limit in _limited(sample, _SERIAL * share / len(samples))
+        if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, limit) <= limit
+    )
+    serial = _result("independent draws", faults)
+    other = _other_seed(samples, parts, rng, serial.result != "failed", share)
     text = "not looked at, as draws are not independent"  # they would fail for the same cause
     repeated, order = (Check(name, "skipped", text) for name in ("repetitions", "order of calls"))
     if other.result != "failed":
-        repeated = _result("repetitions", _repetitions(samples, _REPETITIONS * share))
+        repeated = _repetitions(samples, _REPETITIONS * share)
     if "failed" not in (serial.result, other.result, repeated.result):
-        order = _order(samples, share)
+        order = _order(samples, _ORDER * share)
     return [replayed, other, repeated, serial, order]
 
 
@@ -130,8 +132,17 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
         for side, name in ((x, "x"), (x_prime, "x'"))
         if len(side) >= _LEAST
     ]
-    repeated = _result("repetitions", _recorded_repetitions(sides))
-    return [repeated] if repeated.result == "failed" else [repeated, _recorded_order(sides, rng)]
+    repeated = _result("repetitions", _multiplied(sides))
+    if repeated.result == "failed":
+        return [repeated]
+    for side in sides:
+        for score, limit in _limited(side, _DOUBT):
+            serial = shuffled.serial_p(_stretches(score, _STRETCH), rng, limit)
+            if min(serial, shuffled.by_time(score)) <= limit:
+                text = f"{side.name} are in an order of their own: sorted, or each depends on "
+                text += "those before; the shuffle before use does not help if they are dependent"
+                return [repeated, Check("independent draws", "note", text)]
+    return [repeated, Check("independent draws", "passed", "outputs are in no order")]
 
 
 def check_drawn(
@@ -148,29 +159,28 @@ def check_drawn(
     checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of each
     side; without them it is not tested whether they differ from each other.
     """
-    name, share = "order of calls", _share(alpha)
-    limit, rng = _DRAWN * share / 4, np.random.default_rng(0)
+    limit, rng = _DRAWN * _share(alpha) / 4, np.random.default_rng(0)
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
-    if text := _repetitions(sides, limit):
-        return _result("repetitions", text)
-    for side in sides:
-        p_values = [
-            shuffled.by_time(score) * len(side.scores) * len(sides) for score in side.scores
-        ]
-        if min(p_values, default=1.0) <= limit:
-            text = f"{side.name}, late outputs differ from early ones"
-            return _result(name, f"{text}: state is kept between calls")
-    if shuffled.calls_p([side.scores for side in sides], calls, rng, limit) <= limit:
+    if (repeated := _repetitions(sides, limit)).result == "failed":
+        return repeated
+    faults = [
+        f"{side.name}, late outputs differ from early ones: state is kept between calls"
+        for side in sides
+        for score, most in _limited(side, limit / len(sides))
+        if shuffled.by_time(score) <= most
+    ]
+    if not faults and shuffled.calls_p([s.scores for s in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
-        return _result(name, f"{text}share noise, or state is kept between calls")
+        faults = [f"{text}share noise, or state is kept between calls"]
+    if faults:
+        return Check("order of calls", "failed", faults[0])
     for side in sides:
-        serial = limit / max(len(side.scores), 1) / len(sides)
-        if any(
-            shuffled.serial_p(pieces, rng, serial) <= serial for pieces in _stretches(side, _LONG)
-        ):
-            text = f"{side.name}, outputs of a call depend on those before: its draws share noise"
-            return _result("independent draws", text)
-    return Check(name, "passed", "early and late outputs of the audit have the same law")
+        for score, most in _limited(side, limit / len(sides)):
+            if shuffled.serial_p(_stretches(score, _LONG), rng, most) <= most:
+                text = f"{side.name}, {_DEPENDS}: its draws share noise"
+                return Check("independent draws", "failed", text)
+    text = "early and late outputs of the audit have the same law"
+    return Check("order of calls", "passed", text)
 
 
 def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seeded: bool) -> Check:
@@ -182,18 +192,17 @@ def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seed
             if not same.all() or not _repeats(draw, x, sample, sample.longest).all():
                 return skipped
         elif not same.all():
-            size = sample.calls[sample.first].size
             text = "draws do not follow the seed: this audit cannot be replayed to the draw "
-            text += f"({np.count_nonzero(~same)} of {size} differ {sample.name})"
+            text += f"({np.count_nonzero(~same)} of {same.size} differ {sample.name})"
             return Check(name, "note", text)
-    return _result(name)
+    return Check(name, "passed", _PASSED[name])
 
 
 def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
     """Tell which outputs of a call are the same when it is repeated."""
-    call = sample.calls[i]
-    first = sample.table[sample.rows(i)].reshape(call.size, -1)
-    again = sample.layout.encode(draw(x, call.size, call.seed)).reshape(call.size, -1)
+    size = sample.batches[i]
+    first = sample.table[sample.rows(i)].reshape(size, -1)
+    again = sample.layout.encode(draw(x, size, sample.seeds[i])).reshape(size, -1)
     same: Bools = ((first == again) | (np.isnan(first) & np.isnan(again))).all(axis=1)
     return same
 
@@ -203,73 +212,62 @@ def _share(alpha: float) -> float:
     return min(checks.between_0_and_1("alpha", alpha) / ALPHA, 1.0)
 
 
-def _pieces(share: float) -> int:
-    return shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
+def _limited(sample: Sample, limit: float) -> Iterator[tuple[Floats, float]]:
+    """Yield the scores, each with its part of a limit."""
+    return ((score, limit / len(sample.scores)) for score in sample.scores)
 
 
 def _other_seed(
-    samples: Sequence[Calls], rng: np.random.Generator, within: bool, share: float
+    samples: Sequence[Calls], parts: int, rng: np.random.Generator, within: bool, share: float
 ) -> Check:
     """``within`` tells whether outputs within a call seem independent."""
     name = "other seed"
     for sample in samples:
         match = shuffled.agreement(sample.codes, sample.short)
-        alike = match.count == match.of and match.lag == sample.short.shape[1]
+        alike = match.same == match.every and match.lag == sample.short.shape[1]
         if match.p * len(samples) <= _MATCHES * share and (within or alike):
-            text = f"{sample.name}, {match.count} of {match.of} outputs are those of an earlier "
+            text = f"{sample.name}, {match.same} of {match.every} outputs are those of an earlier "
             text += "call at another seed: a constant seed inside, or noise that is kept for "
-            return _result(name, f"{text}further calls")
-        scores = sample.scores if within else []
-        limit = _POSITIONS * share / len(samples) / max(len(scores), 1)
-        pieces = _pieces(share)
-        if any(
-            shuffled.places_p(score[sample.short], rng, pieces, limit) <= limit for score in scores
-        ):
-            text = f"{sample.name}, outputs at the same place of different calls go together: some "
-            return _result(name, f"{text}of the randomness has a constant seed")
+            return Check(name, "failed", f"{text}further calls")
+        for score, limit in _limited(sample, _POSITIONS * share / len(samples)) if within else ():
+            if shuffled.places_p(score[sample.short], rng, parts, limit) <= limit:
+                text = f"{sample.name}, outputs at the same place of different calls go together: "
+                return Check(name, "failed", f"{text}some of the randomness has a constant seed")
     for sample in samples:
         if sample.kinds == 1:
             text = f"{sample.name}, all outputs are the same: there is no noise, or one constant "
             return Check(name, "note", f"{text}seed for every draw")
-    return _result(name)
+    return Check(name, "passed", _PASSED[name])
 
 
-def _repetitions(sides: Sequence[Sample], limit: float) -> str:
-    """Return that draws of a call are repeated in it, or share noise; "" if they do not."""
-    for side in sides:
-        if shuffled.clustered(side.codes, side.batches) * len(sides) <= limit:
-            text = f"{side.name}, equal outputs are of the same call more often than by chance: "
-            return f"{text}its draws share noise, or each is handed out several times"
-    return ""
+def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
+    """Check whether draws of a call are repeated in it, or share noise."""
+    text = "equal outputs are of the same call more often than by chance: its draws share noise"
+    faults = (
+        f"{side.name}, {text}, or each is handed out several times"
+        for side in sides
+        if shuffled.clustered(side.codes, side.batches) * len(sides) <= limit
+    )
+    return _result("repetitions", faults)
 
 
-def _independent(samples: Sequence[Calls], rng: np.random.Generator, share: float) -> Check:
-    for sample in samples:
-        limit = _SERIAL * share / len(samples) / max(len(sample.scores), 1)
-        for score in sample.scores:
-            pieces = np.array_split(score[sample.long], _pieces(share))
-            if shuffled.serial_p(pieces, rng, limit) <= limit:
-                text = f"{sample.name}, outputs of a call depend on those before: noise is reused, "
-                return _result("independent draws", f"{text}or draws are those of a chain")
-    return _result("independent draws")
-
-
-def _order(samples: Sequence[Calls], share: float) -> Check:
-    name = "order of calls"
-    tests: list[tuple[float, Calls, str]] = []
+def _order(samples: Sequence[Calls], limit: float) -> Check:
+    tests: list[tuple[float, str]] = []
     for sample in samples:
         names, inside = zip(*sample.groups(), strict=True)
+        texts = [f"{sample.name}, {name} differ from the others" for name in names]
+        groups = np.array(inside, float)
         for score in sample.scores:
-            p_values = shuffled.unlikely(score, np.array(inside, float)).tolist()
-            tests += [(p, sample, group) for p, group in zip(p_values, names, strict=True)]
-    if not tests or (best := min(tests, key=lambda test: test[0]))[0] * len(tests) > _ORDER * share:
-        return _result(name)
-    _, sample, group = best
-    text = f"{sample.name}, {group} differ from the others: state is kept between calls, or the law"
-    return _result(name, f"{text} depends on how many draws are asked for")
+            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score).tolist()
+            tests += zip(p_values, texts, strict=True)
+    best = sorted(tests, key=lambda test: test[0])[:1]
+    law = "state is kept between calls, or the law depends on how many draws are asked for"
+    found = (f"{text}: {law}" for p, text in best if p * len(tests) <= limit)
+    return _result("order of calls", found)
 
 
-def _recorded_repetitions(sides: Sequence[Sample]) -> str:
+def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
+    """Yield sides on which every recorded output is there 2, 3, ... times."""
     for side in sides:
         codes = side.codes
         ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
@@ -281,24 +279,11 @@ def _recorded_repetitions(sides: Sequence[Sample]) -> str:
             times = math.gcd(*counts.tolist()) if counts.size >= least else 1
             if times > 1:
                 found = f"{side.name}: {text.format(times)}"
-                return f"{found}; independent draws are needed, each once"
-    return ""
+                yield f"{found}; independent draws are needed, each once"
 
 
-def _recorded_order(sides: Sequence[Sample], rng: np.random.Generator) -> Check:
-    name = "independent draws"
-    for side in sides:
-        for pieces, score in zip(_stretches(side, _STRETCH), side.scores, strict=True):
-            limit = _DOUBT / len(side.scores)
-            if min(shuffled.serial_p(pieces, rng, limit), shuffled.by_time(score)) <= limit:
-                text = f"{side.name} are in an order of their own: sorted, or each depends on "
-                text += "those before; the shuffle before use does not help if they are dependent"
-                return Check(name, "note", text)
-    return Check(name, "passed", "outputs are in no order")
-
-
-def _stretches(side: Sample, longest: int) -> list[list[Floats]]:
-    """Return some stretches of successive draws, of each score."""
-    stretch = min(side.size // shuffled.PIECES, longest)
-    starts = np.linspace(0, side.size - stretch, shuffled.PIECES).astype(int).tolist()
-    return [[score[i : i + stretch] for i in starts] for score in side.scores]
+def _stretches(score: Floats, longest: int) -> list[Floats]:
+    """Return some stretches of successive draws."""
+    stretch = min(score.size // shuffled.PIECES, longest)
+    starts = np.linspace(0, score.size - stretch, shuffled.PIECES).astype(int).tolist()
+    return [score[i : i + stretch] for i in starts]

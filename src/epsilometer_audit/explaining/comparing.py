@@ -6,20 +6,20 @@ what the sizes of the inputs or the noise explain, as in correct code, comes lat
 
 from __future__ import annotations
 
+import linecache
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations, zip_longest
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, pairwise, zip_longest
+from pathlib import Path
 from typing import Any
 
-from epsilometer_audit.explaining import words
-from epsilometer_audit.explaining.words import Cause, Finding, both, finding_at
+from epsilometer_audit.formats import as_plain
+from epsilometer_audit.serving.errors import shortened
 from epsilometer_audit.serving.modules import is_library
 
 Record = Mapping[str, Any]
 """A call, a draw, or a run (draws on ``x``, ``x_prime`` and x ``again``); see `replayed`."""
-_Ranked = tuple[int, Finding]  # the lowest number first
-
 _CLOSE = 1e-9  # relative difference below which numbers count as the same
 _CHANCE = 1e-3  # of a false finding that noise is kept
 _FEW = 3  # runs that show noise in an output
@@ -46,6 +46,50 @@ _TEXTBOOK = {
 }
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A difference between x and x', or a fault of the noise.
+
+    Its ``kind`` is ``no noise``, ``without noise`` (a part of the output), ``constant seed``,
+    ``drawn once``, ``kept`` (noise or state), ``seed``, ``call``, ``number``, ``argument``,
+    ``data``, ``output``, ``low bits``, ``unseen``, ``failed`` or ``nothing``.
+    """
+
+    kind: str
+    words: str  # a sentence
+    place: str = ""  # file and line of the code
+    line: str = ""  # the code there
+    runs: int = 0  # that show it
+    more: tuple[str, ...] = ()  # further lines
+    textbook: str = ""  # the known cause of such a difference
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Findings of draws on x and x' with the same noise, the most important first."""
+
+    findings: tuple[Finding, ...]
+    runs: int
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return its JSON values."""
+        findings = [as_plain(asdict(finding)) for finding in self.findings]
+        return {"runs": self.runs, "words": str(self).splitlines(), "findings": findings}
+
+    def __str__(self) -> str:
+        lines = []
+        for finding in self.findings[:_MOST]:
+            often = "" if finding.runs >= self.runs else f" ({finding.runs} of {self.runs} runs)"
+            lines.append(f"{finding.words}{often if finding.runs else ''}")
+            code = ": ".join(filter(None, (finding.place, finding.line)))
+            known = finding.textbook and f"textbook: {finding.textbook}"
+            lines += [f"  {line}" for line in (code, *finding.more, known) if line]
+        return "\n".join(lines)
+
+
+_Ranked = tuple[int, Finding]  # the lowest number first
+
+
 def cause_of(replay: Record, sizes: Sequence[int] = ()) -> Cause:
     """Return the cause that a record of `replayed` shows; ``sizes`` are those of x and x'."""
     runs = len(replay["runs"])
@@ -56,7 +100,7 @@ def cause_of(replay: Record, sizes: Sequence[int] = ()) -> Cause:
 
 def _findings(replay: Record, runs: Sequence[Record], sizes: Sequence[int]) -> list[_Ranked]:
     every, unseen = len(runs), sum(not run["repeated"] for run in runs)
-    traces = [run[side] for run in runs for side in ("x", "x_prime")]
+    traces = [run[side] for run in runs for side in _SIDES]
     outputs = [
         [trace[key] for key in ("output", "second") for trace in side if key in trace]
         for side in (traces[::2], traces[1::2])
@@ -70,7 +114,7 @@ def _findings(replay: Record, runs: Sequence[Record], sizes: Sequence[int]) -> l
         finding = Finding("unseen", f"{text}generator of its own", runs=every)
         if not unseen and all(map(_all_same, outputs)):
             text = "no noise is drawn, or it was kept before: the output is always the same, "
-            text += both(outputs[0][0], outputs[1][0])
+            text += _both(outputs[0][0], outputs[1][0])
             finding = _placed(Finding("no noise", text, runs=every), runs[0])
         return [*found, (1, finding)]
     found += _of_calls(runs, sizes)
@@ -101,12 +145,12 @@ def _of_seeds(replay: Record, traces: Sequence[Record]) -> Iterator[_Ranked]:
         runs = 0 if at == "at load" else len(replay["runs"])
         if first["kind"] == "draw":
             text = f"{first['name']} draws when the file is loaded, once for all outputs"
-            yield 0, finding_at(first["frames"], "drawn once", text)
+            yield 0, _finding_at(first["frames"], "drawn once", text)
         elif known and _all_same(given) and any(used) and (not runs or len(group) >= runs > 1):
-            seed = f"gets the seed {words.value_text(given[0][0])}"
+            seed = f"gets the seed {value_text(given[0][0])}"
             text = f"always {seed}" if runs else f"{seed} when the file is loaded"
             text = f"{first['name']} {text}: its noise is the same each time"
-            yield 0 if all(used) else 5, finding_at(first["frames"], "constant seed", text, runs)
+            yield 0 if all(used) else 5, _finding_at(first["frames"], "constant seed", text, runs)
 
 
 def _of_kept_state(runs: Sequence[Record]) -> Iterator[_Ranked]:
@@ -118,24 +162,30 @@ def _of_kept_state(runs: Sequence[Record]) -> Iterator[_Ranked]:
     chance = (sum(pairs) / len(pairs)) ** len(traces)
     if chance < _CHANCE and all(map(same, results, (trace["second"] for trace in traces))):
         text = "a later draw in the same process gives the first output again: noise is kept, "
-        yield 0, finding_at(lines or [], "kept", f"{text}as in a cache", len(traces))
+        yield 0, _finding_at(lines or [], "kept", f"{text}as in a cache", len(traces))
     changed = sum(trace.get("changed", False) for trace in traces)
     if lines is not None and len(traces) >= _FEW and 2 * changed >= len(traces):  # or else unseen
         text = "two draws in a row with the same noise are not the same: state is kept"
-        yield 1, finding_at(lines, "kept", text, changed)
+        yield 1, _finding_at(lines, "kept", text, changed)
 
 
 def _without_noise(runs: Sequence[Record], *outputs: Sequence[Any]) -> list[_Ranked]:
     """Return the first part of outputs that has no noise, but is not the same on x and x'."""
-    sides = [[dict(parts_of(output)) for output in side] for side in outputs]
+    steady = _steady([[dict(parts_of(output)) for output in side] for side in outputs])
+    for name, *pair in steady if len(runs) >= _FEW else ():
+        verb = "are" if name.startswith("keys") else "is"
+        text = f"{name or 'the output'} {verb} always {_both(*pair)}: without noise"
+        finding = _placed(Finding("without noise", text, runs=len(runs)), runs[0])
+        return [(2, replace(finding, textbook=_TEXTBOOK["without noise"]))]
+    return []
+
+
+def _steady(sides: Sequence[Sequence[Record]]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the values that are always the same on x, and on x', but not the same on both."""
     for name in dict.fromkeys(name for side in sides for parts in side for name in parts):
         x, y = ([parts.get(name, _MISSING) for parts in side] for side in sides)
-        if len(runs) >= _FEW and _all_same(x) and _all_same(y) and not same(x[0], y[0]):
-            verb = "are" if name.startswith("keys") else "is"
-            text = f"{name or 'the output'} {verb} always {both(x[0], y[0])}: without noise"
-            finding = _placed(Finding("without noise", text, runs=len(runs)), runs[0])
-            return [(2, replace(finding, textbook=_TEXTBOOK["without noise"]))]
-    return []
+        if _all_same(x) and _all_same(y) and not same(x[0], y[0]):
+            yield name, x[0], y[0]
 
 
 def _of_calls(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[_Ranked]:
@@ -155,23 +205,25 @@ def _of_calls(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[_Ranked]
 def differences(
     x: Record, x_prime: Record, sizes: Sequence[int] = ()
 ) -> Iterator[tuple[Any, int, Finding]]:
-    """Yield the calls of two draws that are not the same, until their sequences diverge.
+    """Yield a key, equal in all runs, a rank, and a finding of each call that is not the same.
 
-    Each is a key, equal in all runs, a rank, and a finding. They go on after a number of draws that
-    differs as the ``sizes`` of the inputs do, which is no fault.
+    It ends where the calls part, but not if numbers differ as ``sizes`` do, which is no fault.
     """
     rows = sizes[0] - sizes[1] if len(sizes) == 2 else 0
 
+    def of_rows(x: Any, x_prime: Any) -> bool:
+        return rows != 0 and type(x) is type(x_prime) is int and x - x_prime == rows
+
     def found(rank: int, kind: str, call: Record, text: str, detail: str = "") -> Any:
         key = kind, call["name"], str(call["frames"][:1]), detail
-        finding = finding_at(call["frames"], kind, text)
+        finding = _finding_at(call["frames"], kind, text)
         known = kind != "argument" or detail in _SCALES
         return key, rank, replace(finding, textbook=_TEXTBOOK.get(kind, "") if known else "")
 
     for i, (a, b) in enumerate(zip_longest(x["calls"], x_prime["calls"])):
         if not a or not b or (a["name"], a["frames"][:1]) != (b["name"], b["frames"][:1]):
             texts = [
-                words.call_text(call) if call else f"none ({trace.get('failed', 'no more calls')})"
+                _call_text(call) if call else f"none ({trace.get('failed', 'no more calls')})"
                 for call, trace in ((a, x), (b, x_prime))
             ]
             text = f"call {i + 1} is {texts[0]} on x, {texts[1]} on x'"
@@ -181,27 +233,22 @@ def differences(
         pairs = _pairs(given, b["arguments"])
         if names := [name for name in pairs if not (numbers and name in _SIZES)]:
             name = min(names, key=_MILD.__contains__)  # a scale rather than a location
-            text = f"{title} gets {name} = {both(*pairs[name])}"
+            text = f"{title} gets {name} = {_both(*pairs[name])}"
             if a["kind"] == "seed":
                 yield found(1, "seed", a, f"the seed depends on the input: {text}", name)
                 return
             if name in _DATA or (name == "a" and not isinstance(given.get("a"), int)):
-                yield found(7, "data", a, f"{title} draws from {both(*pairs[name])}", name)
+                yield found(7, "data", a, f"{title} draws from {_both(*pairs[name])}", name)
             else:
-                by_rows = rows != 0 and _is_step(*pairs[name], rows)
+                by_rows = of_rows(*pairs[name])
                 rank = _EXPLAINED if by_rows else 3 if name in _MILD else 1
                 yield found(rank, "argument", a, text, "" if by_rows else name)
         if numbers:
-            by_rows = rows != 0 and _is_step(a["count"], b["count"], rows)
+            by_rows = of_rows(a["count"], b["count"])
             text = f"{title} draws {a['count']} numbers on x, {b['count']} on x'"
             yield found(_EXPLAINED if by_rows else 1, "number", a, text)
             if not by_rows:
                 return
-
-
-def _is_step(x: Any, x_prime: Any, rows: int) -> bool:
-    """Tell whether two whole numbers differ by so many rows."""
-    return type(x) is int and type(x_prime) is int and x - x_prime == rows
 
 
 def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
@@ -210,9 +257,9 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     differ = [run for run in alike if not same(run["x"]["output"], run["x_prime"]["output"])]
     if not differ:
         return []
-    sides = (dict(parts_of(differ[0][side]["output"])) for side in ("x", "x_prime"))
-    texts = [f"{k} is {both(*pair)}".removeprefix(" is ") for k, pair in _pairs(*sides).items()]
-    texts = texts or [both(differ[0]["x"]["output"], differ[0]["x_prime"]["output"])]
+    x, x_prime = (differ[0][side]["output"] for side in _SIDES)
+    parts = _pairs(dict(parts_of(x)), dict(parts_of(x_prime))) or {"": (x, x_prime)}
+    texts = [f"{name} is {_both(*pair)}".removeprefix(" is ") for name, pair in parts.items()]
     texts[_MOST:] = [f"{len(texts) - _MOST} more differ"] if len(texts) > _MOST else []
     text = f"same calls and noise, another output: {'; '.join(texts)}"
     finding = Finding("output", text, runs=len(differ))
@@ -222,19 +269,14 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     return [(4, replace(finding, more=tuple(more)[:_MOST]))]
 
 
-def _without_noise_inside(runs: Sequence[Record]) -> Iterator[str]:
-    """Yield values at the end of a function that have no noise, and are not the same on x and x'.
-
-    Collections come first, such as counts before noise is added.
-    """
+def _without_noise_inside(runs: Sequence[Record]) -> list[str]:
+    """Return values at the end of a function without noise; first collections, such as counts."""
     ends = [
         [dict(*(step[2] for step in run[side]["steps"][-1:])) for run in runs] for side in _SIDES
     ]
-    names = [name for name in ends[0][0] if all(name in end for side in ends for end in side)]
-    for name in sorted(names, key=lambda name: not isinstance(ends[0][0][name], list | dict)):
-        x, x_prime = ([end[name] for end in side] for side in ends)
-        if name != "return" and _all_same(x) and _all_same(x_prime) and not same(x[0], x_prime[0]):
-            yield f"{name} = {both(x[0], x_prime[0])}"
+    found = [each for each in _steady(ends) if each[0] != "return" and _MISSING not in each]
+    found.sort(key=lambda each: not isinstance(each[1], list | dict))
+    return [f"{name} = {_both(*pair)}" for name, *pair in found]
 
 
 def _placed(finding: Finding, run: Record) -> Finding:
@@ -247,11 +289,11 @@ def _placed(finding: Finding, run: Record) -> Finding:
         pairs = {k: pair for k, pair in _pairs(now, now_prime).items() if k not in unsteady}
         if x == x_prime and (not pairs or finding.kind in _OF_LINES):
             continue
-        texts = [f"{name} = {both(*pair)}" for name, pair in pairs.items() if name != "return"]
+        texts = [f"{name} = {_both(*pair)}" for name, pair in pairs.items() if name != "return"]
         if x != x_prime:
-            texts = [f"x runs {words.code_at(x)}", f"x' runs {words.code_at(x_prime)}"]
+            texts = [f"x runs {_code_at(x)}", f"x' runs {_code_at(x_prime)}"]
         if not finding.place:
-            place, _, line = words.code_at(x).partition(": ")
+            place, _, line = _code_at(x).partition(": ")
             finding = replace(finding, place=place, line=line)
         texts = [text for text in texts if f" {finding.place}:" not in text][:_MOST]
         return replace(finding, more=(*finding.more, *texts))
@@ -292,9 +334,53 @@ def parts_of(output: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield from parts_of(part, f"{start}entry {i}")
     elif isinstance(output, dict) and "$" not in output:
         items = output.get("$items", list(output.items()))
-        keys = ", ".join(sorted(words.value_text(key) for key, _ in items))
+        keys = ", ".join(sorted(value_text(key) for key, _ in items))
         yield f"keys{of}", {"$": f"{{{keys}}}"}
         for key, part in items[:_PARTS]:
-            yield from parts_of(part, f"{start}key {words.value_text(key)}")
+            yield from parts_of(part, f"{start}key {value_text(key)}")
     else:
         yield name, output
+
+
+def _finding_at(lines: Sequence[Any], kind: str, words: str, runs: int = 0) -> Finding:
+    """Return a finding at the first line, with callers of libraries up to the user's line."""
+    callers = []
+    for inner, outer in pairwise(lines):
+        if not is_library(inner[0]):
+            break
+        callers += [f"from {_code_at(outer)}"] if outer[0] != inner[0] else []
+    place, _, line = _code_at(lines[0]).partition(": ") if lines else ("", "", "")
+    return Finding(kind, words, place, line, runs, tuple(callers))
+
+
+def _code_at(line: Sequence[Any]) -> str:
+    """Return the place of a line (its file and number) and, where it can be read, its code."""
+    code = shortened(" ".join(linecache.getline(*line).split()), 100)
+    return f"{Path(line[0]).name}:{line[1]}{code and f': {code}'}"
+
+
+def _call_text(call: Mapping[str, Any]) -> str:
+    """Return a call with its arguments, and its place."""
+    passed = [f"{k}={value_text(v)}" for k, v in call["arguments"].items() if v is not None]
+    place = [f" at {_code_at(line).partition(': ')[0]}" for line in call["frames"][:1]]
+    return f"{call['name']}({', '.join(passed)}){''.join(place)}"
+
+
+def _both(x: Any, x_prime: Any) -> str:
+    """Return two recorded values in short."""
+    return f"{value_text(x)} on x, {value_text(x_prime)} on x'"
+
+
+def value_text(value: Any) -> str:
+    """Return a recorded value in short."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        first, rest = (value, "") if len(value) <= 8 else (value[:3], f", ... of {len(value)}")
+        return f"[{', '.join(map(value_text, first))}{rest}]"
+    if not isinstance(value, dict):
+        return shortened(repr(value))
+    if "$" in value:
+        return shortened(str(value["$"]), 80)
+    items = value.get("$items", value.items())
+    return shortened(f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in items)}}}")

@@ -12,8 +12,7 @@ from epsilometer import checks
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
-from epsilometer_audit.explaining.comparing import cause_of
-from epsilometer_audit.explaining.words import Cause, Finding
+from epsilometer_audit.explaining.comparing import Cause, Finding, cause_of
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.question import source_of
 from epsilometer_audit.serving.replay.replaying import forked, replayed
@@ -80,10 +79,9 @@ def explain(
 
 
 def explained(verdict: Verdict, mechanism: Any) -> Verdict:
-    """Return a violated or invalid verdict with the cause on its pair; others as they are.
+    """Return a violated or invalid verdict with its cause, or an error; others as they are.
 
-    The cause of an invalid one is in its seeds only, as that needs no x'. An error takes the place
-    of the cause; the verdict stays.
+    The cause of an invalid one is in its seeds only, as that needs no x'.
     """
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict

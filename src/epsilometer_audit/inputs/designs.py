@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.inputs.entries import Entry, Named, Users, in_turn, shown
+from epsilometer_audit.inputs.entries import Entry, Named, Users, columns, in_turn, shown
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 6  # different rows that are added; pairs of rows that replace each other
@@ -74,21 +74,37 @@ class Table:
     left: dict[str, tuple[set[int], int]] = field(default_factory=dict)
     """Positions and changes that no pair has so far, and the number of all."""
 
+    @property
+    def relation(self) -> str:
+        """How neighbours differ, and how not."""
+        unit = "a row" if self.user is None else "all rows of a user"
+        near = any(getattr(column, "distance", None) for column in columns(self.rows))
+        replaced = f"{unit} replaced{' by one at most as far as declared' * near}"
+        usual = [replaced, f"{unit} added or removed"]
+        own = usual[not self.replace]
+        if self.null:
+            own = f"a row replaced by a null row, {shown(self.null[0])}"
+        others = [
+            text for text in (*usual, *["another order"] * (not self.any_order)) if text != own
+        ]
+        order = "any" if self.any_order else "the same"
+        return f"tables with {own}, in {order} order; not: {', '.join(others)}"
+
     def untried(self) -> list[str]:
         """Return a note on the positions and changes that no pair has, if there are any."""
         counts = [f"{len(left)} of {n} {name}" for name, (left, n) in self.left.items() if left]
-        more = "were not tried; a larger limit tries more"
-        return [f"{' and '.join(counts)} of a {self._unit} {more}"] * bool(counts)
+        text = f"{' and '.join(counts)} of a {self._unit} were not tried; a larger limit tries more"
+        return [text] * bool(counts)
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: a long table, then new positions, short tables, and others in turn."""
+        n, units = self.longest, Users(self.rows, self.most) if self.user else self.rows
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
-        beyond = 2 ** int(math.log2(self.longest)) + 1  # where a chunk may begin
-        large = [n for n in (self.longest, self.longest - 1, beyond) if least <= n <= self.longest]
-        large = [n for n in dict.fromkeys(large) if n > _SMALL] or [self.longest]
-        small = [n for n in range(least, min(_SMALL, self.longest) + 1) if n not in large]
-        changes = self._changes(rng)
-        fillings = self._fillings(rng)
+        beyond = 2 ** int(math.log2(n)) + 1  # where a chunk may begin
+        large = [k for k in dict.fromkeys((n, n - 1, beyond)) if max(least, _SMALL + 1) <= k <= n]
+        large = large or [n]
+        small = [k for k in range(least, min(_SMALL, n) + 1) if k not in large]
+        changes, fillings = self._changes(units, rng), self._fillings(units, rng)
         orders: Iterator[tuple[str, Callable[[list[Any]], list[Any]]]] = cycle(
             [
                 ("in reverse order", lambda rows: rows[::-1]),
@@ -100,12 +116,11 @@ class Table:
         known = min(len(changes), _REPLACED if self.replace else _ADDED)
         usual = list(_POSITIONS.values())
         first, *rest = [
-            (large[n], change, fillings[others], usual[position](large[n]))
-            for n, change, others, position in covering([len(large), known, len(fillings), 3])
+            (large[k], change, fillings[others], usual[position](large[k]))
+            for k, change, others, position in covering([len(large), known, len(fillings), 3])
         ]
         few = product(range(known)[:4], fillings[:2], small)
-        tiny = [(n, change, others, n - 1) for change, others, n in few]
-        n = self.longest
+        tiny = [(k, change, others, k - 1) for change, others, k in few]
         at = dict.fromkeys(i for k in range(n.bit_length() + 1) for i in range(0, n, n >> k or 1))
         self.left["positions"] = set(at), n
         self.left["changes"] = set(range(len(changes))), len(changes)
@@ -123,9 +138,8 @@ class Table:
                 name, y = f"{name}, {title}", order(y)
             yield name, x, y
 
-    def _changes(self, rng: np.random.Generator) -> list[tuple[Any, Any]]:
+    def _changes(self, rows: Entry, rng: np.random.Generator) -> list[tuple[Any, Any]]:
         """Return rows to remove, or rows and their replacements."""
-        rows = self._units
         if self.replace and not self.null:
             changes: dict[Any, tuple[Any, Any]] = {}
             for _, x, y in rows.pairs(rng):
@@ -141,15 +155,10 @@ class Table:
 
     @property
     def _unit(self) -> str:
-        return "row" if self.user is None else "user"
+        return "user" if self.user else "row"
 
-    @property
-    def _units(self) -> Entry:
-        return self.rows if self.user is None else Users(self.rows, self.most)
-
-    def _fillings(self, rng: np.random.Generator) -> list[Filling]:
+    def _fillings(self, rows: Entry, rng: np.random.Generator) -> list[Filling]:
         """Return what the other rows may be."""
-        rows = self._units
         low, high = rows.low, rows.high
         a, b = shown(low, 20), shown(high, 20)
         fillings: list[Filling] = [
@@ -180,12 +189,13 @@ class Table:
         row, other = change
         rest = others[1](n - 1, row, other)
         names = {place(n): name for name, place in reversed(_POSITIONS.items())}
-        x = [*rest[:i], row, *rest[i:]]
-        y = [*rest[:i], other, *rest[i:]] if self.replace else rest
-        null = "a null row, " if self.null else ""
-        change_text = f"replaced by {null}{shown(other)}" if self.replace else "removed"
+        x, y = [*rest[:i], row, *rest[i:]], rest
+        text = "removed"
+        if self.replace:
+            y = [*rest[:i], other, *rest[i:]]
+            text = f"replaced by {'a null row, ' if self.null else ''}{shown(other)}"
         where = f"{names.get(i, f'number {i + 1}')} of {n} {self._unit}s, others {others[0]}"
-        name = f"{shown(row)} {change_text}, {where if n > 1 else f'the only {self._unit}'}"
+        name = f"{shown(row)} {text}, {where if n > 1 else f'the only {self._unit}'}"
         if self.user is None:
             return name, x, y
         users = list(range(1, n + 1))
@@ -199,41 +209,35 @@ class Table:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of each key, from ``low`` to ``high``; a key of count 0 is left out.
+    """Counts of each key, from a lower to an upper end; a key of count 0 is left out.
 
     Neighbours differ by one in a key, or in up to ``changed`` keys.
     """
 
     keys: Sequence[str]
-    low: int
-    high: int
+    ends: tuple[int, int]
     changed: int = 1
+
+    @property
+    def relation(self) -> str:
+        """How neighbours differ, and how not."""
+        keys = "one key" if self.changed == 1 else f"up to {self.changed} keys, all on one side"
+        return f"counts that are larger by 1 in {keys}; not: in more keys, or by more"
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield counts that differ by one in one key, first with a new key."""
-        last = len(self.keys) - 1
-        keys = [self.keys[i] for i in dict.fromkeys([last, 0, last // 2])]
-        starts = dict.fromkeys([self.low, self.high - 1, (self.low + self.high) // 2])
-        fewer = [start for start in starts if start < self.high]
-        sizes = dict.fromkeys([self.changed, 1])
-        for i, j, rest, size in covering([len(keys), len(fewer), 4, len(sizes)]):
-            key, count, number = keys[i], fewer[j], list(sizes)[size]
-            text, others = self._others(rest, rng)
-            start = self.keys.index(key)
-            changed = [*self.keys, *self.keys][start : start + number]
-            x, y = ({**others, **dict.fromkeys(changed, n)} for n in (count + 1, count))
+        keys, n, (low, high) = [*self.keys, *self.keys], len(self.keys), self.ends
+        firsts = list(dict.fromkeys([n - 1, 0, (n - 1) // 2]))
+        starts = [k for k in dict.fromkeys([low, high - 1, (low + high) // 2]) if k < high]
+        sizes = list(dict.fromkeys([self.changed, 1]))
+        each = high, low, math.ceil((low + high) / 2)
+        for i, j, rest, size in covering([len(firsts), len(starts), 4, len(sizes)]):
+            first, count, number = firsts[i], starts[j], sizes[size]
+            text, others = ("at random", []) if rest == 3 else (str(each[rest]), [each[rest]] * n)
+            others = others or rng.integers(low, high + 1, n).tolist()
+            own, changed = dict(zip(keys, others, strict=False)), keys[first : first + number]
+            both = (own | dict.fromkeys(changed, count + new) for new in (1, 0))
+            x, y = ({key: k for key, k in side.items() if k} for side in both)
             before = "without it" if count == 0 else f"against {count}"
             more = f" and of {number - 1} more" if number > 1 else ""
-            name = f"{count + 1} of {shown(key)}{more} {before}, others {text}"
-            yield name, self._present(x), self._present(y)
-
-    def _others(self, which: int, rng: np.random.Generator) -> tuple[str, dict[str, int]]:
-        if which == 3:
-            drawn = rng.integers(self.low, self.high + 1, len(self.keys)).tolist()
-            return "at random", dict(zip(self.keys, drawn, strict=True))
-        each = (self.high, self.low, math.ceil((self.low + self.high) / 2))[which]
-        return str(each), dict.fromkeys(self.keys, each)
-
-    @staticmethod
-    def _present(counts: dict[str, int]) -> dict[str, int]:
-        return {key: count for key, count in counts.items() if count}
+            yield f"{count + 1} of {shown(keys[first])}{more} {before}, others {text}", x, y

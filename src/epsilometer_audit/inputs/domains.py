@@ -9,9 +9,10 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import count
 from numbers import Integral
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +32,7 @@ from epsilometer_audit.inputs.entries import (
     Named,
     Number,
     Vector,
+    columns,
     shown,
 )
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
@@ -45,22 +47,19 @@ _WIDEST = 1000  # entries of a row
 _LARGEST = 100_000_000  # entries of all inputs, which are kept in memory
 _FINEST = 1e-15  # step, as a part of an interval
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
-_KEYS = {  # further keys of each kind
-    "values": ("whole", "clipped", "distance", "step", "missing", "length", "norm", "neighbours"),
-    "choices": ("neighbours",),
-    "bits": ("neighbours",),
-    "rows": ("length", "neighbours", "null", "user", "per user", "frame"),
-    "counts": ("keys", "changed", "frame"),
-    "patterns": (),
-}
-DOMAIN_KINDS = tuple(_KEYS)
-_ENTRIES = ("values", "choices", "bits")
-
-_MISSING: dict[str, tuple[float | None, ...]] = {"": (), "NaN": (math.nan,), "None": (None,)}
-_FRAMES = {  # the types of a library: floats, whole numbers, also with missing ones, and others
-    "pandas": ("float64", "int64", "Int64", "bool", "object", "object"),
-    "polars": ("Float64", "Int64", "Int64", "Boolean", "String", "Object"),
-}
+_APART = (("step", "whole"), *((key, "distance") for key in ("step", "missing", "neighbours")))
+_NEAR = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
+_NEW = "the name of a further column, beside rows with names"
+_BY_ONE = "answers of which each differs by 1 at most; not: by more"
+_FRAMES = {"pandas": ("$frame", 0), "polars": ("$polars", 1)}
+_TYPES: tuple[tuple[set[Any], str, str], ...] = (  # values of a column, its types in a frame
+    ({int}, "int64", "Int64"),
+    ({int, type(None)}, "Int64", "Int64"),
+    ({float, int, type(None)}, "float64", "Float64"),
+    ({bool}, "bool", "Boolean"),
+    ({str, type(None)}, "object", "String"),
+    (set(), "object", "Object"),  # all others
+)
 
 Pairs = Callable[[np.random.Generator], Iterator[Named]]
 
@@ -73,13 +72,8 @@ def domain(
     Parameters
     ----------
     declaration
-        A mapping; docs/audit.md has all keys. ``{"values": [lower, upper]}`` are numbers, vectors
-        with a ``length``; ``{"choices": [...]}`` one of some values; ``{"bits": n}`` lists of zeros
-        and ones; ``{"rows": ..., "length": [shortest, longest]}`` tables, lists of rows, which are
-        one of these, several in a list, or several by their names; ``{"counts": [lower, upper],
-        "keys": [...]}`` a count of each key; ``{"patterns": n}`` the ten of askin2022.
-        ``neighbours`` or a ``distance`` say which are neighbours. ``limit`` and ``seed`` may stand
-        in it, too.
+        A mapping, as ``{"rows": {"values": [0, 5]}, "length": [0, 20]}``; docs/audit.md has all
+        kinds and keys. ``limit`` and ``seed`` may stand in it, too.
     limit
         The largest number of pairs; 100 if not given. There are fewer if these are all.
     seed
@@ -99,13 +93,15 @@ def domain(
     >>> list(domain({"bits": 3}, limit=2))
     ['last bit flipped of all zeros', 'last bit flipped of all ones']
     """
-    declared = _mapping("domain", declaration)
-    own = {key: value for key, value in declared.items() if key not in ("limit", "seed")}
-    most = declared.get("limit", _MOST) if limit is None else limit
+    if not isinstance(declaration, Mapping):
+        _must("domain", """a mapping, as {"values": [0, 1]}""", declaration)
+    own = {key: value for key, value in declaration.items() if key not in ("limit", "seed")}
+    most = declaration.get("limit", _MOST) if limit is None else limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
-    seed = checks.integer("domain.seed", declared.get("seed", seed), minimum=0)
-    pairs, entries, size, relation, table = _top("domain", own)
-    if most * size > _LARGEST:
+    seed = checks.integer("domain.seed", declaration.get("seed", seed), minimum=0)
+    space = _read("domain", own)
+    pairs = _framed(space, own["frame"]) if "frame" in own else space.pairs
+    if most * (size := _entries(space)) > _LARGEST:
         message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
         raise ArgumentError("domain.limit", message)
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
@@ -123,293 +119,258 @@ def domain(
             break
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    numbers = [getattr(entry, "number", entry) for entry in entries]
+    numbers = [getattr(entry, "number", entry) for entry in columns(getattr(space, "rows", space))]
     kept = [each for each in numbers if isinstance(each, Number) and not each.clipped]
     ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
     untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
-    untried += table.untried() if table else []
-    return Candidates(chosen, untried=untried, relations=[relation])
+    untried += space.untried() if isinstance(space, Table) else []
+    return Candidates(chosen, untried=untried, relations=[space.relation])
 
 
 # --- declarations ---------------------------------------------------------------------------------
 
 
-def _top(
-    where: str, declared: Mapping[str, Any]
-) -> tuple[Pairs, Sequence[Entry], int, str, Table | None]:
-    """Return a domain's generator of pairs, its entries, their number, the relation, a table."""
-    kind = _kind(where, declared, DOMAIN_KINDS)
-    if kind == "patterns":
-        size = _size(f"{where}.patterns", declared["patterns"], minimum=2)
-        relation = "answers of which each differs by 1 at most; not: by more"
-        return (lambda _: iter(patterns(size))), (), size, relation, None
-    if kind == "rows":
-        table, relation = _table(where, declared)
-        columns = _columns(table.rows)
-        size = table.longest * table.most * _width(columns)
-        pairs = _framed(where, declared, table.pairs, _types(table))
-        return pairs, columns, size, relation, table
-    if kind == "counts":
-        counts = _counts(where, declared)
-        types = {"key": 4, "count": 1}
-        keys = "one key" if counts.changed == 1 else f"up to {counts.changed} keys, all on one side"
-        relation = f"counts that are larger by 1 in {keys}; not: in more keys, or by more"
-        pairs = _framed(where, declared, counts.pairs, types)
-        return pairs, (), len(counts.keys), relation, None
-    entry = _entry(where, declared)
-    relation = "any two values"
-    if isinstance(entry, Bits) and entry.flip_one:
-        relation = "lists that differ in one bit; not: in several"
-    elif distance := getattr(entry, "distance", None):
-        what = f"vectors in {entry.norm}" if isinstance(entry, Vector) else "numbers"
-        relation = f"{what} at most {distance:g} apart; not: farther apart"
-    return entry.pairs, _columns(entry), _width(_columns(entry)), relation, None
-
-
-def _table(where: str, declared: Mapping[str, Any]) -> tuple[Table, str]:
-    """Return the table of a declaration, and how neighbours differ."""
-    rows = _rows(f"{where}.rows", declared["rows"])
-    if "length" not in declared:
-        raise ArgumentError(f"{where}.length", "is missing; write [0, 20], or one number")
-    length = declared["length"]
-    of_one = not isinstance(length, Sequence)
-    low, high = _ends(f"{where}.length", [length, length] if of_one else length, _size)
-    kind = _choice(where, declared, (_ADD, _REPLACE, _NULL, _ORDER), (_ADD, _REPLACE)[low == high])
-    if kind == _ADD and low == high:
-        message = f"must be a range where rows are added or removed, as [{low - 1}, {low}]"
-        raise ArgumentError(f"{where}.length", f"{message}, got {length}")
-    if high < 1:
-        raise ArgumentError(f"{where}.length", f"must allow one row at least, got {length}")
-    replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
-    near = any(getattr(column, "distance", None) for column in _columns(rows))
-    if near and (not replaced or kind == _NULL):
-        message = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
-        raise ArgumentError(f"{where}.rows.distance", message)
-    for key, needed in (("per user", "user"), ("null", "neighbours")):
-        if key in declared and (needed not in declared or (key == "null" and kind != _NULL)):
-            wanted = {"per user": "user, the name of a column", "null": f"neighbours: {_NULL!r}"}
-            raise ArgumentError(f"{where}.{key}", f"needs {wanted[key]}")
-    most = _size(f"{where}.per user", declared.get("per user", 3), minimum=1)
-    user, names = declared.get("user"), rows.names if isinstance(rows, Columns) else None
-    if user is not None:
-        if kind == _NULL:
-            raise ArgumentError(f"{where}.user", f"cannot be used with neighbours: {_NULL!r}")
-        if not isinstance(user, str) or not user or names is None or user in names:
-            _refuse(f"{where}.user", "the name of a further column, beside rows with names", user)
-        _size(f"{where}.per user", most * high)
-    if (width := _width(_columns(rows))) > _WIDEST:
-        raise ArgumentError(f"{where}.rows", f"must have {_WIDEST} entries at most, got {width}")
-    null = [declared.get("null", rows.null)] if kind == _NULL else []
-    any_order, most = kind == _ORDER, most if user is not None else 1
-    unit = "a row" if user is None else "all rows of a user"
-    how = " by one at most as far as declared" if near else ""
-    changes = {_REPLACE: f"{unit} replaced{how}", _ADD: f"{unit} added or removed"}
-    changes[_NULL] = f"a row replaced by a null row, {shown((null or [None])[0])}"
-    own = kind if kind != _ORDER else _REPLACE if replaced else _ADD
-    without = [text for key, text in changes.items() if key not in (own, _NULL)]
-    relation = f"tables with {changes[own]}, in {'any' if any_order else 'the same'} order; not: "
-    relation += ", ".join([*without, *["another order"] * (not any_order)])
-    return Table(rows, low, high, replaced, any_order, null, user, most), relation
-
-
-def _types(table: Table) -> dict[str, int]:
-    """Return the columns of a table with names, and the positions of their types in `_FRAMES`."""
-    types = {} if table.user is None else {table.user: 1}
-    names = table.rows.names if isinstance(table.rows, Columns) else None
-    for name, column in zip(names or (), _columns(table.rows), strict=False):
-        if isinstance(column, Number):
-            whole = column.whole and column.missing in ((), (None,))
-            types[name] = len(column.missing) + 1 if whole else 0
-            continue
-        kinds = {type(option) for option in getattr(column, "options", [()])}
-        known = ((1, {int}), (3, {bool}), (4, {str, type(None)}), (5, kinds))
-        types[name] = next(position for position, some in known if kinds <= some)
-    return types
-
-
-def _framed(where: str, declared: Mapping[str, Any], pairs: Pairs, types: dict[str, int]) -> Pairs:
-    """Return the generator of pairs, of data frames if they are declared."""
-    if "frame" not in declared:
-        return pairs
-    if (library := str(declared["frame"])) not in _FRAMES:
-        raise ArgumentError(f"{where}.frame", f"has no kind {library!r}{suggest(library, _FRAMES)}")
-    if not types:
-        raise ArgumentError(f"{where}.frame", 'needs rows with names, as {"age": {...}}')
-    columns = {name: _FRAMES[library][position] for name, position in types.items()}
-
-    def frame(table: Any) -> dict[str, Any]:
-        rows = table.items() if isinstance(table, dict) else map(dict.values, table)
-        return {
-            "rows": [list(row) for row in rows],
-            {"pandas": "$frame", "polars": "$polars"}[library]: columns,
-        }
-
-    return lambda rng: ((name, frame(x), frame(y)) for name, x, y in pairs(rng))
-
-
-def _rows(where: str, declared: Any) -> Entry:
-    if isinstance(declared, Mapping) and declared:
-        if not all(isinstance(column, Mapping) for column in declared.values()):
-            return _entry(where, declared)
-        names = [str(name) for name in declared]
-        return Columns([_entry(f"{where}.{n}", declared[n]) for n in declared], names)
-    if not _is_list(declared) or not declared:
-        _refuse(where, "a domain, a list of one for each column, or one by each name", declared)
-    return Columns([_entry(f"{where}.{i}", column) for i, column in enumerate(declared, 1)])
-
-
-def _entry(where: str, declared: Any) -> Entry:
-    """Return a domain of single values."""
-    kind = _kind(where, _mapping(where, declared), _ENTRIES)
-    if kind == "choices":
-        options = declared["choices"]
-        if not _is_list(options) or len(options) < 2:
-            _refuse(f"{where}.choices", "a list of two values or more", options)
-        try:
-            texts = [json.dumps(option, allow_nan=False) for option in options]
-        except (TypeError, ValueError):
-            _refuse(f"{where}.choices", "values as JSON has them", options)
-        if len({*texts}) < len(texts):
-            text = max(texts, key=Counter(texts).__getitem__)
-            raise ArgumentError(f"{where}.choices", f"has {shortened(text)} twice")
-        _choice(where, declared, (_ANY,), _ANY)
-        return Choices(list(options))
-    if kind == "bits":
-        size = _size(f"{where}.bits", declared["bits"], minimum=1)
-        return Bits(size, _choice(where, declared, (_FLIP, _ANY), _FLIP) == _FLIP)
-    _choice(where, declared, (_ANY,), _ANY)
-    return _vector(where, declared, _number(where, declared))
-
-
-def _vector(where: str, declared: Mapping[str, Any], number: Number) -> Entry:
-    """Return numbers, or vectors of them if they have a length."""
-    if "neighbours" in declared and number.distance is not None:
-        raise ArgumentError(f"{where}.neighbours", "cannot be used with distance; choose one")
-    if "length" not in declared:
-        if "norm" in declared:
-            raise ArgumentError(f"{where}.norm", "needs length, that of vectors")
-        return number
-    size = _size(f"{where}.length", declared["length"], minimum=1)
-    if number.distance is None:
-        return Columns([number] * size)
-    if (norm := declared.get("norm")) not in NORMS:
-        raise ArgumentError(f"{where}.norm", f"must be one of {', '.join(NORMS)}, got {norm!r}")
-    return Vector(replace(number, distance=None), size, number.distance, norm)
-
-
-def _number(where: str, declared: Mapping[str, Any]) -> Number:
-    whole, clipped = (
-        checks.flag(f"{where}.{key}", declared.get(key, False)) for key in ("whole", "clipped")
-    )
-    number = _whole if whole else checks.real
-    low, high = _ends(f"{where}.values", declared["values"], number)
-    if not low < high:
-        _refuse(f"{where}.values", "[lower, upper] with lower < upper", declared["values"])
-    distance = None
-    if declared.get("distance") is not None:
-        distance = number(f"{where}.distance", declared["distance"])
-        entries = _size(f"{where}.length", declared.get("length", 1), minimum=1)
-        widest = (high - low) * entries ** (1 / NORMS.get(declared.get("norm", ""), math.inf))
-        if not 0 < distance <= widest:
-            _refuse(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
-    step = declared.get("step")
-    width = high - low
-    if step is not None and not _FINEST * width < checks.real(f"{where}.step", step) <= width:
-        _refuse(f"{where}.step", f"above 0, and {width:g} at most", step)
-    missing = declared.get("missing", False)
-    chosen = {True: ("None" if whole else "NaN"), False: "", "NaN": "NaN", "None": "None"}
-    if not isinstance(missing, bool | str) or missing not in chosen:
-        _refuse(f"{where}.missing", 'true, "NaN" or "None"', missing)
-    for key, other in (("step", "whole"), ("step", "distance"), ("missing", "distance")):
-        if declared.get(key) and declared.get(other):
-            raise ArgumentError(f"{where}.{key}", f"cannot be used with {other}; choose one")
-    return Number(low, high, whole, clipped, distance, step, _MISSING[chosen[missing]])
-
-
-def _counts(where: str, declared: Mapping[str, Any]) -> Counts:
-    low, high = _ends(f"{where}.counts", declared["counts"], _size)
-    if not low < high:
-        _refuse(f"{where}.counts", "[lower, upper] with lower < upper", declared["counts"])
-    keys: Any = declared.get("keys")
-    if not _is_list(keys) or not keys or not all(isinstance(key, str) for key in keys):
-        _refuse(f"{where}.keys", "a list of words", keys)
-    if len(set(keys)) < len(keys):
-        raise ArgumentError(f"{where}.keys", "has a key twice")
-    changed = _size(f"{where}.changed", declared.get("changed", 1), minimum=1)
-    if changed > len(keys):
-        _refuse(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
-    return Counts(list(keys), low, high, changed)
-
-
-def _kind(where: str, declared: Mapping[str, Any], kinds: Sequence[str]) -> str:
-    """Return the key of the kind, if all other keys fit."""
-    kind = next((key for key in kinds if key in declared), None)
-    if kind is None:
-        wrong = next(iter(declared), "")
-        near = suggest(str(wrong), kinds) if wrong else ""
-        named = f", got {wrong!r}" if wrong else ""
-        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{named}{near}")
-    known = (kind, *_KEYS[kind])
-    for key in declared:
-        if key not in known:
-            raise ArgumentError(where, f"has no key {key!r} beside {kind!r}{suggest(key, known)}")
-    return kind
-
-
-def _choice(where: str, declared: Mapping[str, Any], known: Sequence[str], usual: str) -> str:
-    """Return the kind of neighbours; the first words are enough."""
-    name = declared.get("neighbours", usual)
-    start = _ADD if name == "remove a row" else name  # the name for tables elsewhere
-    if isinstance(start, str) and start:
-        for kind in known:
-            if kind.startswith(start) and not start == _ANY != kind:
-                return kind
-    near = suggest(str(name), known)
-    raise ArgumentError(f"{where}.neighbours", f"has no kind {name!r}{near}")
-
-
-def _columns(rows: Entry) -> Sequence[Entry]:
-    return rows.columns if isinstance(rows, Columns) else [rows]
-
-
-def _width(columns: Sequence[Entry]) -> int:
-    sizes = (getattr(c, "size", len(getattr(c, "columns", "1"))) for c in columns)
-    return sum(sizes)
-
-
-def _mapping(where: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        _refuse(where, """a mapping, as {"values": [0, 1]}""", value)
-    return value
+def _must(where: str, wanted: str, value: Any) -> NoReturn:
+    raise ArgumentError(where, f"must be {wanted}, got {shown_value(value)}")
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _ends(where: str, value: Any, number: Callable[[str, Any], Any]) -> tuple[Any, Any]:
-    if not _is_list(value) or len(value) != 2:
-        _refuse(where, "two numbers, [lower, upper]", value)
-    low, high = (number(where, end) for end in value)
-    if low > high:
-        _refuse(where, "[lower, upper] with lower < upper", value)
-    return low, high
-
-
 def _whole(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral | float) or value != value // 1:
-        _refuse(where, "a whole number", value)
+        _must(where, "a whole number", value)
     checks.within(where, value, -_FARTHEST, _FARTHEST)
     return int(value)
 
 
-def _size(where: str, value: Any, *, minimum: int = 0) -> int:
+def _size(where: str, value: Any, minimum: int = 1) -> int:
     number = _whole(where, value)
     if not minimum <= number <= _LONGEST:
-        _refuse(where, f"from {minimum} to {_LONGEST}", value)
+        _must(where, f"from {minimum} to {_LONGEST}", value)
     return number
 
 
-def _refuse(where: str, wanted: str, value: Any) -> NoReturn:
-    raise ArgumentError(where, f"must be {wanted}, got {shown_value(value)}")
+def _ends(where: str, value: Any, *, equal: bool = False) -> tuple[Any, Any]:
+    if not _is_list(value) or len(value) != 2:
+        _must(where, "two numbers, [lower, upper]", value)
+    low, high = value
+    if checks.real(where, low) > checks.real(where, high) or (low == high and not equal):
+        _must(where, "[lower, upper] with lower < upper", value)
+    return low, high
+
+
+def _sizes(where: str, value: Any, *, equal: bool = False) -> tuple[int, int]:
+    """Return two numbers; if they may be ``equal``, one stands for both."""
+    both = [value] * 2 if equal and not isinstance(value, Sequence) else value
+    low, high = _ends(where, both, equal=equal)
+    return _size(where, low, 0), _size(where, high, 0)
+
+
+def _one_of(*known: Any) -> Callable[[str, Any], Any]:
+    def checked(where: str, value: Any) -> Any:
+        if repr(value) not in map(repr, known):
+            _must(where, f"one of {', '.join(map(json.dumps, known))}", value)
+        return value
+
+    return checked
+
+
+def _different(where: str, value: Any, least: int, kind: type, wanted: str) -> list[Any]:
+    right = _is_list(value) and len(value) >= least and all(isinstance(x, kind) for x in value)
+    if not right:
+        _must(where, wanted, value)
+    try:
+        texts = [json.dumps(each, allow_nan=False) for each in value]
+    except (TypeError, ValueError):
+        _must(where, "values as JSON has them", value)
+    ((text, times),) = Counter(texts).most_common(1)
+    if times > 1:
+        raise ArgumentError(where, f"has {shortened(text)} twice")
+    return list(value)
+
+
+def _rows(where: str, value: Any) -> Entry:
+    if isinstance(value, Mapping) and value:
+        if not all(isinstance(column, Mapping) for column in value.values()):
+            return _entry(where, value)
+        return Columns([_entry(f"{where}.{n}", value[n]) for n in value], list(map(str, value)))
+    if not _is_list(value) or not value:
+        _must(where, "a domain, a list of one for each column, or one by each name", value)
+    return Columns([_entry(f"{where}.{i}", column) for i, column in enumerate(value, 1)])
+
+
+_KEYS: dict[str, dict[str, Callable[[str, Any], Any]]] = {  # of each kind, with what checks them
+    "values": {
+        "values": _ends,
+        **dict.fromkeys(("whole", "clipped"), checks.flag),
+        **dict.fromkeys(("distance", "step"), checks.real),
+        "missing": _one_of(True, False, "NaN", "None"),
+        "length": _size,
+        "norm": _one_of(*NORMS),
+        "neighbours": _one_of(_ANY),
+    },
+    "choices": {
+        "choices": partial(_different, least=2, kind=object, wanted="a list of two values or more"),
+        "neighbours": _one_of(_ANY),
+    },
+    "bits": {"bits": _size, "neighbours": _one_of(_FLIP, _ANY)},
+    "rows": {
+        "rows": _rows,
+        "length": partial(_sizes, equal=True),
+        "neighbours": _one_of(_ADD, _REPLACE, _NULL, _ORDER),
+        "null": lambda _, value: value,
+        "user": lambda _, value: value,
+        "per user": _size,
+        "frame": _one_of(*_FRAMES),
+    },
+    "counts": {
+        "counts": _sizes,
+        "keys": partial(_different, least=1, kind=str, wanted="a list of words"),
+        "changed": _size,
+        "frame": _one_of(*_FRAMES),
+    },
+    "patterns": {"patterns": partial(_size, minimum=2)},
+}
+DOMAIN_KINDS = tuple(_KEYS)
+
+
+def _read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
+    """Return what is declared: entries, a table, counts or patterns."""
+    if not isinstance(declared, Mapping):
+        _must(where, """a mapping, as {"values": [0, 1]}""", declared)
+    kind = next((key for key in kinds if key in declared), None)
+    if kind is None:
+        wrong = next(iter(declared), "")
+        near = f", got {wrong!r}{suggest(str(wrong), kinds)}" if wrong else ""
+        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{near}")
+    known = _KEYS[kind]
+    for key in declared:
+        if key not in known:
+            near = f"beside {kind!r}{suggest(key, known)}"
+            raise ArgumentError(where, f"has no key {key!r} {near}")
+    given = {key: known[key](f"{where}.{key}", value) for key, value in declared.items()}
+    if kind == "choices":
+        return Choices(given["choices"])
+    if kind == "bits":
+        return Bits(given["bits"], given.get("neighbours") != _ANY)
+    if kind == "patterns":
+        n = given["patterns"]
+        return SimpleNamespace(pairs=lambda _: iter(patterns(n)), size=n, relation=_BY_ONE)
+    return {"values": _values, "rows": _table, "counts": _counts}[kind](where, given)
+
+
+def _entry(where: str, declared: Any) -> Entry:
+    """Return a domain of single values."""
+    entry: Entry = _read(where, declared, ("values", "choices", "bits"))
+    return entry
+
+
+def _values(where: str, given: dict[str, Any]) -> Entry:
+    """Return numbers, or vectors of them if they have a length."""
+    for key, other in _APART:
+        if given.get(key) and given.get(other):
+            raise ArgumentError(f"{where}.{key}", f"cannot be used with {other}; choose one")
+    whole, size, norm = given.get("whole", False), given.get("length", 1), given.get("norm")
+    distance, step, missing = given.get("distance"), given.get("step"), given.get("missing", False)
+    number = partial(_whole, f"{where}.values") if whole else float
+    low, high = map(number, given["values"])
+    if whole and distance is not None:
+        distance = _whole(f"{where}.distance", distance)
+    if bool(norm) != bool(distance and "length" in given):
+        message = f"must be one of {', '.join(NORMS)} beside length and distance, and only there"
+        raise ArgumentError(f"{where}.norm", message)
+    width = high - low
+    widest = width * size ** (1 / NORMS[norm or "Linf"])
+    for key, by, least, most in (
+        ("distance", distance, 0, widest),
+        ("step", step, _FINEST * width, width),
+    ):
+        if by is not None and not least < by <= most:
+            _must(f"{where}.{key}", f"above 0, and {most:g} at most", given[key])
+    missing = ("None" if whole else "NaN") if missing is True else missing
+    entry = Number(
+        *(low, high, whole, given.get("clipped", False)),
+        distance=None if norm else distance,
+        step=step,
+        missing={"NaN": (math.nan,), "None": (None,)}.get(missing, ()),
+    )
+    if "length" not in given:
+        return entry
+    return Vector(entry, size, distance, norm) if distance and norm else Columns([entry] * size)
+
+
+def _table(where: str, given: dict[str, Any]) -> Table:
+    rows, user, most = given["rows"], given.get("user"), given.get("per user", 3)
+    if "length" not in given:
+        raise ArgumentError(f"{where}.length", "is missing; write [0, 20], or one number")
+    low, high = given["length"]
+    kind = given.get("neighbours", _REPLACE if low == high else _ADD)
+    replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
+    near = any(getattr(column, "distance", None) for column in columns(rows))
+    names = rows.names if isinstance(rows, Columns) else None
+    null, width = f"neighbours: {_NULL!r}", _entries(rows)
+    new = isinstance(user, str) and user and names is not None and user not in names
+    ends = f"a range where rows are added or removed, as [{low - 1}, {low}], got {low}"
+    for key, fault, message in (
+        ("length", kind == _ADD and low == high, f"must be {ends}"),
+        ("length", high < 1, f"must allow one row at least, got {high}"),
+        ("rows.distance", near and (not replaced or kind == _NULL), _NEAR),
+        ("per user", "per user" in given and user is None, "needs user, the name of a column"),
+        ("null", "null" in given and kind != _NULL, f"needs {null}"),
+        ("user", user is not None and kind == _NULL, f"cannot be used with {null}"),
+        ("user", user is not None and not new, f"must be {_NEW}, got {shown_value(user)}"),
+        ("rows", width > _WIDEST, f"must have {_WIDEST} entries at most, got {width}"),
+    ):
+        if fault:
+            raise ArgumentError(f"{where}.{key}", message)
+    if user is not None:
+        _size(f"{where}.per user", most * high)
+    null_row = [given.get("null", rows.null)] if kind == _NULL else []
+    most = most if user is not None else 1
+    return Table(rows, low, high, replaced, kind == _ORDER, null_row, user, most)
+
+
+def _counts(where: str, given: dict[str, Any]) -> Counts:
+    keys, changed = given.get("keys"), given.get("changed", 1)
+    if keys is None:
+        raise ArgumentError(f"{where}.keys", "is missing; write a list of words")
+    if changed > len(keys):
+        _must(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
+    return Counts(keys, given["counts"], changed)
+
+
+# --- what follows from it -------------------------------------------------------------------------
+
+
+def _entries(space: Any) -> int:
+    """Return the number of entries of the largest input."""
+    if isinstance(space, Table):
+        return space.longest * space.most * _entries(space.rows)
+    if isinstance(space, Columns):
+        return sum(map(_entries, space.columns))
+    return len(space.keys) if isinstance(space, Counts) else getattr(space, "size", 1)
+
+
+def _framed(space: Any, library: str) -> Pairs:
+    """Return the generator of pairs of data frames."""
+    kinds: dict[str, set[Any]] = {"key": {str}, "count": {int}}
+    if isinstance(space, Table):
+        named = zip(getattr(space.rows, "names", None) or (), columns(space.rows), strict=False)
+        kinds = {name: {type(x) for x in (c.low, c.high, *c.others())} for name, c in named}
+        kinds = ({space.user: {int}} if space.user else {}) | kinds
+    if not kinds:
+        raise ArgumentError("domain.frame", 'needs rows with names, as {"age": {...}}')
+    title, which = _FRAMES[library]
+    types = {
+        name: next(known[which] for held, *known in _TYPES if held >= kind or not held)
+        for name, kind in kinds.items()
+    }
+
+    def frame(table: Any) -> dict[str, Any]:
+        rows = table.items() if isinstance(table, dict) else map(dict.values, table)
+        return {"rows": [list(row) for row in rows], title: types}
+
+    return lambda rng: ((name, frame(x), frame(y)) for name, x, y in space.pairs(rng))

@@ -67,6 +67,15 @@ class Entry(ABC):
         """The other end."""
         return self.at(1)
 
+    @property
+    def relation(self) -> str:
+        """Which values are neighbours."""
+        if distance := getattr(self, "distance", None):
+            what = f"vectors in {norm}" if (norm := getattr(self, "norm", "")) else "numbers"
+            return f"{what} at most {distance:g} apart; not: farther apart"
+        flip = getattr(self, "flip_one", False)
+        return "lists that differ in one bit; not: in several" if flip else "any two values"
+
     @abstractmethod
     def at(self, share: float) -> Any:
         """Return a value at a share of the way between the ends, from 0 to 1."""
@@ -101,7 +110,6 @@ class Number(Entry):
     missing: Sequence[Any] = ()
 
     def at(self, share: float) -> float:
-        """Return a number of four digits, or a whole number of steps from the lower end."""
         low, high = self.lower, self.upper
         if share in (0, 1):
             return (low, high)[int(share)]
@@ -118,7 +126,6 @@ class Number(Entry):
 
     @property
     def null(self) -> Any:
-        """Zero, as gradients have it."""
         return self._number(0)
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
@@ -137,7 +144,7 @@ class Number(Entry):
         if self.whole and high - low < _SMALL:
             yield from (("two", x, y) for x, y in combinations(range(int(low), int(high) + 1), 2))
             return
-        near = self._near
+        near = self._steps[0]
         yield "near the lower end", low, self._inside(low + near)
         yield "near the upper end", self._inside(high - near), high
         if low < 0 < high:
@@ -151,8 +158,7 @@ class Number(Entry):
 
     def _across(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield pairs on both sides of an end: far, at steps of one, and at random widths."""
-        low, high, middle = self.low, self.high, self.at(0.5)
-        above, below, *far = self._beyond()
+        low, high, (above, below, *far) = self.low, self.high, self._beyond()
         yield "out of bounds", below, above
         yield "above the upper end", high, above
         yield "below the lower end", low, below
@@ -161,19 +167,15 @@ class Number(Entry):
             for end, inside, beyond in zip((high, low), insides, self._ends_by(step), strict=False):
                 yield "just out of bounds", end, beyond
                 yield "across an end", inside, beyond
-        yield from (("far out of bounds", middle, x) for x in far)
+        yield from (("far out of bounds", self.at(0.5), x) for x in far)
 
     def _widths(self, rng: np.random.Generator) -> list[float]:
         """Return random steps, from a thousandth of the width to ten widths; none on a grid."""
-        if self.step is not None:
-            return []
-        return [
-            (self.upper - self.lower) * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in range(2)
-        ]
+        width, number = self.upper - self.lower, 0 if self.step else 2
+        return [width * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in range(number)]
 
     def _apart(self, rng: np.random.Generator) -> Iterator[Named]:
-        step = self.distance
-        assert step is not None
+        step: Any = self.distance
         half = step // 2 if self.whole else step / 2
         for name, x in self._starts(step, half, rng):
             start = self._number(x)
@@ -195,10 +197,8 @@ class Number(Entry):
                 for end, side in zip(self._ends_by(width), (step, -step), strict=False):
                     yield "out of bounds", end, self._number(end + side)
 
-    def _starts(
-        self, step: float, half: float, rng: np.random.Generator
-    ) -> Iterator[tuple[str, float]]:
-        """Yield the smaller of two numbers, and the name of its position."""
+    def _starts(self, step: float, half: float, rng: np.random.Generator) -> Iterator[Any]:
+        """Yield the name of a position, and the smaller of two numbers there."""
         low, high = self.lower, self.upper
         yield from (("from 0", 0), ("lower end", low), ("upper end", high - step))
         yield from (("to 0", -step), ("around 0", -half))
@@ -220,14 +220,9 @@ class Number(Entry):
 
     @property
     def _steps(self) -> list[float]:
-        """How far outside an end there are values of interest: little, and one."""
-        return [self._near, *([] if self.step else [1])]
-
-    @property
-    def _near(self) -> float:
-        """The smallest difference of interest."""
-        width = self.upper - self.lower
-        return self._number(self.step or (1 if self.whole else width / 1000))
+        """The smallest difference of interest, and one."""
+        near = self.step or (1 if self.whole else (self.upper - self.lower) / 1000)
+        return [self._number(near), *[1] * (not self.step)]
 
     def _ends_by(self, step: float) -> list[float]:
         """Return numbers so far outside the upper and the lower end."""
@@ -255,7 +250,6 @@ class Vector(Entry):
 
     @property
     def null(self) -> Any:
-        """The zero vector."""
         return [self.number.null] * self.size
 
     def at(self, share: float) -> list[float]:
@@ -283,11 +277,8 @@ class Vector(Entry):
         moved = []
         for x, step in zip(start, move.tolist(), strict=True):
             left = inside and not number.lower <= x + step <= number.upper
-            y = (
-                x + math.trunc(-step if left else step)
-                if number.whole
-                else x + step * (1 - 2 * left)
-            )
+            by = -step if left else step
+            y = x + (math.trunc(by) if number.whole else by)
             moved.append(number._inside(y) if inside else number._number(y))
         return moved
 
@@ -324,11 +315,9 @@ class Bits(Entry):
 
     @property
     def null(self) -> Any:
-        """Zeros."""
         return self.low
 
     def at(self, share: float) -> list[int]:
-        """Return ones, then zeros."""
         ones = round(share * self.size)
         return [1] * ones + [0] * (self.size - ones)
 
@@ -336,25 +325,19 @@ class Bits(Entry):
         return [int(bit) for bit in rng.integers(0, 2, self.size)]
 
     def others(self) -> list[list[int]]:
-        """Return a single one at the end, one at the beginning, and alternating bits."""
-        return [[*self.low[1:], 1], [1, *self.low[1:]], self._in_turn]
+        return [[*self.low[1:], 1], [1, *self.low[1:]], [i % 2 for i in range(self.size)]]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield neighbours: the last bit, the first, then all positions."""
-        vectors = [
-            ("all zeros", self.low),
-            ("all ones", self.high),
-            ("zeros and ones in turn", self._in_turn),
-            ("random bits", self.drawn(rng)),
-        ]
+        n, in_turn = self.size, self.others()[-1]
+        vectors = [("all zeros", self.low), ("all ones", self.high)]
+        vectors += [("zeros and ones in turn", in_turn), ("random bits", self.drawn(rng))]
         if not self.flip_one:
             for (name, x), (other, y) in combinations(vectors, 2):
                 yield f"{name} against {other}", x, y
-            turned = [1 - bit for bit in self._in_turn]
-            yield "ones in turn against zeros in turn", self._in_turn, turned
+            yield "ones in turn against zeros in turn", in_turn, [1 - bit for bit in in_turn]
             for _ in range(4):
                 yield "random bits against others", self.drawn(rng), self.drawn(rng)
-        n = self.size
         order = dict.fromkeys([n - 1, 0, n // 2, n - 2, 1, *_BORDERS, *range(n)])
         bits = [i for i in order if 0 <= i < n]
         for some, chosen in ((bits[:2], vectors), (bits, vectors[:2]), (bits, vectors[2:])):
@@ -362,10 +345,6 @@ class Bits(Entry):
                 for name, x in chosen:
                     where = {0: "first bit", n - 1: "last bit"}.get(i, f"bit {i + 1} of {n}")
                     yield f"{where} flipped of {name}", x, [*x[:i], 1 - x[i], *x[i + 1 :]]
-
-    @property
-    def _in_turn(self) -> list[int]:
-        return [i % 2 for i in range(self.size)]
 
 
 @dataclass(frozen=True)
@@ -383,7 +362,6 @@ class Columns(Entry):
 
     @property
     def null(self) -> Any:
-        """The row of all null values."""
         return self._row([column.null for column in self.columns])
 
     @property
@@ -426,6 +404,11 @@ class Columns(Entry):
         return values if self.names is None else dict(zip(self.names, values, strict=True))
 
 
+def columns(rows: Any) -> Sequence[Any]:
+    """Return the entries of rows."""
+    return rows.columns if isinstance(rows, Columns) else [rows]
+
+
 @dataclass(frozen=True)
 class Users(Entry):
     """The rows of a user, from one row to ``most``."""
@@ -435,11 +418,9 @@ class Users(Entry):
 
     @property
     def missing(self) -> Sequence[Any]:  # type: ignore[override]
-        """Single rows with missing entries."""
         return [[row] for row in self.rows.missing]
 
     def at(self, share: float) -> list[Any]:
-        """Return more and more equal rows."""
         return [self.rows.at(share)] * (1 + round(share * (self.most - 1)))
 
     def drawn(self, rng: np.random.Generator) -> list[Any]:

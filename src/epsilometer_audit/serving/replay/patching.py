@@ -46,10 +46,7 @@ class Sources:
         """Put every source into a state that follows from a seed."""
         with self.recorder.paused():
             self._system.seed(seed)
-            random.seed(seed)
-            if np is not None:
-                np.random.seed(seed % 2**32)
-            for i, source in enumerate(self._known, start=1):
+            for i, source in enumerate(self._known, start=1):  # also those of modules
                 source_seed = (seed + 7919 * i) % 2**32
                 with contextlib.suppress(Exception):  # of the user's own kind
                     if hasattr(source, "seed"):
@@ -66,10 +63,10 @@ class Sources:
             if issubclass(type(source), self._kinds) and not isinstance(source, random.SystemRandom)
         ]
         gc.freeze()  # what has been looked at is looked at no more, and stays in memory of forks
-        module = sys.modules.get("scipy.stats._distn_infrastructure")
+        module: Any = sys.modules.get("scipy.stats._distn_infrastructure")
         if module is not self._stats:
-            self._stats = module
-            self._patch_stats(module)
+            self._stats, kind = module, module.rv_generic  # which scales NumPy's draws
+            kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", _of_stats)
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
         old = vars(owner).get(name)
@@ -98,16 +95,16 @@ class Sources:
         self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
         parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
-        tokens = dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
-        for name, names in {**parameters, **tokens}.items():
-            function = getattr(secrets, name)
-            self._put(secrets, name, self.recorder.wrapped(function, f"secrets.{name}", names))
+        parameters |= dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
+        for name, names in parameters.items():
+            function = self.recorder.wrapped(getattr(secrets, name), f"secrets.{name}", names)
+            self._put(secrets, name, function)
 
     def _patch_python(self) -> None:
         hidden: Any = random._inst
         hidden.title, random.SystemRandom.title = "random.", "SystemRandom."  # type: ignore[attr-defined]
         for kind in (random.Random, random.SystemRandom):
-            for name in dir(random.Random) if kind is random.Random else list(vars(kind)):
+            for name in dir(kind) if kind is random.Random else list(vars(kind)):
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
                     setattr(kind, name, self.recorder.wrapped(function, _titled(name)))
@@ -116,10 +113,9 @@ class Sources:
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
-        random_class: Any = random.Random
-        random_class.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
-        start = random_class.__init__
-        random_class.__init__ = self.recorder.wrapped(start, lambda _: "Random", "seed", "seed")
+        own: Any = random.Random
+        own.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
+        own.__init__ = self.recorder.wrapped(own.__init__, lambda _: "Random", "seed", "seed")
         for name in list(vars(random)):
             function = vars(random)[name]
             if getattr(function, "__self__", None) is hidden:
@@ -173,21 +169,16 @@ class Sources:
             start(source, seed)
 
         def reduced(source: Any) -> Any:
-            parts = base.__reduce__(source)
-            return (type(source), (source._bit_generator,), *parts[2:])
+            return (type(source), (source._bit_generator,), *base.__reduce__(source)[2:])
 
         members.update(__init__=begin, __reduce__=reduced, __module__="numpy.random")
         return Kind(base.__name__, (base,), members)
 
-    def _patch_stats(self, module: Any) -> None:
-        """Record ``scipy.stats``, which scales NumPy's draws."""
 
-        def parameters(source: Any) -> str:
-            scale = "scale=1.0, " if hasattr(source, "pdf") else ""
-            return f"{source.shapes or ''}, loc=0.0, {scale}size, random_state"
-
-        kind = module.rv_generic
-        kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", parameters)
+def _of_stats(law: Any) -> str:
+    """Return the parameters of draws from a law of ``scipy.stats``."""
+    scale = "scale=1.0, " if hasattr(law, "pdf") else ""
+    return f"{law.shapes or ''}, loc=0.0, {scale}size, random_state"
 
 
 def _titled(name: str) -> Callable[[Any], str]:

@@ -93,8 +93,8 @@ class Recorder:
 def lines_in(ran: list[Any]) -> Iterator[None]:
     """Record the lines of a mechanism and its callees that run here, in the order of their end.
 
-    For each its file, its number, and the single numbers in its function, by name, that are not
-    those of the start; for a line that returns also the value, as ``return``.
+    For each its file, its number, and by name what its function holds and did not at its start: the
+    single numbers and short collections, and the value that it returns.
     """
 
     def called(frame: FrameType, *_: Any) -> Any:
@@ -154,9 +154,9 @@ def is_of_user(file: str) -> bool:
 
 
 def frames_of(frame: FrameType | None) -> list[Any] | None:
-    """Return the files and lines of the callers, the innermost first.
+    """Return files and lines of the callers, the innermost first; None for calls of an import.
 
-    Return None for calls during an import, of a library, or of any module while draws are made.
+    So it is for libraries, and for any module while draws are made.
     """
     frames: list[Any] = []
     imported = False
@@ -172,11 +172,7 @@ def frames_of(frame: FrameType | None) -> list[Any] | None:
 
 
 def summary(value: Any, most: int = _LONG) -> Any:
-    """Return a value in JSON values that are compared part by part, and never read back.
-
-    They are those of `as_json`, but where it has more than ``most`` characters, or is of another
-    type or a failure, there is a text about it behind ``$``.
-    """
+    """Return a value as JSON values to compare, or behind ``$`` a text about a long or odd one."""
     if isinstance(value, Failure):
         return {"$": value.type_name}
     with contextlib.suppress(Exception):  # of another type

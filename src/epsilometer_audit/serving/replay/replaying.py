@@ -45,8 +45,7 @@ def replayed(
     def record(x: Any, seed: int) -> dict[str, Any]:
         left = max(until - time.monotonic(), 0.0) + seconds
         result = {"calls": [], "steps": [], **forked(lambda: draw(sampler, sources, x, seed), left)}
-        if "failed" in result:
-            result["output"] = {"$": result["failed"]}
+        result |= {"output": {"$": result["failed"]}} if "failed" in result else {}
         before = len(sys.modules)
         with recorder.paused():  # import the libraries that each draw would import; draw again
             for name in result.pop("imported", ()):
@@ -70,11 +69,10 @@ def replayed(
 
 
 def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> dict[str, Any]:
-    """Return the record of a draw.
+    """Return ``calls``, ``steps`` as in `lines_in`, ``output``, or how it ``failed``, of a draw.
 
-    ``calls``; ``steps``, as in `lines_in`; ``output``, or how it ``failed``; the output of a
-    ``second`` draw after it, if that was quick, and whether the output ``changed`` in two more with
-    the same noise; the ``imported`` modules.
+    And the output of a ``second`` draw after it, if that was quick; whether the output ``changed``
+    in two more with the same noise; the ``imported`` modules.
     """
     recorder = sources.recorder
     recorder.records = []
