@@ -29,7 +29,7 @@ NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
-    "python": ("source",),
+    **dict.fromkeys(("python", "environment"), ("source",)),
     "explain": ("source",),
     "set": ("source",),
     "frame": ("remove_a_row", "replace_a_row"),
@@ -47,6 +47,7 @@ _EXCLUDES = {
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
+    "python": ("environment",),
     **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
 }
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
-VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
+VerdictName = Literal["violated", "not refuted", "undecided", "invalid", "failed", "missing"]
 
 EXIT_CODES = {"not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
 
@@ -78,7 +78,8 @@ class Verdict:
     ----------
     verdict
         ``violated``; ``not refuted``; ``undecided``, where the draws may have missed a violation;
-        ``invalid``, where they are not independent draws, or the mechanism failed.
+        ``invalid``, where they are not independent draws, or the mechanism failed. In files of
+        audits it is ``failed`` then, or ``missing`` without the environment of the mechanism.
     claim, claimed
         The claim as JSON and as text.
     alpha
@@ -153,7 +154,7 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         """The command's exit code: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
-        return EXIT_CODES[self.verdict]
+        return EXIT_CODES.get(self.verdict, EXIT_CODES["invalid"])
 
     def to_plain(self) -> dict[str, Any]:
         """Return its JSON values; None for numbers that are not finite."""

@@ -804,9 +804,9 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     cases = cases_of(tmp_path, sets)
     names = [case.pairs for case in cases]
     assert names == ["domain-rows", "domain-values", "domain-bits", "patterns=4"]
-    assert cases[0].inputs == {"domain": TABLE}
-    assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
-    assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(TABLE))
+    assert cases[0].spec["pairs"] == {"domain": TABLE}
+    assert cases[1].spec["pairs"] == {"domain": {**apart, "limit": 5}}
+    assert dict(pairs_of(cases[0].spec["pairs"])) == dict(ea.domain(TABLE))
 
 
 @pytest.mark.parametrize(

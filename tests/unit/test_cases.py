@@ -66,8 +66,7 @@ def audited(tmp_path):
     (folder / "own.py").write_text(MODULE)
 
     def run(spec):
-        rows = verdicts.audited(spec, str(folder), lambda _: None)
-        return [v.to_plain() | {"verdict": word or v.verdict} for v, _, word in rows]
+        return [v.to_plain() for v in verdicts.audited(spec, str(folder), lambda _: None)]
 
     run.folder = folder
     return run

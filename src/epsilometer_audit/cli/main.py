@@ -60,7 +60,7 @@ def _audit(argv: Sequence[str]) -> int:
     arguments.check_options(options)
     claim = arguments.stated(options)
     from epsilometer_audit.cli.files import targets, write
-    from epsilometer_audit.grids.verdicts import FAILED, auditor, without
+    from epsilometer_audit.grids.verdicts import auditor, without
 
     declared = (options.domain or (None, None))[1], (options.profile or (None,))[-1]
     tables = [name for name in (*declared, options.remove_a_row, options.replace_a_row) if name]
@@ -75,7 +75,7 @@ def _audit(argv: Sequence[str]) -> int:
             verdict = audit(claim, detect=options.detect)
     except MechanismError as error:
         failure = error
-        ((verdict, _, _),) = without(spec, str(error), FAILED)
+        (verdict,) = without(spec, str(error), "invalid")
         verdict = replace(verdict, source=options.source or options.command)
     finally:
         progress.end()
