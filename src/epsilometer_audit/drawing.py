@@ -59,7 +59,7 @@ class Drawing:
                 break
             call = (pair, side, self._requests[pair][side], *([i] if i else []))
             outputs[place].append(self._call(call, size // number + (i < size % number)))
-        return [joined(batches) for batches in outputs]
+        return [joined(batches) if batches else () for batches in outputs]
 
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""

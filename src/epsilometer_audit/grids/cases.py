@@ -224,9 +224,8 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
         return {f"canaries={entry.canaries}": {"canaries": entry.canaries}}
     if entry.pairs is None:
         return {"recorded": None}
-    several = isinstance(entry.pairs, list) and not isinstance(entry.pairs[0], list)
     sets: dict[str, dict[str, Any] | None] = {}
-    for pairs in entry.pairs if several else [entry.pairs]:
+    for pairs in entry.pairs:
         with _at("pairs"):
             key, plain, number = _plain_set(pairs)
         if plain in sets.values():

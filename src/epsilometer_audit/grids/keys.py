@@ -94,25 +94,23 @@ JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
 
 def _kind_of_set(value: object) -> str:
+    if isinstance(value, list):
+        return "pairs"
     pairs = isinstance(value, dict) and all(isinstance(pair, list) for pair in value.values())
     return "named pairs" if pairs or not isinstance(value, dict) else "inputs"
 
 
-def _kind_of_pairs(value: object) -> str:
-    if not isinstance(value, list):
-        return "set"
-    return "several sets" if any(isinstance(part, dict) for part in value) else "pairs"
+def _several(value: object) -> object:
+    """Return a list of sets of pairs."""
+    several = isinstance(value, list) and any(isinstance(part, dict) for part in value)
+    return value if several else [value]
 
 
 Set = Annotated[
-    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")] | Annotated[Inputs, Tag("inputs")],
-    Discriminator(_kind_of_set),
-]
-Pairs = Annotated[
-    Annotated[Set, Tag("set")]
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
     | Annotated[list[JsonPair], _SOME, Tag("pairs")]
-    | Annotated[list[Set], _SOME, Tag("several sets")],
-    Discriminator(_kind_of_pairs),
+    | Annotated[Inputs, Tag("inputs")],
+    Discriminator(_kind_of_set),
 ]
 
 
@@ -163,7 +161,7 @@ class AuditEntry(Model):
 
     mechanism: Annotated[Mechanism, _Named]
     parameters: dict[Name, Values] = Field(default_factory=dict)
-    pairs: Pairs | None = None
+    pairs: Annotated[list[Set], BeforeValidator(_several)] | None = None
     canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
     guesses: PositiveInt | Two | None = None
     claims: Annotated[list[ClaimEntry], _SOME]

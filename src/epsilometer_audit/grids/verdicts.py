@@ -134,8 +134,8 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
             source.description = source.description.replace(place, name)  # type: ignore[misc]
         if "canaries" in pairs:
             coins, scores = draw_canaries(source, pairs["canaries"], spec["audit_seed"])
-            origin = {"source": source.description, "digest": source.digest()}
-            yield partial(audit_one_run, scores, coins, **_options(spec, "guesses"), **origin)
+            about = _options(spec, "guesses") | {"source": source.description}
+            yield partial(audit_one_run, scores, coins, digest=source.digest(), **about)
             return
         settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
