@@ -42,7 +42,7 @@ class Result:
     draws: int  # of a side over all pairs
     layout: Layout  # of the outputs of ``pair``
     outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
-    calls: Sequence[Sequence[int]]  # sizes of the calls of ``pair``, by side; empty if unknown
+    calls: Mapping[tuple[int, int], Sequence[int]]  # sizes, by pair and side; empty if unknown
     p_value: float | None = None
     evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
 
@@ -51,9 +51,9 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
     """Return the verdict on a question, from checks of the sampler and the result of the draws."""
     pair, bets = result.pair, result.round
     if question.check_sampler:
-        last = check_drawn(
-            *result.outputs[pair], alpha=FALSE_ALARMS * question.alpha, calls=result.calls
-        )
+        calls = [result.calls.get((pair, side), ()) for side in (0, 1)]
+        alpha = FALSE_ALARMS * question.alpha
+        last = check_drawn(*result.outputs[pair], alpha=alpha, calls=calls)
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
@@ -200,9 +200,6 @@ def detectable_level(question: Question, result: Result) -> float | None:
 def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
     """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, claims.Renyi) else None
-    delta = (
-        claim.delta
-        if isinstance(whole, claims.Profile) and isinstance(claim, claims.Pure)
-        else None
-    )
+    of_curve = isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)
+    delta = getattr(claim, "delta", None) if of_curve else None
     return Bound(claim.quantity, claim.level, lower, order, delta)

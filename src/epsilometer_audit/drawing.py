@@ -34,7 +34,12 @@ class Drawing:
     """
 
     def __init__(
-        self, source: Source, plan: Question, samples: int, clock: Budget, progress: Progress
+        self,
+        source: Source,
+        plan: Question,
+        samples: int,
+        clock: Budget,
+        progress: Progress | None,
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._clock, self._drawn = samples, clock, 0
@@ -72,14 +77,10 @@ class Drawing:
             raise named_error(error, self._plan.names[pair]) from error.__cause__
         self.calls[pair, side].append(len(batch))
         self._drawn += size
-        if time.monotonic() > self._reported + _EVERY:
+        if self._progress and time.monotonic() > self._reported + _EVERY:
             self._reported, done = time.monotonic(), self._drawn // 2
             self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
         return batch
-
-
-def no_progress(part: float, line: str) -> None:
-    """Show nothing."""
 
 
 def seed_of(root: int, *identity: str | int) -> int:

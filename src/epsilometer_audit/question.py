@@ -144,7 +144,8 @@ class Question:
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
-    levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}
+    names = ("claim", "delta", *NOTIONS)
+    levels = {name: plain[name] for name in names if plain.get(name) is not None}
     check_together({name: name for name in levels})
     if not levels:
         choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
@@ -155,13 +156,14 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
 
-    Raise `ArgumentError` if it names none or several, or the claim is impossible.
+    It may also be a ``claim`` itself. Raise `ArgumentError` if it names none or several, or the
+    claim is impossible.
     """
     levels = check_claim(plain)
     if "epsilon" in levels:
         return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
     ((name, level),) = levels.items()
-    return getattr(claims, name)(level)  # type: ignore[no-any-return]
+    return level if name == "claim" else getattr(claims, name)(level)  # type: ignore[no-any-return]
 
 
 def source_of(

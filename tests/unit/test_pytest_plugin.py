@@ -176,7 +176,7 @@ def test_not_marked_itself():
 
 
 WRONG = {
-    "audit(good, PAIRS)": "one claim is needed: * got none",
+    "audit(good, PAIRS)": "claim must be one of epsilon, renyi, *",
     "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp cannot be used with epsilon; choose one",
     "audit(good, PAIRS, delta=1e-5)": "delta needs epsilon, which is missing*",
     "audit(good, epsilon=1)": "pairs of neighbouring inputs are missing: *",

@@ -26,23 +26,20 @@ _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
 class _Progress:
-    """The progress of an audit: one changing line on a terminal; elsewhere a line now and then."""
+    """The progress of audits: one changing line on a terminal; elsewhere a line now and then."""
 
-    def __init__(self, quiet: bool | None, budget: float | None = None) -> None:
-        self.part, self._quiet, self._terminal = 0.0, quiet, sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._last = self._started - _PAUSE * (budget is not None)  # a line at once
+    def __init__(self, quiet: bool | None) -> None:
+        self._quiet, self._terminal = quiet, sys.stderr.isatty()
+        self._started = self._last = time.monotonic()
 
     def __call__(self, part: float, line: str) -> None:
-        now, self.part = time.monotonic(), part
+        now = time.monotonic()
         if self._quiet or not (self._terminal or now > self._last + _PAUSE):
             return
         self._last = now
-        left = (now - self._started) * (1 - part) / part if part else 0.0
-        size, unit = (3600, "h") if left >= 5400 else (60, "min") if left >= 90 else (1, "s")
-        text = f"{part:4.0%}, {left / size:.0f} {unit} left: {line}" if part else line
+        left = f", {(now - self._started) * (1 - part) / part:.0f} s left" if part else ""
         width = shutil.get_terminal_size().columns - 1 if self._terminal else None
-        self._show(_printable(text)[:width])
+        self._show(_printable(f"{part:4.0%}{left}: {line}")[:width])
 
     def _show(self, text: str) -> None:
         start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
@@ -68,7 +65,7 @@ def _audit(argv: Sequence[str]) -> int:
     read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
     alone = options.json == "-"
     written = {} if alone else targets(arguments.chosen(options, "json"), read)
-    progress, failure = _Progress(options.quiet, options.budget), None
+    progress, failure = _Progress(options.quiet), None
     spec = arguments.spec_of(options)
     try:
         with auditor(spec, progress) as audit:
@@ -83,7 +80,8 @@ def _audit(argv: Sequence[str]) -> int:
         from epsilometer_audit.serving.digests import sha256
 
         verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
-    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
+    part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
+    verdict = replace(verdict, replay=_replay(argv, round(verdict.draws / part)))
     if alone:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
@@ -95,13 +93,13 @@ def _audit(argv: Sequence[str]) -> int:
     return verdict.exit_code
 
 
-def _replay(argv: Sequence[str], draws: int, part: float) -> str:
+def _replay(argv: Sequence[str], planned: int) -> str:
     """Return the command for the same draws: with their number for a budget, and without files."""
     kept, rest = ["epsilometer", "audit"], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name == "--budget" and draws and part:
-            kept += ["--samples", str(round(draws / part))]
+        if name == "--budget" and planned:
+            kept += ["--samples", str(planned)]
         elif name not in ("--json", "--quiet"):
             kept.append(argument)
             continue
