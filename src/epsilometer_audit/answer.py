@@ -84,7 +84,7 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
         bounds=result.bounds,
         p_value=result.p_value,
         pair=inputs,
-        name=question.names[pair] or None,
+        name=list(question.pairs)[pair] or None,
         tried=_tried(question, result),
         direction=direction,
         witness=_witness(result.witness, result.violated),
@@ -99,10 +99,9 @@ def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> V
 
 def _tried(question: Question, result: Result) -> list[dict[str, Any]]:
     """Return all pairs, by name, the parts in which they differ, and their draws."""
-    inputs = question.inputs or [None] * len(question.names)
     return [
         {"name": name, "pair": pair and pair_texts(*pair), "draws": sum(map(len, sides[0]))}
-        for name, pair, sides in zip(question.names, inputs, result.outputs, strict=True)
+        for (name, pair), sides in zip(question.pairs.items(), result.outputs, strict=True)
     ]
 
 

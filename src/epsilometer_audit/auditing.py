@@ -170,13 +170,11 @@ def _run(
         return answer.invalid(question, checks)
     if question.budget is not None:
         n = clock.draws()
-    fitting, few = clock.fitting(n, question)
-    if fitting is None:
+    if few := clock.too_few(n, question):
         return answer.make_verdict(question, checks, verdict="undecided", reasons=[few])
-    question = fitting
     draws = Drawing(source, question, n, clock, progress)
     verdict = _answer(draws, n, question, checks, check_sampler if late else None)
-    few = few or clock.blind(question, verdict)
+    few = clock.blind(verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
         return replace(verdict, verdict="undecided", reasons=reasons)

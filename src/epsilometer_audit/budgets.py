@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 from epsilometer import checks
@@ -110,28 +109,22 @@ class Budget:
         """Tell whether draws must end, after so many of both sides together."""
         return self.left(_DRAWN) < self._verdict + self._look * drawn / 2
 
-    def fitting(self, draws: int, plan: Question) -> tuple[Question | None, str]:
-        """Return the plan with as many pairs as fit into the draws of a side, and why not all."""
-        pairs, exact = len(plan.names), plan.method == "exact"
-        least = 50 * pairs if exact else least_samples(pairs)
+    def too_few(self, draws: int, plan: Question) -> str:
+        """Return why so many draws of a side are too few for an audit; "" if they are not."""
+        pairs = len(plan.pairs)
+        least = 50 * pairs if plan.method == "exact" else least_samples(pairs)
         if math.isinf(self.seconds) or draws >= least:
-            return plan, ""
+            return ""
         many = f" for {pairs} pairs" if pairs > 1 else ""
-        few = f"{self.seconds:.3g} s are enough for {draws} draws a side; {least} are needed{many}"
-        fit = max((k for k in range(1, pairs) if least_samples(k) <= draws), default=0)
-        if exact or not fit or plan.inputs is None:
-            return None, few
-        return replace(plan, pairs=dict(list(plan.pairs.items())[:fit])), few
+        return f"{self.seconds:.3g} s are enough for {draws} draws a side; {least} are needed{many}"
 
-    def blind(self, plan: Question, verdict: Verdict) -> str:
-        """Return why the draws are not enough for a verdict; "" if they are."""
+    def blind(self, verdict: Verdict) -> str:
+        """Return why the draws were not enough for a verdict; "" if they were."""
         if math.isinf(self.seconds):
             return ""
-        if verdict.draws < least_samples(len(plan.names)):
-            return NO_TIME
-        if verdict.draws < 10 * LEAST:
+        if verdict.draws < (least := max(10 * LEAST, least_samples(verdict.pairs))):
             enough = f"{self.seconds:.3g} s were enough for {verdict.draws} draws a side"
-            return f"{enough}; about {10 * LEAST} are needed"
+            return f"{enough}; about {least} are needed"
         unchecked = any(check["name"] == "sampler" for check in verdict.checks)
         return "there was no time to check whether this is a sampler" if unchecked else ""
 

@@ -43,7 +43,7 @@ class Drawing:
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._clock, self._drawn = samples, clock, 0
-        self._requests = [[0, 0] for _ in plan.names]
+        self._requests = [[0, 0] for _ in plan.pairs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._progress, self._reported = progress, time.monotonic()
 
@@ -74,7 +74,7 @@ class Drawing:
             with self._clock.limit():
                 batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
-            raise named_error(error, self._plan.names[pair]) from error.__cause__
+            raise named_error(error, list(self._plan.pairs)[pair]) from error.__cause__
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:

@@ -131,11 +131,6 @@ class Question:
         return present | {kind: self.audited}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the pairs."""
-        return tuple(self.pairs)
-
-    @property
     def inputs(self) -> tuple[Pair, ...] | None:
         """The inputs of the pairs, if they are known."""
         known = tuple(pair for pair in self.pairs.values() if pair is not None)
