@@ -174,7 +174,7 @@ class Auditor:
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
         record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
-        record |= {"verdict": "unfinished", "expected": expect != _EXPECTED, "seeded": True}
+        record |= {"verdict": "unfinished", "expected": False, "seeded": True}
         self.pending.append(record)
         try:
             claim = claim_of({name: options.pop(name) for name in _CLAIMS if name in options})
@@ -186,13 +186,14 @@ class Auditor:
         seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
         record["seeded"] = all(result == "passed" for result in seeds)
         record |= {"verdict": verdict.verdict, "caught": _caught(verdict)}
+        record["expected"] = verdict.verdict == expect != _EXPECTED
         if record["seeded"]:
             share = share_of(suite.alpha, suite.tests)
             options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
             verdict = replace(verdict, replay=f"pytest {shlex.quote(test)} {options_of_all}")
         if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
-            demanded = f" ({expect} was expected)" if record["expected"] else ""
+            demanded = f" ({expect} was expected)" if expect != _EXPECTED else ""
             part = f"{alpha:.3g} for audit {self.calls} of this test, {suite.alpha:g} for all tests"
             self.fail([first + demanded, *rest, f"  alpha       {part}", place])
         return verdict

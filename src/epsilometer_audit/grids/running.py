@@ -21,7 +21,9 @@ from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import audited, without
 from epsilometer_audit.verdict import Verdict, as_expected
 
+# by the server of processes, once: what audits import late takes longer than many of them
 _LOADED = ("epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__)
+_LOADED += ("numba", "scipy.special")
 MOST_JOBS = 256
 _WORST_FIRST = (1, 4, 3, 0)
 _PATIENCE = 5.0  # seconds for the end of a process that has answered
