@@ -77,7 +77,7 @@ def test_a_violation_in_time_is_found(clock, seed):
     assert verdict.verdict == "violated"
 
 
-@pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (1000, 1), (4000, 1), (1000, 2)])
+@pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (2000, 1), (1000, 2)])
 @pytest.mark.parametrize("many", [True, False])
 def test_samples_are_a_promise(samples, many, pairs):
     """Over all pairs, with a fifth at most for the checks of the sampler."""
@@ -96,5 +96,5 @@ def test_samples_are_a_promise(samples, many, pairs):
     ea.audit(draw, inputs, ea.pure(1.0), samples=samples)
     assert max(drawn) <= 1.2 * samples
     drawn[:] = 0, 0
-    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False)
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False, method="exact")
     assert max(drawn) <= samples

@@ -59,28 +59,14 @@ def audited(run):
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-def test_a_violated_claim_ends_with_1_and_has_a_replay(run):
-    code, out, err = run(f"audit {WRONG} --samples 2000")
-    assert (code, err) == (1, "")
-    first, *rest = out.splitlines()
-    assert first.startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
-    assert rest[-1].split(maxsplit=1) == ["replay", f"epsilometer audit {WRONG_QUOTED}"]
-
-
-WRONG_QUOTED = "mechanisms.py:noisy_mean --pair '[0]' '[1]' --epsilon 1 --samples 2000"
-
-
 @pytest.mark.parametrize(
     ("words", "code", "verdict"),
     [
         (f"{RIGHT} --samples 2000", 0, "NOT REFUTED"),
         (f"{RIGHT} --samples 2000 --detect 1.1", 3, "UNDECIDED"),
-        (f"{RIGHT} --samples 2000 --detect 4", 0, "NOT REFUTED"),
-        (f"{WRONG} --samples 2000 --detect 1.1", 1, "VIOLATED"),
         (f"{WRONG} --samples 2000 --exact", 1, "VIOLATED"),
         (f"{WRONG} --samples 20000 --stop", 1, "VIOLATED"),
         ("mechanisms.py:stuck --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
-        ("mechanisms.py:repeating --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
         ("mechanisms.py:drifting --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
     ],
 )
@@ -93,10 +79,7 @@ def test_each_verdict_has_its_exit_code(run, words, code, verdict):
 @pytest.mark.parametrize(
     ("claim", "quantity", "bounds"),
     [
-        ("--epsilon 1", "epsilon", 1),
         ("--epsilon 1 --delta .01", "epsilon", 2),
-        ("--epsilon 1 --delta 0", "epsilon", 1),
-        ("--renyi 2=.3", "renyi epsilon", 1),
         ("--renyi 2=.3 --renyi 5=.6", "renyi epsilon", 2),
         ("--gdp 1", "mu", 1),
         ("--zcdp .3", "rho", 1),
@@ -125,20 +108,20 @@ def test_equal_inputs_are_noted(run):
 def test_a_replay_writes_no_files_and_notes_other_draws(run, folder):
     (folder / "own.py").write_text(
         "import random, os\n"
-        "def globally(x):\n    return x + (random.random() < .5)\n"
-        "def anew(x):\n    return x + os.urandom(1)[0] % 2\n"
+        "def globally(x):\n    return x[0] + (random.random() < .5)\n"
+        "def anew(x):\n    return x[0] + os.urandom(1)[0] % 2\n"
     )
-    own = "own.py:{} --pair 0 1 --epsilon 1 --samples 1000"
+    own = "own.py:{} --pair '[0]' '[1]' --epsilon 1 --samples 1000"
     anew = " (other draws: the mechanism follows no seed)"
     for name, words in (("globally", ""), ("anew", anew)):
-        out = run(f"audit {own.format(name)} --json=a.json --quiet")[1]
-        replay = out.splitlines()[-1].split(maxsplit=1)[1]
-        assert replay == f"epsilometer audit {own.format(name)}{words}"
-    twice = [json.loads(run(f"audit {own.format('globally')} --json -")[1]) for _ in range(2)]
-    assert twice[0]["witness"] == twice[1]["witness"]
+        code, out, err = run(f"audit {own.format(name)} --json=a.json --quiet")
+        replay = out.splitlines()[-1].split(maxsplit=1)
+        assert replay == ["replay", f"epsilometer audit {own.format(name)}{words}"]
+        assert (code, err) == (1, "")
+        assert out.startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least ")
 
 
-@pytest.mark.parametrize("many", ["--samples 2000", "--budget 1s", "--budget=1"])
+@pytest.mark.parametrize("many", ["--samples 2000", "--budget 1s"])
 def test_a_replay_makes_the_same_draws(run, many, monkeypatch):
     monkeypatch.setattr(time, "perf_counter", time.process_time)  # as if nobody else was at work
     words = f"audit {WRONG} --no-checks --seed 7 {many} --json -"
@@ -174,9 +157,7 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     "source",
     [
-        "plain.py:noisy",
         "plain:noisy",
-        "--python {python} plain.py:noisy",
         "plain.py:noisy --python {python} --timeout 20",
         "--command '{python} program.py'",
     ],
@@ -202,12 +183,12 @@ def test_many_neighbours_may_be_named(folder, audited):
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_files_agree_with_the_output(folder, run):
-    code, out, _ = run(f"audit {WRONG} {FEW} --json v.json")
+def test_files_agree_with_the_output_and_hostile_outputs_are_only_shown(folder, run):
+    words = "audit mechanisms.py:hostile --pair 0 1 --epsilon .1 --json v.json"
+    code, out, _ = run(f"{words} {FEW}")
     assert code == 1
+    assert all(line.isprintable() for line in out.splitlines())
     verdict = json.loads((folder / "v.json").read_text())
-    promised = "verdict claim alpha bound pair direction witness detectable draws seconds seed"
-    assert {*promised.split(), "checks", "provenance", "replay"} <= set(verdict)
     assert len(verdict["provenance"]["made of"]["mechanisms.py"]) == 64
     shares = [look["share"] for look in verdict["evidence"]]
     assert shares == sorted(shares)
@@ -234,13 +215,6 @@ def test_a_mechanism_that_fails_leaves_no_older_verdict(folder, run):
     verdict = json.loads((folder / "v.json").read_text())
     assert verdict["verdict"] == "invalid"
     assert "MemoryError" in verdict["reasons"][0]
-
-
-def test_hostile_outputs_are_only_shown(folder, run):
-    words = "audit mechanisms.py:hostile --pair 0 1 --epsilon .1 --json v.json"
-    out = run(f"{words} {FEW}")[1]
-    assert all(line.isprintable() for line in out.splitlines())
-    json.loads((folder / "v.json").read_text())
 
 
 # --- around it ------------------------------------------------------------------------------------
@@ -296,7 +270,6 @@ def test_samples_needed_prints_the_number(run, monkeypatch):
     more = run("samples-needed --epsilon 1 --detect 1.5 --pairs 20 --event .01")[1]
     assert int(more.split()[0]) > int(draws)
     assert more.rstrip().endswith("for an event of probability 0.01")
-    assert run("samples-needed --gdp 1 --detect 2")[1].rstrip().endswith("for Gaussian noise")
 
 
 # --- for real -------------------------------------------------------------------------------------

@@ -9,18 +9,12 @@ import pytest
 from epsilometer.errors import MechanismError
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.sources.worker import WorkerSource
-from tests.seeds import with_five_seeds
 
 MODULE = """
-import sys
-from dataclasses import dataclass
 import numpy as np
 
-def chatty(x, rng):
-    print("adding noise")
-    return round(x + rng.laplace(), 3)
-
 def scaled(x, size, rng, epsilon=1.0, label="a"):
+    print("adding noise")
     return np.round((x + rng.laplace(0, 1 / epsilon, size)) * 2**20) / 2**20
 
 def mean_age(frame, size, rng):
@@ -48,20 +42,6 @@ def run(folder, capfd):
     return ran
 
 
-# --- printed lines --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("python", ["", f"--python {sys.executable}"])
-def test_what_a_mechanism_prints_is_lost(run, python):
-    code, out, err = run(
-        f"audit own.py:chatty {python} --pair 0 1 --epsilon 1.2 --samples 500 --json -"
-    )
-    assert (code, err) == (json.loads(out).get("exit_code", 0), "")  # nothing else is there
-
-
-# --- programs -------------------------------------------------------------------------------------
-
-
 def test_a_worker_that_dies_shows_the_last_lines_of_its_stderr(folder):
     (folder / "dies.py").write_text(
         "import sys\nprint('one\\ntwo', file=sys.stderr)\n\ndef inner():\n    1 / 0\ninner()\n"
@@ -75,16 +55,12 @@ def test_a_worker_that_dies_shows_the_last_lines_of_its_stderr(folder):
     assert "inner()" in "".join(caught.value.__notes__)
 
 
-# --- options --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("python", "seed"), [(f"--python {sys.executable}", 0), *with_five_seeds("")]
-)
-def test_parameters_are_set_and_defaults_are_shown(run, seed, python):
-    words = f"audit own.py:scaled {python} --pair 0 1 --epsilon 1 --samples 1000 --seed {seed}"
+@pytest.mark.parametrize("python", ["", f"--python {sys.executable}"])
+def test_parameters_are_set_and_defaults_are_shown(run, python):
+    words = f"audit own.py:scaled {python} --pair 0 1 --epsilon 1 --samples 500 --no-checks"
     code, out, _ = run(words)
     assert code == 0
+    assert "adding noise" not in out
     assert "epsilon = 1.0, label = 'a' by default" in out
     code, out, _ = run(f"{words} --set epsilon=4 --set label=b")
     assert code == 1
@@ -97,7 +73,7 @@ def test_parameters_are_set_and_defaults_are_shown(run, seed, python):
 )
 def test_tables_are_data_frames_on_request(run, kind, python):
     pytest.importorskip("pandas")
-    words = f"--{kind}-a-row ages.csv --frame --epsilon 1 --samples 2000 --json -"
+    words = f"--{kind}-a-row ages.csv --frame --epsilon 1 --samples 500 --no-checks --json -"
     code, out, err = run(f"audit own.py:mean_age {python} {words}")
     assert (code, err) == (0, "")
     assert json.loads(out)["pairs"] == 3
