@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,30 +25,29 @@ _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdict
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
-class _Progress:
-    """The progress of audits: one changing line on a terminal; elsewhere a line now and then."""
+@contextlib.contextmanager
+def _progress(quiet: bool | None) -> Iterator[Callable[[float, str], None]]:
+    """Show progress: on a terminal in one line that changes; elsewhere in a line now and then."""
+    terminal, started = sys.stderr.isatty(), time.monotonic()
+    start, end = ("\r\x1b[K", "") if terminal else ("", "\n")
+    last = started
 
-    def __init__(self, quiet: bool | None) -> None:
-        self._quiet, self._terminal = quiet, sys.stderr.isatty()
-        self._started = self._last = time.monotonic()
-
-    def __call__(self, part: float, line: str) -> None:
+    def show(part: float, line: str) -> None:
+        nonlocal last
         now = time.monotonic()
-        if self._quiet or not (self._terminal or now > self._last + _PAUSE):
+        if quiet or not (terminal or now > last + _PAUSE):
             return
-        self._last = now
-        left = f", {(now - self._started) * (1 - part) / part:.0f} s left" if part else ""
-        width = shutil.get_terminal_size().columns - 1 if self._terminal else None
-        self._show(_printable(f"{part:4.0%}{left}: {line}")[:width])
-
-    def _show(self, text: str) -> None:
-        start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
+        last = now
+        left = f", {(now - started) * (1 - part) / part:.0f} s left" if part else ""
+        width = shutil.get_terminal_size().columns - 1 if terminal else None
+        text = _printable(f"{part:4.0%}{left}: {line}")[:width]
         print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        """Clear the line."""
-        if self._terminal and not self._quiet:
-            self._show("")
+    try:
+        yield show
+    finally:
+        if terminal and not quiet:
+            print(start, end="", file=sys.stderr, flush=True)
 
 
 def _audit(argv: Sequence[str]) -> int:
@@ -65,17 +64,14 @@ def _audit(argv: Sequence[str]) -> int:
     read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
     alone = options.json == "-"
     written = {} if alone else targets(arguments.chosen(options, "json"), read)
-    progress, failure = _Progress(options.quiet), None
-    spec = arguments.spec_of(options)
+    spec, failure = arguments.spec_of(options), None
     try:
-        with auditor(spec, progress) as audit:
+        with _progress(options.quiet) as progress, auditor(spec, progress) as audit:
             verdict = audit(claim, detect=options.detect)
     except MechanismError as error:
         failure = error
         (verdict,) = without(spec, str(error), "invalid")
         verdict = replace(verdict, source=options.source or options.command)
-    finally:
-        progress.end()
     if tables and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
@@ -128,20 +124,13 @@ def _audits(argv: Sequence[str]) -> int:
     files = running.read(paths, options.only, options.scale, seed)
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
+    given = arguments.chosen(options, "scale", "seed").items()
+    again = [word for name, value in given for word in (f"--{name}", str(value))]
     sections, rows_of = [], {}
     for path, (file, cases) in files.items():
-        given = arguments.chosen(options, "scale", "seed").items()
-        command = [
-            "epsilometer",
-            "audits",
-            path,
-            *(x for k, v in given for x in (f"--{k}", str(v))),
-        ]
-        progress = _Progress(options.quiet)
-        try:
-            audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
-        finally:
-            progress.end()
+        command = shlex.join(["epsilometer", "audits", path, *again])
+        with _progress(options.quiet) as progress:
+            audited = running.run(cases, str(file.folder), jobs, command, progress)
         rows_of[path] = audited
         shown = summary.text_of(path, audited, file.file.alpha)
         _print("\n".join(map(_printable, shown.splitlines())))

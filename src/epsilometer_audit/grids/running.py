@@ -22,8 +22,8 @@ from epsilometer_audit.grids.verdicts import audited, without
 from epsilometer_audit.verdict import Verdict, as_expected
 
 # by the server of processes, once: what audits import late takes longer than many of them
-_LOADED = ("epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__)
-_LOADED += ("numba", "scipy.special")
+_LOADED = ["epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__]
+_LOADED += ["numba", "scipy.special"]
 MOST_JOBS = 256
 _WORST_FIRST = (1, 4, 3, 0)
 _PATIENCE = 5.0  # seconds for the end of a process that has answered
@@ -88,7 +88,7 @@ def run(
     """
     methods = multiprocessing.get_all_start_methods()
     context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    context.set_forkserver_preload(list(_LOADED))
+    context.set_forkserver_preload(_LOADED)
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     verdicts: dict[str, list[Verdict]] = {}
@@ -106,7 +106,12 @@ def run(
                 running[name] = reader, words, process
             wait([e for reader, _, process in running.values() for e in (reader, process.sentinel)])
             for name, (reader, words, process) in list(running.items()):
-                message = _received(reader, process)
+                # a line of progress, verdicts (none if it ended without), or None yet
+                message: str | list[Verdict] | None = None if process.is_alive() else []
+                try:
+                    message = reader.recv() if reader.poll() else message
+                except EOFError:
+                    message = []
                 if isinstance(message, str):
                     progress(len(verdicts) / len(cases), f"{name}: {message}")
                 elif message is not None:
@@ -127,18 +132,6 @@ def run(
         for name, case in cases.items()
         for verdict in verdicts[name]
     ]
-
-
-def _received(reader: Connection, process: Any) -> str | list[Verdict] | None:
-    """Return a line of progress, the verdicts on a case (none if it ended without), or None yet."""
-    try:
-        alive = process.is_alive()
-        if reader.poll():
-            message: str | list[Verdict] = reader.recv()
-            return message
-        return None if alive else []
-    except EOFError:
-        return []
 
 
 def _work(writer: Connection, last: Connection, spec: Mapping[str, Any], folder: str) -> None:
