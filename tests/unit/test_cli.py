@@ -93,14 +93,8 @@ def test_each_notion_of_privacy_can_be_claimed(audited, claim, quantity, bounds)
 
 
 def test_equal_inputs_are_noted(run):
-    words = f"audit mechanisms.py:noisy_sum --pair [1] [1] --epsilon .1 {FEW}"
-    assert run(words) == (
-        2,
-        "",
-        "epsilometer: --pair: must have inputs that differ: no claim is refuted where x and x' are "
-        "equal\n",
-    )
-    code, out, _ = run(f"{words} --pair [1] [0]")
+    pairs = "--pair [1] [1] --pair [1] [0]"
+    code, out, _ = run(f"audit mechanisms.py:noisy_sum {pairs} --epsilon .1 {FEW}")
     assert code == 1
     assert "x and x' are equal in 1 of 2 pairs" in out
 
@@ -139,9 +133,17 @@ def test_a_replay_makes_the_same_draws(run, many, monkeypatch):
 
 # --- sources and inputs ---------------------------------------------------------------------------
 
-NO_NUMPY = """\
+OWN = """\
 def noisy(x, random):
     return x + random.choice([-1, 0, 0, 1])
+
+def scaled(x, size, rng, epsilon=1.0, label="a"):
+    print("adding noise")
+    return ((x + rng.laplace(0, 1 / epsilon, size)) * 2**20).round() / 2**20
+
+def mean_age(frame, size, rng):
+    assert list(frame.columns) == ["name", "age"], frame
+    return (frame["age"].sum() + rng.laplace(0, 100, size)).round(1)
 """
 PROGRAM = """\
 import json, random, sys
@@ -152,23 +154,62 @@ for line in sys.stdin:
         print(request["input"] + rng.choice([-1, 0, 0, 1]))
     sys.stdout.flush()
 """
+ELSEWHERE = f"--python {sys.executable}"
+
+
+@pytest.fixture
+def own(folder, monkeypatch):
+    (folder / "own.py").write_text(OWN)
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "ages.csv").write_text("name,age\nann,31\nbob,17\ncy,45\n")
+    yield
+    sys.modules.pop("own", None)
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "plain:noisy",
-        "plain.py:noisy --python {python} --timeout 20",
-        "--command '{python} program.py'",
+        "own:noisy",
+        f"own.py:noisy {ELSEWHERE} --timeout 20",
+        f"--command '{sys.executable} program.py'",
     ],
 )
-def test_a_source_is_a_function_here_or_elsewhere_or_a_program(folder, audited, source):
-    (folder / "plain.py").write_text(NO_NUMPY)
-    (folder / "program.py").write_text(PROGRAM)
-    verdict = audited(f"{source.format(python=sys.executable)} --pair 0 1 --epsilon 1")
+def test_a_source_is_a_function_here_or_elsewhere_or_a_program(own, audited, source):
+    verdict = audited(f"{source} --pair 0 1 --epsilon 1")
     assert verdict["outputs"] == "integers"
     assert verdict["witness"]["count"] > 20 * verdict["witness"]["count_prime"]
-    sys.modules.pop("plain", None)
+
+
+@pytest.mark.parametrize("python", ["", ELSEWHERE])
+def test_parameters_are_set_and_defaults_are_shown(own, run, python):
+    words = f"audit own.py:scaled {python} --pair 0 1 --epsilon 1 --samples 500 --no-checks"
+    code, out, _ = run(words)
+    assert code == 0
+    assert "adding noise" not in out
+    assert "epsilon = 1.0, label = 'a' by default" in out
+    code, out, _ = run(f"{words} --set epsilon=4 --set label=b")
+    assert code == 1
+    assert "by default" not in out
+    assert "--set epsilon=4 --set label=b" in out  # to be replayed
+
+
+@pytest.mark.parametrize(("kind", "python"), [("remove", ""), ("replace", ELSEWHERE)])
+def test_tables_are_data_frames_on_request(own, audited, kind, python):
+    pytest.importorskip("pandas")
+    words = f"own.py:mean_age {python} --{kind}-a-row ages.csv --frame --epsilon 1"
+    assert audited(words, samples=700)["pairs"] == 3
+
+
+def test_a_worker_that_dies_shows_the_last_lines_of_its_stderr(folder, run):
+    (folder / "dies.py").write_text(
+        "import sys\nprint('one\\ntwo', file=sys.stderr)\n\ndef inner():\n    1 / 0\ninner()\n"
+    )
+    code, _, err = run(f"audit --command '{sys.executable} dies.py' --pair 0 1 --epsilon 1")
+    first, *notes = err.splitlines()
+    assert code == 4
+    assert "ZeroDivisionError" in first
+    assert 2 <= len(notes) <= 5
+    assert "inner()" in "".join(notes)
 
 
 def test_many_neighbours_may_be_named(folder, audited):
@@ -230,23 +271,19 @@ def test_a_device_stays_one_and_a_full_disk_is_an_error_after_the_verdict(run):
     assert err.startswith("epsilometer: --json: '/dev/full' cannot be written")
 
 
-def test_a_terminal_shows_one_line_of_progress_that_goes_away(run, monkeypatch):
-    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True)
-    monkeypatch.setattr(drawing, "_EVERY", 0.0)
-    _, _, err = run(f"audit {RIGHT} --samples 2000")
-    assert "s left: " in err
-    assert "\n" not in err
-    assert err.endswith("\r\x1b[K")
-    assert all(len(line) < 90 for line in err.split("\r\x1b[K"))
-    assert run(f"audit {RIGHT} --samples 2000 --quiet")[2] == ""
-
-
-def test_without_a_terminal_there_is_a_line_now_and_then(run, monkeypatch):
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_one_line_on_a_terminal_elsewhere_a_line_now_and_then(
+    run, monkeypatch, terminal
+):
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: terminal)
     monkeypatch.setattr(drawing, "_EVERY", 0.0)
     monkeypatch.setattr("epsilometer_audit.cli.main._PAUSE", 0.01)
     _, _, err = run(f"audit {RIGHT} --samples 2000")
-    assert 2 <= len(err.splitlines()) <= 100
-    assert "\r" not in err
+    assert "s left: " in err
+    assert ("\n" in err) != terminal
+    assert err.endswith("\r\x1b[K") == terminal
+    assert all(len(line) < 90 for line in err.replace("\n", "\r\x1b[K").split("\r\x1b[K"))
+    assert run(f"audit {RIGHT} {FEW}")[2] == ""
 
 
 def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):

@@ -50,6 +50,7 @@ SIGNATURES = [
 ]
 INPUTS = [
     (f"{M}:word {CLAIM}", 2, "--pair: none is given; write --pair X X'"),
+    (f"{M}:noisy_sum --pair [1] [1] {CLAIM}", 2, "--pair: must have inputs that differ: no claim"),
     (f"{M}:word --pair 0 {CLAIM}", 2, "--pair: expected 2 arguments; write --pair X X'"),
     (f"{M}:word --pair no yes {CLAIM}", 2, """a word is written '"no"'"""),
     (f"{M}:noisy_sum --pair [0, 1] [1, 1] {CLAIM}", 2, "quote all of it for the shell"),
