@@ -350,13 +350,15 @@ def _answer(
     if violated and in_time and isinstance(worst, EventClaim):
         lower[worst], its_bet, its_witness = _sharpened(question, evidence, worst)
         bet, witness = its_bet or bet, its_witness or witness
-    result = answer.Result(
+    return answer.verdict_of(
+        question,
+        checks,
         claim=worst,
         bounds=[answer.bound_of(claim, low, question.claim) for claim, low in lower.items()],
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
-        round=bet,
+        bet=bet,
         witness=witness,
         steps=done,
         draws=evidence.drawn,
@@ -368,7 +370,6 @@ def _answer(
             for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )
-    return answer.verdict_of(question, checks, result)
 
 
 def _sharpened(
@@ -451,12 +452,14 @@ def _exact(
         same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
-    result = answer.Result(
+    return answer.verdict_of(
+        question,
+        checks,
         claim=claim,
         bounds=bounds,
         violated=lower > claim.level,
         pair=pair,
-        round=best,
+        bet=best,
         witness=witness,
         steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
         draws=first * pairs + rest,
@@ -464,4 +467,3 @@ def _exact(
         outputs=outputs,
         calls=getattr(draws, "calls", {}),
     )
-    return answer.verdict_of(question, checks, result)

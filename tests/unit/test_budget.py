@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
+from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates
+from epsilometer_audit.drawing import Drawing
 from tests.seeds import FIVE
 
 ONE = [(0.0, 1.0)]
@@ -75,6 +77,21 @@ def test_a_violation_in_time_is_found(clock, seed):
     slow = Slow(0.001, scale=0.02)
     verdict = ea.audit(slow, ONE, ea.pure(1.0), budget=8, seed=seed)
     assert verdict.verdict == "violated"
+
+
+def test_a_round_without_time_to_begin_ends_the_draws(monkeypatch):
+    rounds, draw = [], Drawing.__call__
+
+    def late(self, sides, size):
+        rounds.append(size)
+        if len(rounds) == 3:
+            monkeypatch.setattr(Budget, "over", lambda *_: True)
+        return draw(self, sides, size)
+
+    monkeypatch.setattr(Drawing, "__call__", late)
+    verdict = ea.audit(Slow(0).together, ONE, ea.pure(1.0), budget=5)
+    assert len(rounds) == 3
+    assert verdict.draws == sum(rounds[:2])
 
 
 @pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (2000, 1), (1000, 2)])

@@ -7,9 +7,8 @@ import csv
 import difflib
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from epsilometer.errors import ArgumentError, one_line, shown
@@ -47,7 +46,7 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and not re.match(r"-(\d|\.\d|Infinity|$)", word)
 
 
-def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[SimpleNamespace, list[str]]:
+def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, Any], list[str]]:
     """Return the options of a command, and its other arguments: so many at ``most``.
 
     The help of the command has a table of its options. A star marks those that may be repeated,
@@ -64,7 +63,7 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[SimpleName
         known[name] = values, head[-1]
         shown = head.rstrip("*").replace("...", " ...")
         text += f"  {shown:23}{about}{' (repeatable)' * head.endswith('*')}\n"
-    options: dict[str, Any] = {name[2:].replace("-", "_"): None for name in known}
+    options: dict[str, Any] = {}
     words, rest = [word for word in argv if word != "--"], list[str]()
     while words:
         name, equals, value = words.pop(0).partition("=")
@@ -82,19 +81,19 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[SimpleName
             number = f"{len(values) or 'no'} argument{'s' * (len(values) != 1)}"
             raise ArgumentError(name, f"expected {number}; write {' '.join([name, *values])}")
         key = name[2:].replace("-", "_")
-        if options[key] is not None and mark != "*":
+        if key in options and mark != "*":
             raise ArgumentError(name, "is given twice")
         try:
             typed: Any = [_TYPES.get(values[0], str)(word) for word in given] or True
         except _TypeError as error:
             raise ArgumentError(name, str(error)) from None
         typed = typed[0] if len(values) == 1 and mark != "." else typed
-        options[key] = [*(options[key] or ()), typed] if mark == "*" else typed
+        options[key] = [*options.get(key, ()), typed] if mark == "*" else typed
     if len(rest) > most:
         hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
         message = f"belongs to no option{hint}; quote arguments with spaces"
         raise ArgumentError(repr(rest[-1]), message)
-    return SimpleNamespace(**options), rest
+    return options, rest
 
 
 def _near(name: str, known: Collection[str]) -> str:
@@ -219,32 +218,31 @@ def spelled(argument: str, of_audit: bool = True) -> str:
     return _ARGUMENTS.get(argument, option if known else argument)
 
 
-def check_options(options: SimpleNamespace) -> None:
+def check_options(options: Mapping[str, Any], of_audit: bool) -> None:
     """Refuse options that need others, or exclude them."""
     from epsilometer_audit.question import NOTIONS, check_together
 
-    given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
+    given = {name: spelled(name) for name in options}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
     claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
     sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
     pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-    needed: list[tuple[str, tuple[str, ...], str]] = [("CLAIM", NOTIONS, claims)]
-    if "source" in vars(options):
-        needed += [("SOURCE", ("source", "command", "outputs", "one_run"), sources)]
-        needed += [("pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs)]
-    for name, choices, text in needed:
-        if not set(given) & {*choices}:
+    for needed, name, choices, text in (
+        (True, "CLAIM", NOTIONS, claims),
+        (of_audit, "SOURCE", ("source", "command", "outputs", "one_run"), sources),
+        (of_audit, "pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs),
+    ):
+        if needed and not set(given) & {*choices}:
             raise ArgumentError(name, f"none is given; write {text}")
 
 
-def chosen(options: SimpleNamespace, *names: str) -> dict[str, Any]:
+def chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the options of these names that are given."""
-    named = {name: getattr(options, name, None) for name in names}
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: options[name] for name in names if name in options}
 
 
-def levels_of(options: SimpleNamespace) -> dict[str, Any]:
+def levels_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of the claim, as `claim_of` reads them."""
     levels = chosen(options, *_LEVELS)
     if "profile" in levels:
@@ -253,51 +251,52 @@ def levels_of(options: SimpleNamespace) -> dict[str, Any]:
     return levels
 
 
-def stated(options: SimpleNamespace) -> AnyClaim:
+def stated(options: Mapping[str, Any]) -> AnyClaim:
     """Return the claim."""
     from epsilometer_audit.question import claim_of
 
     try:
         return claim_of(levels_of(options))
     except ArgumentError as error:
-        if options.renyi is None:
+        if "renyi" not in options:
             raise
         message = str(error).removeprefix("renyi ")  # it says order or epsilon
         raise ArgumentError("renyi", message) from None
 
 
-def spec_of(options: SimpleNamespace) -> dict[str, Any]:
+def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the spec of the options of an audit; see `grids.verdicts`."""
     mechanism = chosen(options, "command", "python", "outputs", "columns")
-    if options.one_run is not None:
-        mechanism |= {"outputs": [options.one_run], "one_run": True}
-    if options.source is not None:
-        mechanism["function"] = options.source
-    given = dict(options.set or ())
-    if len(given) < len(options.set or ()):
+    if "one_run" in options:
+        mechanism |= {"outputs": [options["one_run"]], "one_run": True}
+    if "source" in options:
+        mechanism["function"] = options["source"]
+    given = dict(options.get("set", ()))
+    if len(given) < len(options.get("set", ())):
         raise ArgumentError("set", "gives a parameter twice")
-    names = ("timeout", "samples", "budget", "stop", "as_reals")
+    guesses = options.get("guesses", ())
     return {
-        **{name: getattr(options, name) for name in names},
+        **{name: options.get(name) for name in ("timeout", "samples", "budget", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
-        **{name: bool(getattr(options, name)) for name in ("failures", "explain")},
-        "method": "exact" if options.exact else None,
-        "check_sampler": not options.no_checks,
-        "guesses": options.guesses if len(options.guesses or ()) != 1 else options.guesses[0],
-        "alpha": 0.05 if options.alpha is None else options.alpha,
-        "audit_seed": options.seed or 0,
-        "claims": [{"claim": levels_of(options), "detect": options.detect}],
+        **{name: name in options for name in ("failures", "explain", "as_reals")},
+        "method": "exact" if "exact" in options else None,
+        "check_sampler": "no_checks" not in options,
+        "guesses": guesses[0] if len(guesses) == 1 else guesses or None,
+        "alpha": options.get("alpha", 0.05),
+        "audit_seed": options.get("seed", 0),
+        "claims": [{"claim": levels_of(options), "detect": options.get("detect")}],
     }
 
 
-def _inputs(options: SimpleNamespace) -> dict[str, Any]:
+def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
     plain = chosen(options, "frame", "canaries")
-    tables = {"remove": options.remove_a_row, "replace": options.replace_a_row}
-    plain |= {kind: table for kind, table in tables.items() if table is not None}
-    if options.domain is not None:
-        plain["domain"] = options.domain[0]
-    pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.pair or (), start=1)]
+    for kind in ("remove", "replace"):
+        if f"{kind}_a_row" in options:
+            plain[kind] = options[f"{kind}_a_row"]
+    if "domain" in options:
+        plain["domain"] = options["domain"][0]
+    pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]
     return {**plain, "pairs": pairs} if pairs else plain

@@ -26,7 +26,7 @@ _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
 @contextlib.contextmanager
-def _progress(quiet: bool | None) -> Iterator[Callable[[float, str], None]]:
+def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """Show progress: on a terminal in one line that changes; elsewhere in a line now and then."""
     terminal, started = sys.stderr.isatty(), time.monotonic()
     start, end = ("\r\x1b[K", "") if terminal else ("", "\n")
@@ -52,26 +52,27 @@ def _progress(quiet: bool | None) -> Iterator[Callable[[float, str], None]]:
 
 def _audit(argv: Sequence[str]) -> int:
     options, rest = arguments.parsed("audit", argv, 1)
-    options.source = rest[0] if rest else None
-    arguments.check_options(options)
+    options |= {"source": rest[0]} if rest else {}
+    arguments.check_options(options, of_audit=True)
     claim = arguments.stated(options)
     from epsilometer_audit.cli.files import targets, write
     from epsilometer_audit.grids.verdicts import auditor, without
 
-    declared = (options.domain or (None, None))[1], (options.profile or (None,))[-1]
-    tables = [name for name in (*declared, options.remove_a_row, options.replace_a_row) if name]
-    source = (options.source or "").rpartition(":")[0]
-    read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
-    alone = options.json == "-"
+    declared = [options[name][-1] for name in ("domain", "profile") if name in options]
+    tables = [*filter(None, declared)]
+    tables += arguments.chosen(options, "remove_a_row", "replace_a_row").values()
+    read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
+    read += filter(None, [options.get("source", "").rpartition(":")[0]])
+    alone = options.get("json") == "-"
     written = {} if alone else targets(arguments.chosen(options, "json"), read)
     spec, failure = arguments.spec_of(options), None
     try:
-        with _progress(options.quiet) as progress, auditor(spec, progress) as audit:
-            verdict = audit(claim, detect=options.detect)
+        with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
+            verdict = audit(claim, detect=options.get("detect"))
     except MechanismError as error:
         failure = error
         (verdict,) = without(spec, str(error), "invalid")
-        verdict = replace(verdict, source=options.source or options.command)
+        verdict = replace(verdict, source=options.get("source") or options["command"])
     if tables and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
@@ -117,11 +118,11 @@ def _audits(argv: Sequence[str]) -> int:
     from epsilometer_audit.cli.files import targets, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
-    jobs = min(cores, running.MOST_JOBS) if options.jobs is None else options.jobs
+    jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
     written = targets(arguments.chosen(options, "junit", "markdown"), paths)
-    seed = _SEED if options.seed is None else options.seed
-    files = running.read(paths, options.only, options.scale, seed)
+    chosen = options.get("only"), options.get("scale"), options.get("seed", _SEED)
+    files = running.read(paths, *chosen)
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
     given = arguments.chosen(options, "scale", "seed").items()
@@ -129,7 +130,7 @@ def _audits(argv: Sequence[str]) -> int:
     sections, rows_of = [], {}
     for path, (file, cases) in files.items():
         command = shlex.join(["epsilometer", "audits", path, *again])
-        with _progress(options.quiet) as progress:
+        with _progress("quiet" in options) as progress:
             audited = running.run(cases, str(file.folder), jobs, command, progress)
         rows_of[path] = audited
         shown = summary.text_of(path, audited, file.file.alpha)
@@ -143,18 +144,18 @@ def _audits(argv: Sequence[str]) -> int:
 
 def _needed(argv: Sequence[str]) -> int:
     options, _ = arguments.parsed("samples-needed", argv)
-    arguments.check_options(options)
+    arguments.check_options(options, of_audit=False)
     claim = arguments.stated(options)
-    if options.detect is None:
+    if "detect" not in options:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, assumed, samples_needed
 
     settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
     _print(
-        f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
+        f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is claimed, "
         f"with probability {settings.get('power', POWER):g}, for "
-        f"{assumed(claim, detect=options.detect, event=options.event)}"
+        f"{assumed(claim, detect=options['detect'], event=options.get('event'))}"
     )
     return 0
 

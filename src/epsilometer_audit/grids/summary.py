@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -10,7 +11,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from epsilometer.errors import one_line
 from epsilometer_audit.formats import legal, short
 from epsilometer_audit.grids.running import Audited
-from epsilometer_audit.grids.verdicts import counts_of
 from epsilometer_audit.verdict import Verdict
 
 _MOST_BYTES = 1_000_000  # of Markdown: GitHub refuses a summary above 1 MiB
@@ -107,7 +107,12 @@ def _results(verdict: Verdict) -> dict[str, str]:
 
 
 def _counts(rows: Sequence[Audited], alpha: float) -> str:
-    counts = counts_of([row.verdict.verdict for row in rows], sum(row.unexpected for row in rows))
+    words, unexpected = (
+        Counter(row.verdict.verdict for row in rows),
+        sum(row.unexpected for row in rows),
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in words.items())
+    counts += f" ({unexpected} not as expected)" if unexpected else ""
     return f"{counts}; alpha = {alpha:g} for all together"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, chdir, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -70,12 +70,6 @@ def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") 
         )
         for claim, detect in claims
     ]
-
-
-def counts_of(words: Sequence[str], unexpected: int = 0) -> str:
-    """Return how many verdicts there are of each kind, and how many are not as expected."""
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"{counts} ({unexpected} not as expected)" if unexpected else counts
 
 
 def _reason(error: Exception) -> str:
