@@ -39,11 +39,9 @@ SOURCES = [
     (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),
     (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: cannot be used with SOURCE"),
-    (f"{M}:word --python nopython {PAIR} {CLAIM}", 2, "'nopython' is not a program"),
     (f"{M}:word --python /bin/true {PAIR} {CLAIM}", 2, "--python: '/bin/true' does not run it"),
 ]
 SIGNATURES = [
-    (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "must be a function"),
     (f"{M}:two_inputs {PAIR} {CLAIM}", 2, "needs 'y'"),
     (f"{M}:short {PAIR} {CLAIM}", 4, "where"),
     (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
@@ -112,11 +110,6 @@ CANARIES = [
     (f"--one-run canaries.csv {CLAIM} --guesses 999", 2, "--guesses: must be 1 to 300"),
     (f"--one-run canaries.csv {CLAIM} --json canaries.csv", 2, "--json: 'canaries.csv' is an aud"),
 ]
-LARGE = [  # numbers have ranges, which are checked first
-    ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
-    ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
-    ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),
-]
 COMMANDS = [
     ("audti x", 2, "did you mean 'audit'?"),
     ("--epsilon 1", 2, "COMMAND: none is given"),
@@ -126,7 +119,7 @@ COMMANDS = [
     ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
 ]
 AUDITS = [*SOURCES, *SIGNATURES, *INPUTS, *CLAIMS, *TARGETS, *RECORDED, *WORKERS, *OPTIONS]
-AUDITS += [*CANARIES, *((f"{OK} {CLAIM} {words}", 2, message) for words, message in LARGE)]
+AUDITS += CANARIES
 
 
 FREE = {"--samples", "--budget", "--outputs", "--one-run", "--canaries"}  # no --samples beside
