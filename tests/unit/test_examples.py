@@ -25,7 +25,7 @@ def training():
 # --- audits ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("fault", "samples"), [("none", 400), *((f, 700) for f in FAULTS)])
+@pytest.mark.parametrize(("fault", "samples"), [("none", 300), *((f, 500) for f in FAULTS)])
 def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fault, samples):
     verdict = ea.audit(
         functools.partial(training["scores"], fault=fault, **SETTING),
