@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,82 +27,77 @@ from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Wit
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
 
 
-@dataclass(frozen=True, kw_only=True)
-class Result:
-    """The result of an audit's draws."""
+def verdict_of(
+    question: Question,
+    checks: Sequence[Check],
+    *,
+    pair: int,
+    claim: claims.Claim,
+    bounds: Sequence[Bound],
+    violated: bool,
+    bet: PlacedBet | None,
+    witness: Found | None,
+    steps: Sequence[Step],
+    draws: int,
+    layout: Layout,
+    outputs: Sequence[Sequence[Sequence[Any]]],
+    calls: Mapping[tuple[int, int], Sequence[int]],
+    p_value: float | None = None,
+    evidence: Sequence[Mapping[str, float]] = (),
+) -> Verdict:
+    """Return the verdict on a question, from checks of the sampler and the result of the draws.
 
-    bounds: Sequence[Bound]
-    violated: bool
-    pair: int  # the number of the pair with most evidence
-    claim: claims.Claim  # the part of the claim that this evidence concerns
-    round: PlacedBet | None  # the bet on events that won most at the claimed level
-    witness: Found | None
-    steps: Sequence[Step]
-    draws: int  # of a side over all pairs
-    layout: Layout  # of the outputs of ``pair``
-    outputs: Sequence[Sequence[Sequence[Any]]]  # by pair, side and batch
-    calls: Sequence[Sequence[int]]  # sizes of the calls of ``pair``, by side; empty if unknown
-    p_value: float | None = None
-    evidence: Sequence[Mapping[str, float]] = ()  # the course of the e-value
-
-
-def verdict_of(question: Question, checks: Sequence[Check], result: Result) -> Verdict:
-    """Return the verdict on a question, from checks of the sampler and the result of the draws."""
-    pair, bets = result.pair, result.round
+    The pair with this number has most evidence, about this part of the claim, and ``bet`` won most
+    at its level. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair and
+    side, if they are known.
+    """
     if question.check_sampler:
-        last = check_drawn(
-            *result.outputs[pair], alpha=FALSE_ALARMS * question.alpha, calls=result.calls
-        )
+        sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha
+        last = check_drawn(*outputs[pair], alpha=FALSE_ALARMS * alpha, calls=sizes)
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = detectable_level(question, result)
-    if result.layout.left_out:
-        note = Check("outputs", "note", "; ".join(result.layout.left_out))
+    level = detectable_level(question, claim, steps, bet)
+    if layout.left_out:
+        note = Check("outputs", "note", "; ".join(layout.left_out))
         level, checks = None, [*checks, note]
-    name: VerdictName = "violated" if result.violated else "not refuted"
+    name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
-    if not result.violated:
+    if not violated:
         if level is None:
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
-            reasons = [*result.layout.left_out] or [few]
+            reasons = [*layout.left_out] or [few]
         elif missed := undetected(question.detect, level):
             name, reasons = "undecided", [missed]
-        sides = [side for pair_sides in result.outputs for side in pair_sides]
-        if not result.layout.left_out and (constant := _constant(sides)):
+        sides = [side for pair_sides in outputs for side in pair_sides]
+        if not layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
-    if (shown := result.witness or (None if bets is None else bets.bet)) is not None:
+    if (shown := witness or (None if bet is None else bet.bet)) is not None:
         names = ("x", "x'") if inputs is None else pair_texts(*inputs)
         direction = " against ".join(names[::-1] if shown.swapped else names)
     return make_verdict(
         question,
         checks,
         verdict=name,
-        bounds=result.bounds,
-        p_value=result.p_value,
+        bounds=bounds,
+        p_value=p_value,
         pair=inputs,
-        name=question.names[pair] or None,
-        tried=_tried(question, result),
+        name=list(question.pairs)[pair] or None,
+        tried=[
+            {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
+            for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
+        ],
         direction=direction,
-        witness=_witness(result.witness, result.violated),
+        witness=_witness(witness, violated),
         detectable=level,
-        draws=result.draws,
-        outputs=result.layout.kind,
-        looked_at=looked_at(result.layout),
-        evidence=result.evidence,
+        draws=draws,
+        outputs=layout.kind,
+        looked_at=looked_at(layout),
+        evidence=evidence,
         reasons=reasons,
     )
-
-
-def _tried(question: Question, result: Result) -> list[dict[str, Any]]:
-    """Return all pairs, by name, the parts in which they differ, and their draws."""
-    inputs = question.inputs or [None] * len(question.names)
-    return [
-        {"name": name, "pair": pair and pair_texts(*pair), "draws": sum(map(len, sides[0]))}
-        for name, pair, sides in zip(question.names, inputs, result.outputs, strict=True)
-    ]
 
 
 def undetected(detect: float | None, level: float | None) -> str:
@@ -139,7 +133,7 @@ def versions() -> dict[str, str]:
 
 def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
     """Return a verdict with the question's facts and these."""
-    verdict = Verdict(
+    return Verdict(
         claim=question.claim.to_plain(),
         claimed=question.claim.text(),
         alpha=question.alpha,
@@ -154,9 +148,9 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
             "versions": versions(),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
         },
+        seconds=round(time.perf_counter() - question.started, 3),
         **facts,
     )
-    return replace(verdict, seconds=round(time.perf_counter() - question.started, 3))
 
 
 def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
@@ -187,22 +181,20 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     )
 
 
-def detectable_level(question: Question, result: Result) -> float | None:
+def detectable_level(
+    question: Question, claim: claims.Claim, steps: Sequence[Step], bet: PlacedBet | None
+) -> float | None:
     """Return the smallest level that so many draws would have found; see `power`."""
-    if len(result.steps) < 2:
+    if len(steps) < 2:
         return None
-    bets, claim = result.round, result.claim
-    event = bets.bet.mean_psi if bets is not None and isinstance(claim, claims.EventClaim) else None
+    event = bet.bet.mean_psi if bet is not None and isinstance(claim, claims.EventClaim) else None
     alpha = share_of(question.alpha, len(claims.parts(question.claim)))
-    return detectable(claim, result.steps, alpha=alpha, event=event)
+    return detectable(claim, steps, alpha=alpha, event=event)
 
 
 def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
     """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, claims.Renyi) else None
-    delta = (
-        claim.delta
-        if isinstance(whole, claims.Profile) and isinstance(claim, claims.Pure)
-        else None
-    )
+    of_curve = isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)
+    delta = getattr(claim, "delta", None) if of_curve else None
     return Bound(claim.quantity, claim.level, lower, order, delta)

@@ -17,7 +17,7 @@ from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED,
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
-from epsilometer_audit.drawing import Drawing, Progress, no_progress, seed_of
+from epsilometer_audit.drawing import Drawing, Progress, seed_of
 from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -36,10 +36,6 @@ _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
 _SHARPENING = 0.03  # of alpha, for the bound of an event after "violated"
-
-
-class _LateError(Exception):
-    """An end of the time for the checks of the sampler."""
 
 
 def audit(
@@ -131,19 +127,18 @@ def audit(
     )
     with globals_kept():
         try:
-            return _run(question, source, checked, progress or no_progress)
+            return _run(question, source, checked, progress)
         except OverdueError:
             return answer.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
 def _run(
-    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress
+    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress | None
 ) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
     checks = list(checked or ())
     if isinstance(question.pairs, Candidates):
-        progress(0.0, "which inputs does it take?")
         with clock.limit():
             accepted_pairs, refused = accepted(
                 source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
@@ -157,7 +152,6 @@ def _run(
         n = _SAMPLES if question.samples is None else question.samples
         rounds.schedule(n, len(question.pairs))  # or raise that they are too few
     else:
-        progress(0.0, "how fast is it?")
         clock.measure(source, question, _rehearse)
         n = clock.draws()
 
@@ -165,7 +159,6 @@ def _run(
         """Check the sampler, for an audit of so many draws a side."""
         if not question.check_sampler or checked is not None:
             return []
-        progress(0.0, "is it a sampler?")
         x = question.inputs[0] if question.inputs else ()
         return check_source(source, x, draws, question.seed, question.alpha, clock)
 
@@ -177,13 +170,11 @@ def _run(
         return answer.invalid(question, checks)
     if question.budget is not None:
         n = clock.draws()
-    fitting, few = clock.fitting(n, question)
-    if fitting is None:
+    if few := clock.too_few(n, question):
         return answer.make_verdict(question, checks, verdict="undecided", reasons=[few])
-    question = fitting
-    draws, later = Drawing(source, question, n, clock, progress), check_sampler if late else None
-    verdict = _answer(draws, n, question, checks, progress, later)
-    few = few or clock.blind(question, verdict)
+    draws = Drawing(source, question, n, clock, progress)
+    verdict = _answer(draws, n, question, checks, check_sampler if late else None)
+    few = clock.blind(verdict)
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
         return replace(verdict, verdict="undecided", reasons=reasons)
@@ -214,14 +205,14 @@ def check_source(
 
     def draw(x: Any, size: int, call_seed: int) -> Any:
         if clock.left(CHECKED) < 0:
-            raise _LateError
+            raise OverdueError
         with clock.limit():
             return source.draw(x, size, call_seed)
 
     draws, share = min(samples // 10, _CHECKED), answer.FALSE_ALARMS * alpha
     text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
     checks = [Check("sampler", "note", text)]
-    with suppress(_LateError):
+    with suppress(OverdueError):
         if draws >= LEAST:
             checks = check(
                 draw,
@@ -331,25 +322,18 @@ def _answer(
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress = no_progress,
     later: Callable[[int], list[Check]] | None = None,
 ) -> Verdict:
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
     if question.method == "exact":
-        return _exact(draws, samples, question, checks, progress)
+        return _exact(draws, samples, question, checks)
     steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
-
-    def stops(evidence: rounds.Evidence) -> bool:
-        watched, drawn = question.stop or progress is not no_progress, evidence.drawn
-        refuted = watched and evidence.refuted()
-        line = "the claim is refuted" if refuted else "no violation so far"
-        progress(drawn / total, f"{drawn} of {total} draws a side: {line}")
-        return question.stop and refuted and evidence.violated()
 
     evidence = rounds.Evidence(
         question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
     )
+    stops = rounds.Evidence.violated if question.stop else lambda _: False
     rounds.gather(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
@@ -359,37 +343,33 @@ def _answer(
         if any(check.result == "failed" for check in checks):
             return answer.invalid(question, checks)
     lower = evidence.bounds()
-    bounds = [answer.bound_of(claim, bound, question.claim) for claim, bound in lower.items()]
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
     in_time = not question.stop and question.budget is None
     if violated and in_time and isinstance(worst, EventClaim):
-        sharp, its_bet, its_witness = _sharpened(question, evidence, worst)
-        bounds = [
-            replace(bound, lower=sharp) if each is worst else bound
-            for each, bound in zip(lower, bounds, strict=True)
-        ]
+        lower[worst], its_bet, its_witness = _sharpened(question, evidence, worst)
         bet, witness = its_bet or bet, its_witness or witness
-    result = answer.Result(
+    return answer.verdict_of(
+        question,
+        checks,
         claim=worst,
-        bounds=bounds,
+        bounds=[answer.bound_of(claim, low, question.claim) for claim, low in lower.items()],
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
-        round=bet,
+        bet=bet,
         witness=witness,
         steps=done,
         draws=evidence.drawn,
         layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
         outputs=outputs,
-        calls=_calls(draws, pair),
+        calls=getattr(draws, "calls", {}),
         evidence=[
             {"share": look / total, "log10 e-value": value / math.log(10)}
             for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )
-    return answer.verdict_of(question, checks, result)
 
 
 def _sharpened(
@@ -436,17 +416,11 @@ def _confirmed(
     return lower, best, first_visible([shown])
 
 
-def _calls(draws: rounds.Draw, pair: int) -> list[Sequence[int]]:
-    """Return the sizes of the calls of a pair, by side; empty if they are unknown."""
-    return [getattr(draws, "calls", {}).get((pair, side), ()) for side in (0, 1)]
-
-
 def _exact(
     draws: rounds.Draw,
     samples: int,
     question: Question,
     checks: Sequence[Check],
-    progress: Progress,
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
@@ -457,7 +431,6 @@ def _exact(
     sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
         return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
-    progress(0.2, "which events?")
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     past = [
@@ -479,18 +452,18 @@ def _exact(
         same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
-    progress(1.0, "done")
-    result = answer.Result(
+    return answer.verdict_of(
+        question,
+        checks,
         claim=claim,
         bounds=bounds,
         violated=lower > claim.level,
         pair=pair,
-        round=best,
+        bet=best,
         witness=witness,
         steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
         draws=first * pairs + rest,
         layout=layout,
         outputs=outputs,
-        calls=_calls(draws, pair),
+        calls=getattr(draws, "calls", {}),
     )
-    return answer.verdict_of(question, checks, result)

@@ -1,4 +1,8 @@
-"""Budgets of time: the numbers of draws that fit into them, and whether these were enough."""
+"""Budgets of time: the numbers of draws that fit into them, and whether these were enough.
+
+Calls of growing size tell the seconds of a draw. As many draws are planned as fit into the time,
+and they end between two calls when it is over.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,6 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from timeit import timeit
 from typing import Any
 
 from epsilometer import checks
@@ -20,12 +22,12 @@ from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics.rounds import least_samples
 from epsilometer_audit.verdict import Verdict
 
-TRIED, CHECKED, _DRAWN = 0.1, 0.5, 0.9  # largest used shares of a budget after each step
-_TIMED = {True: 0.3, False: 0.15}  # the same after timed calls, of many draws or of one
+# used shares of a budget after each step
+TRIED, _TIMED, _REHEARSED, CHECKED, _DRAWN = 0.1, 0.15, 0.3, 0.5, 0.9
 _CHECKING = 0.2  # largest share for the checks of the sampler
-_SIZES = (1, 1, *(4**i for i in range(1, 9)))  # of timed calls
+_SIZES = (1, *(4**i for i in range(9)))  # of timed calls; the first may load something
 _ENDED, _SPARED = 1.5, 1.0  # used share, and more seconds, after which a call is ended
-_FEW, _MANY = 64, 16384  # draws of a side for a timed verdict
+_FEW, _MANY = 64, (1024, 16384)  # draws of a side for a timed verdict
 _MOST = 10_000_000  # draws of a side
 
 LEAST = 40  # draws of an input for the checks of the sampler, a tenth of all draws
@@ -39,8 +41,8 @@ class Budget:
     def __init__(self, seconds: float | None, started: float) -> None:
         self.seconds = math.inf if seconds is None else checks.seconds("budget", seconds)
         self._started, self._end = started, started + self.seconds
-        self._call = self._draw = 0.0  # seconds of a call, and for each draw
-        self._verdict = self._look = 0.0  # seconds of a verdict, and for each draw of a side
+        self._draw = self._verdict = 0.0  # seconds of a draw of both sides, and of a verdict
+        self._look = 0.0  # more seconds of a verdict, for each draw of both sides
 
     def left(self, share: float = 1.0) -> float:
         """Return the seconds until this share is used."""
@@ -67,72 +69,67 @@ class Budget:
         rng = generator(plan.seed, "audit", "speed")
         make(plan, *rng.normal(size=(2, _FEW)))
         self._started = min(time.perf_counter(), self._end)
-        many = getattr(source, "many", True)
-        last, spent, per_draw = 1, 0.0, 0.0  # draws of a call, its seconds, seconds of another draw
-        sides: list[Any] = []
-        for i, size in enumerate(_SIZES):
-            if i and self.left(_TIMED[many]) < 2 * (spent + per_draw * (size - last)):
-                break
-            sides, times = [], []
-            for side, x in enumerate(inputs):
-                start = time.perf_counter()
-                seed = generator(plan.seed, "audit", "speed", i, side).integers(2**31)
+        size, spent, sides = 0, 0.0, list[Any]()
+
+        def draw() -> None:
+            for x in inputs:
                 with self.limit():
-                    sides.append(source.draw(x, size, int(seed)))
-                times.append(time.perf_counter() - start)
-            seconds = sum(times) / 2 if i else times[1]  # the first may load something
-            if size == 1:
-                per_draw = seconds / 4
-            else:
-                per_draw = max((seconds - spent) / (size - last), seconds / size / 8)
-            last, spent = size, seconds
-            self._call = spent if size == 1 else self._call
-        self._draw = max(spent / last, 1e-9)
-        self._call = max(self._call - self._draw, 0.0)
-        few = [compact(listing(side)[:_FEW] * -(-_FEW // last)) for side in sides]
-        self._verdict = timeit(lambda: make(plan, *few), number=1)
-        if last >= _MANY:
-            seconds = timeit(lambda: make(plan, *(side[:_MANY] for side in sides)), number=1)
-            self._look = max(seconds - self._verdict, seconds / 8) / _MANY
+                    sides.append(source.draw(x, size, int(rng.integers(2**31))))
+
+        for size in _SIZES:
+            if self.left(_TIMED) < 4 * spent:
+                break
+            sides.clear()
+            spent = _seconds(draw)
+            self._draw = max(spent / size, 1e-9)
+        if size < _FEW:
+            sides = [compact(listing(side) * -(-_FEW // size)) for side in sides]
+        self._verdict = _seconds(lambda: make(plan, *(side[:_FEW] for side in sides)))
+        self._look = self._verdict / _MANY[0]  # if there is no time to know better
+        for many in _MANY:
+            late = self.left(_REHEARSED) < self._verdict + self._look * many
+            if len(sides[0]) < many or late:
+                break
+            seconds = _seconds(lambda n=many: make(plan, *(side[:n] for side in sides)))  # type: ignore[misc]
+            self._look = max(seconds - self._verdict, seconds / 8) / many
 
     def draws(self) -> int:
         """Return the number of draws of each side that fit."""
-        left = self.left(_DRAWN) - self._verdict
-        left = max(left - 24 * self._call, left / 4, 0.0)
-        return min(int(left / (2 * self._draw + self._look)), _MOST)
+        left = max(self.left(_DRAWN) - self._verdict, 0.0)
+        return min(int(left / (self._draw + self._look)), _MOST)
 
     def checked(self) -> int:
         """Return the number of checked draws of each of two inputs that fit."""
         if math.isinf(self.seconds):
             return _MOST
-        left = min(self.left(CHECKED), _CHECKING * self.seconds) - 36 * self._call
-        return max(int(left / (3.4 * self._draw)), 0)
+        left = min(self.left(CHECKED), _CHECKING * self.seconds)
+        return max(int(left / (1.7 * self._draw)), 0)  # some are repeated
 
     def over(self, drawn: int) -> bool:
         """Tell whether draws must end, after so many of both sides together."""
         return self.left(_DRAWN) < self._verdict + self._look * drawn / 2
 
-    def fitting(self, draws: int, plan: Question) -> tuple[Question | None, str]:
-        """Return the plan with as many pairs as fit into the draws of a side, and why not all."""
-        pairs, exact = len(plan.names), plan.method == "exact"
-        least = 50 * pairs if exact else least_samples(pairs)
+    def too_few(self, draws: int, plan: Question) -> str:
+        """Return why so many draws of a side are too few for an audit; "" if they are not."""
+        pairs = len(plan.pairs)
+        least = 50 * pairs if plan.method == "exact" else least_samples(pairs)
         if math.isinf(self.seconds) or draws >= least:
-            return plan, ""
+            return ""
         many = f" for {pairs} pairs" if pairs > 1 else ""
-        few = f"{self.seconds:.3g} s are enough for {draws} draws a side; {least} are needed{many}"
-        fit = max((k for k in range(1, pairs) if least_samples(k) <= draws), default=0)
-        if exact or not fit or plan.inputs is None:
-            return None, few
-        return replace(plan, pairs=dict(list(plan.pairs.items())[:fit])), few
+        return f"{self.seconds:.3g} s are enough for {draws} draws a side; {least} are needed{many}"
 
-    def blind(self, plan: Question, verdict: Verdict) -> str:
-        """Return why the draws are not enough for a verdict; "" if they are."""
+    def blind(self, verdict: Verdict) -> str:
+        """Return why the draws were not enough for a verdict; "" if they were."""
         if math.isinf(self.seconds):
             return ""
-        if verdict.draws < least_samples(len(plan.names)):
-            return NO_TIME
-        if verdict.draws < 10 * LEAST:
+        if verdict.draws < (least := max(10 * LEAST, least_samples(verdict.pairs))):
             enough = f"{self.seconds:.3g} s were enough for {verdict.draws} draws a side"
-            return f"{enough}; about {10 * LEAST} are needed"
+            return f"{enough}; about {least} are needed"
         unchecked = any(check["name"] == "sampler" for check in verdict.checks)
         return "there was no time to check whether this is a sampler" if unchecked else ""
+
+
+def _seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start

@@ -34,11 +34,16 @@ class Drawing:
     """
 
     def __init__(
-        self, source: Source, plan: Question, samples: int, clock: Budget, progress: Progress
+        self,
+        source: Source,
+        plan: Question,
+        samples: int,
+        clock: Budget,
+        progress: Progress | None,
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._clock, self._drawn = samples, clock, 0
-        self._requests = [[0, 0] for _ in plan.names]
+        self._requests = [[0, 0] for _ in plan.pairs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._progress, self._reported = progress, time.monotonic()
 
@@ -59,7 +64,7 @@ class Drawing:
                 break
             call = (pair, side, self._requests[pair][side], *([i] if i else []))
             outputs[place].append(self._call(call, size // number + (i < size % number)))
-        return [joined(batches) for batches in outputs]
+        return [joined(batches) if batches else () for batches in outputs]
 
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""
@@ -69,17 +74,13 @@ class Drawing:
             with self._clock.limit():
                 batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
-            raise named_error(error, self._plan.names[pair]) from error.__cause__
+            raise named_error(error, list(self._plan.pairs)[pair]) from error.__cause__
         self.calls[pair, side].append(len(batch))
         self._drawn += size
-        if time.monotonic() > self._reported + _EVERY:
+        if self._progress and time.monotonic() > self._reported + _EVERY:
             self._reported, done = time.monotonic(), self._drawn // 2
             self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
         return batch
-
-
-def no_progress(part: float, line: str) -> None:
-    """Show nothing."""
 
 
 def seed_of(root: int, *identity: str | int) -> int:

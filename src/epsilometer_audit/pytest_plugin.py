@@ -21,7 +21,7 @@ import math
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -45,7 +45,6 @@ _OPTIONS: tuple[tuple[str, type, float, str], ...] = (
 )
 _CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi", "profile", "tradeoff")
 _EXPECTED = "not refuted"  # or better
-_SENSITIVE = ("not refuted", "undecided")  # verdicts with a detectable level
 _ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
 _REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
 
@@ -70,11 +69,12 @@ def pytest_configure(config: pytest.Config) -> None:
             given[name] = kind(config.getini(f"privacy_{name}") if value is None else value)
         except (TypeError, ValueError) as error:
             raise pytest.UsageError(f"privacy_{name}: {error}") from None
-    if not 0 < given["alpha"] < 1:
-        text = f"privacy_alpha must lie strictly between 0 and 1, got {given['alpha']!r}"
-        raise pytest.UsageError(text)
-    if given["seed"] < 0:
-        raise pytest.UsageError(f"privacy_seed must be 0 or more, got {given['seed']!r}")
+    for name, right, wanted in (
+        ("alpha", 0 < given["alpha"] < 1, "lie strictly between 0 and 1"),
+        ("seed", given["seed"] >= 0, "be 0 or more"),
+    ):
+        if not right:
+            raise pytest.UsageError(f"privacy_{name} must {wanted}, got {given[name]!r}")
     config.pluginmanager.register(_Suite(**given), "epsilometer-suite")
 
 
@@ -104,19 +104,12 @@ class Auditor:
 
     item: pytest.Item
     suite: _Suite
-    attempt: int = 0
-    phase: str = ""
-    audited_in: int | None = None
-    calls: int = 0
     requested: bool = False
+    called: bool = False  # in this attempt
+    again: bool = False  # whether an earlier attempt has audited
+    calls: int = 0
     message: str = ""
     pending: list[dict[str, Any]] = field(default_factory=list)
-
-    def enters(self, phase: str) -> None:
-        """Count the attempts of a test: a new one begins with its setup, or with another call."""
-        if phase == "setup" or self.phase != "setup":
-            self.attempt += 1
-        self.phase = phase
 
     def fail(self, lines: list[str]) -> NoReturn:
         """Fail the test with these lines, which a second attempt shows again."""
@@ -127,14 +120,13 @@ class Auditor:
     def next_call(self) -> tuple[float, int]:
         """Return alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
-        if self.audited_in not in (None, self.attempt):
+        if self.again:
             self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
             first = f". The first time it said:\n{self.message}" if self.message else ""
             _fail(
                 "REFUSED: this test has been audited before in this session, and an audit that is "
                 f"run until it passes has no level; run it once, without reruns{first}"
             )
-        self.audited_in = self.attempt
         self.calls += 1
         identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
         seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
@@ -168,12 +160,12 @@ class Auditor:
     ) -> Verdict:
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
-        from epsilometer_audit.formats import short
+        from epsilometer_audit.question import claim_of
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
         suite, test = self.suite, self.item.nodeid
         options = _merged(self.item, function, own)
-        expect = options.pop("expect", None) or _EXPECTED
+        expect = options.pop("expect", _EXPECTED)
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         alpha, seed = self.next_call()
@@ -182,31 +174,26 @@ class Auditor:
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
         record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
-        record |= {"verdict": "unfinished", "expected": expect != _EXPECTED, "seeded": True}
+        record |= {"verdict": "unfinished", "expected": False, "seeded": True}
         self.pending.append(record)
         try:
-            claim = _claim(options)
+            claim = claim_of({name: options.pop(name) for name in _CLAIMS if name in options})
             verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
             lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
         if verdict is None:  # outside the handler, whose traceback would be shown
             self.fail([*lines, place])
-        record["verdict"] = verdict.verdict
-        if (worst := verdict.worst) and verdict.verdict in _SENSITIVE:
-            least, claimed = verdict.detectable or math.inf, worst.claimed
-            level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
-            text = f"{worst.quantity} {level} where {short(claimed)} is claimed"
-            record["caught"] = least / max(claimed, 1e-12), text
         seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
         record["seeded"] = all(result == "passed" for result in seeds)
+        record |= {"verdict": verdict.verdict, "caught": _caught(verdict)}
+        record["expected"] = verdict.verdict == expect != _EXPECTED
         if record["seeded"]:
             share = share_of(suite.alpha, suite.tests)
             options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
-            replay = f"pytest {shlex.quote(test)} {options_of_all}"
-            verdict = replace(verdict, replay=replay)
+            verdict = replace(verdict, replay=f"pytest {shlex.quote(test)} {options_of_all}")
         if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
-            demanded = f" ({expect} was expected)" if record["expected"] else ""
+            demanded = f" ({expect} was expected)" if expect != _EXPECTED else ""
             part = f"{alpha:.3g} for audit {self.calls} of this test, {suite.alpha:g} for all tests"
             self.fail([first + demanded, *rest, f"  alpha       {part}", place])
         return verdict
@@ -215,13 +202,23 @@ class Auditor:
 _TEST = pytest.StashKey[Auditor]()
 
 
+def _caught(verdict: Verdict) -> tuple[float, str] | None:
+    """Return the detectable level in multiples of the claim and in words, of a claim that holds."""
+    from epsilometer_audit.formats import short
+
+    if verdict.worst is None or verdict.verdict not in ("not refuted", "undecided"):
+        return None
+    least, claimed = verdict.detectable or math.inf, verdict.worst.claimed
+    level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+    text = f"{verdict.worst.quantity} {level} where {short(claimed)} is claimed"
+    return least / max(claimed, 1e-12), text
+
+
 class _Suite:
     """Alpha and seed of a session, its tests, and their audits."""
 
     def __init__(self, alpha: float, seed: int) -> None:
-        self.alpha = alpha
-        self.seed = seed
-        self.tests = 0
+        self.alpha, self.seed, self.tests = alpha, seed, 0
         self.records: list[dict[str, Any]] = []
 
     @pytest.hookimpl(trylast=True)
@@ -234,9 +231,9 @@ class _Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Fail a marked test that audits nothing."""
+        """Begin an attempt; fail a marked test that audits nothing."""
         if test := item.stash.get(_TEST, None):
-            test.enters("setup")
+            test.again, test.called = test.calls > 0, False
         elif any(mark.name == "privacy" for mark in item.own_markers):
             _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
 
@@ -244,8 +241,8 @@ class _Suite:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Fail a test that takes ``audit`` itself, passes, and has audited nothing."""
         test = item.stash.get(_TEST, None)
-        if test is not None:
-            test.enters("call")
+        if test is not None:  # a second call without a setup is another attempt, too
+            test.again, test.called = test.again or (test.called and test.calls > 0), True
         result = yield
         function = getattr(item, "function", None)  # which may take it by another fixture only
         direct = function is not None and "audit" in inspect.signature(function).parameters
@@ -270,13 +267,11 @@ class _Suite:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the number of audits, their alpha and verdicts."""
-        for line in self.lines():
-            terminalreporter.write_line(line)
+        for line in self.lines() if self.records else ():
+            terminalreporter.write_line(f"privacy: {line}")
 
-    def lines(self) -> list[str]:
-        """Return the lines of the summary; none without audits."""
-        if not self.records:
-            return []
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the summary."""
         from epsilometer_audit.serving.errors import counted
 
         audits = [record for record in self.records if record["verdict"] != "refused"]
@@ -287,22 +282,21 @@ class _Suite:
         sharing = max((record["tests"] for record in audits), default=0)
         of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
-        lines = [
-            f"privacy: {counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at "
-            f"alpha = {self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
+        yield (
+            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at alpha = "
+            f"{self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
-        ]
-        caught = [(*record["caught"], record["test"]) for record in audits if "caught" in record]
+        )
+        caught = [(*each["caught"], each["test"]) for each in audits if each.get("caught")]
         for _, level, test in sorted(caught)[-1:]:
-            lines.append(f"privacy: the least sensitive test would catch {level}: {test}")
+            yield f"the least sensitive test would catch {level}: {test}"
         anew = sorted({record["test"] for record in audits if not record["seeded"]})
         if anew:
             more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
-            lines.append(
-                f"privacy: {anew[0]}{more}: draws do not follow the seed, so every session draws "
+            yield (
+                f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
                 "anew and has an alpha of its own; do not repeat it until it passes"
             )
-        return lines
 
 
 def _merged(
@@ -313,16 +307,20 @@ def _merged(
     from epsilometer.errors import suggest
     from epsilometer_audit.auditing import audit, audit_outputs
 
-    known, other = (
-        {"expect", *_CLAIMS, *list(inspect.signature(each).parameters)[1:]}
-        for each in (function, audit_outputs if function is audit else audit)
+    every, known = (
+        {
+            "expect",
+            *_CLAIMS,
+            *(name for f in functions for name in [*inspect.signature(f).parameters][1:]),
+        }
+        for functions in ((audit, audit_outputs), (function,))
     )
-    own = {name: value for name, value in call.items() if value is not None}
-    layers: list[tuple[str, set[str], Mapping[str, Any]]] = [("audit", known, own)]
+    own: Mapping[str, Any] = {name: v for name, v in call.items() if v is not None}
+    layers = [("audit", known, own)]
     for mark in item.iter_markers("privacy"):  # the nearest comes first
         if mark.args:
             _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
-        layers.append(("mark privacy", known | other, mark.kwargs))
+        layers.append(("mark privacy", every, mark.kwargs))
     options: dict[str, Any] = {}
     for where, names, layer in reversed(layers):
         for name in layer:
@@ -336,22 +334,6 @@ def _merged(
     if "pairs" in known and "pairs" not in options:
         _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
     return options
-
-
-def _claim(options: dict[str, Any]) -> AnyClaim:
-    """Take the claim out of the options."""
-    __tracebackhide__ = True
-    from epsilometer_audit.question import claim_of
-
-    claims = {name: options.pop(name) for name in _CLAIMS if name in options}
-    if "claim" in claims and len(claims) == 1:
-        return claims["claim"]  # type: ignore[no-any-return]
-    if not claims or "claim" in claims:
-        _fail(
-            "one claim is needed: claim=ea.pure(1.0), epsilon=1 (with delta=1e-5), gdp=1, zcdp=.5 "
-            f"or renyi={{2: .5}}; got {' and '.join(claims) or 'none'}"
-        )
-    return claim_of(claims)
 
 
 def _fail(text: str) -> NoReturn:

@@ -29,7 +29,7 @@ NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
 _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
-    "python": ("source",),
+    **dict.fromkeys(("python", "environment"), ("source",)),
     "explain": ("source",),
     "set": ("source",),
     "frame": ("remove_a_row", "replace_a_row"),
@@ -47,6 +47,7 @@ _EXCLUDES = {
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
+    "python": ("environment",),
     **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
 }
 
@@ -130,11 +131,6 @@ class Question:
         return present | {kind: self.audited}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the pairs."""
-        return tuple(self.pairs)
-
-    @property
     def inputs(self) -> tuple[Pair, ...] | None:
         """The inputs of the pairs, if they are known."""
         known = tuple(pair for pair in self.pairs.values() if pair is not None)
@@ -143,7 +139,8 @@ class Question:
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of a plain claim; raise `ArgumentError` unless they are of one notion."""
-    levels = {name: plain[name] for name in ("delta", *NOTIONS) if plain.get(name) is not None}
+    names = ("claim", "delta", *NOTIONS)
+    levels = {name: plain[name] for name in names if plain.get(name) is not None}
     check_together({name: name for name in levels})
     if not levels:
         choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
@@ -154,13 +151,14 @@ def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
 def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
 
-    Raise `ArgumentError` if it names none or several, or the claim is impossible.
+    It may also be a ``claim`` itself. Raise `ArgumentError` if it names none or several, or the
+    claim is impossible.
     """
     levels = check_claim(plain)
     if "epsilon" in levels:
         return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
     ((name, level),) = levels.items()
-    return getattr(claims, name)(level)  # type: ignore[no-any-return]
+    return level if name == "claim" else getattr(claims, name)(level)  # type: ignore[no-any-return]
 
 
 def source_of(

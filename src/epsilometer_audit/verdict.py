@@ -12,7 +12,7 @@ from typing import Any, Literal
 from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 
-VerdictName = Literal["violated", "not refuted", "undecided", "invalid"]
+VerdictName = Literal["violated", "not refuted", "undecided", "invalid", "failed", "missing"]
 
 EXIT_CODES = {"not refuted": 0, "violated": 1, "undecided": 3, "invalid": 4}
 
@@ -72,28 +72,26 @@ class Bound:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of an audit.
+    """The verdict of an audit; docs/audit.md has the fields of its JSON, too.
 
     Parameters
     ----------
     verdict
         ``violated``; ``not refuted``; ``undecided``, where the draws may have missed a violation;
-        ``invalid``, where they are not independent draws, or the mechanism failed.
+        ``invalid``, where they are not independent draws, or the mechanism failed. In files of
+        audits it is ``failed`` then, or ``missing`` without the environment of the mechanism.
     claim, claimed
         The claim as JSON and as text.
     alpha
         The probability of "violated" where the claim holds, over all pairs, directions and events.
     method
         ``anytime``, a test martingale; ``exact``, one test at the end; ``one run``, of canaries.
-    bounds
-        For each claimed number.
-    p_value
-        Of the claim, at any time, or in one run; for the exact test None.
+    bounds, p_value
+        For each claimed number; of the claim, at any time or in one run: None for the exact test.
     pair, direction, name, witness
         The pair of inputs with most evidence, its direction and name, and the event, if any.
     tried
-        All pairs: the ``name``, the texts of the ``pair``, by the part that differs where they are
-        long, and the ``draws`` of a side.
+        All pairs: ``name``, the texts of the ``pair`` (see `pair_texts`), ``draws`` of a side.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
     looked_at
@@ -103,9 +101,9 @@ class Verdict:
     evidence
         The log of the e-value by each share of the draws; empty for other tests.
     guesses
-        Of an audit in one run: the ``rule``, and the numbers of its ``guesses``, of the ``right``
-        ones, of ``canaries``, of the ``included`` ones, and of the ``rules`` that shared alpha;
-        and ``independent_mu``, a lower end for mu if canaries are independent: no bound.
+        Of an audit in one run: the ``rule`` and its numbers of ``guesses`` and ``right`` ones, the
+        numbers of ``canaries``, of ``included`` ones and of the ``rules`` that shared alpha; and
+        ``independent_mu``, a lower end for mu if canaries are independent: no bound.
     cause
         The result of `explain`, if requested: `Cause.to_plain`.
     """
@@ -153,7 +151,7 @@ class Verdict:
     @property
     def exit_code(self) -> int:
         """The command's exit code: 0, 1 (violated), 3 (undecided) or 4 (invalid)."""
-        return EXIT_CODES[self.verdict]
+        return EXIT_CODES.get(self.verdict, EXIT_CODES["invalid"])
 
     def to_plain(self) -> dict[str, Any]:
         """Return its JSON values; None for numbers that are not finite."""

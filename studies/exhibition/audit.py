@@ -20,7 +20,8 @@ import scipy.special  # noqa: F401
 import epsilometer_audit.auditing  # noqa: F401
 from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.formats import as_plain, input_text
-from epsilometer_audit.grids.verdicts import FAILED, MISSING, Row, audited, without
+from epsilometer_audit.grids.verdicts import audited, without
+from epsilometer_audit.question import claim_of
 from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.files.storage import atomic, write_columns
 from exhibition.verdicts import html_of
@@ -64,17 +65,17 @@ def run(
     try:
         placed = spec if environment is None else _placed(spec, environment, folder)
     except _MissingError as error:
-        rows = without(spec, one_line(error), MISSING)
+        verdicts = without(spec, one_line(error), "missing")
     else:
-        rows = audited(placed, folder, progress)
-    _write(rows, output, page, spec, made_of, replay)
+        verdicts = audited(placed, folder, progress)
+    _write(verdicts, output, page, spec, made_of, replay)
 
 
 def write_failure(
     output: str, page: str, spec: Mapping[str, Any], made_of: str, cause: str
 ) -> None:
     """Write that there is no verdict, and why: of a job that had to be stopped."""
-    _write(without(spec, cause, FAILED), output, page, spec, made_of)
+    _write(without(spec, cause), output, page, spec, made_of)
 
 
 def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
@@ -87,32 +88,33 @@ def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str,
 
 
 def _write(
-    rows: Sequence[Row],
+    verdicts: Sequence[Verdict],
     output: str,
     page: str,
     spec: Mapping[str, Any],
     made_of: str,
     replay: str = "",
 ) -> None:
-    rows = [(replace(verdict, replay=replay), claim, word) for verdict, claim, word in rows]
-    verdicts = [(verdict, claim) for verdict, claim, _ in rows]
+    verdicts = [replace(verdict, replay=replay) for verdict in verdicts]
+    claims = [claim_of(entry["claim"]) for entry in spec["claims"]]
+    pairs = list(zip(verdicts, claims, strict=True))
     try:
-        text = html_of(*verdicts)
+        text = html_of(*pairs)
     except Exception:  # the verdicts are written all the same
         _log.exception("no page")
-        text = html_of(*verdicts, in_words=True)
+        text = html_of(*pairs, in_words=True)
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    plain_rows = [_plain(verdict, word) for verdict, _, word in rows]
+    plain_rows = [_plain(verdict) for verdict in verdicts]
     columns = {name: [plain[name] for plain in plain_rows] for name in ("verdict", "claimed")}
     columns["json"] = [json.dumps(plain) for plain in plain_rows]
     write_columns(columns, output, "verdict", {**spec, "made_of": made_of})
 
 
-def _plain(verdict: Verdict, word: str | None) -> dict[str, Any]:
+def _plain(verdict: Verdict) -> dict[str, Any]:
     """Return the verdict as JSON values, with long inputs shortened."""
     pair = None if verdict.pair is None else [_shown(x) for x in verdict.pair]
-    return verdict.to_plain() | {"verdict": word or verdict.verdict, "pair": pair}
+    return verdict.to_plain() | {"pair": pair}
 
 
 def _shown(x: Any) -> Any:

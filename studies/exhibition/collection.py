@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import ConfigError, suggest
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.grids.verdicts import LEFT_OUT, MISSING
+from epsilometer_audit.grids.verdicts import LEFT_OUT
 from exhibition.products import Audit, AuditStudy
 
 _ORDER = ("violated", "not refuted", None)
@@ -154,7 +154,7 @@ def _changes(before: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, st
 def is_as_expected(path: Path) -> bool:
     """Tell whether a table has a verdict, and all are as expected."""
     rows = rows_of(path)
-    verdicts = {row["verdict"] for row in rows} - {MISSING, LEFT_OUT}
+    verdicts = {row["verdict"] for row in rows} - {"missing", LEFT_OUT}
     return bool(verdicts) and "no" not in {row["as_expected"] for row in rows}
 
 

@@ -58,7 +58,7 @@ def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
             record = Path(product.needs()["environment"][0].path).resolve()
             spec = dict(product.spec()) | {"alpha": arguments.alpha}
             if not record.exists():
-                yield text, f"{case.mechanism['environment']}"
+                yield text, f"{case.spec['mechanism']['environment']}"
             else:
                 yield text, (spec, str(file.folder), str(record))
 

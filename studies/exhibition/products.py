@@ -51,8 +51,9 @@ class AuditStudy(Study):
         self.audits: dict[str, Audits] = {}
         self.locks: dict[str, Lock] = {}
         for path in sorted(self.file("audits").glob("*.yaml")):
-            file = self.audits[path.stem] = Audits(path, self.scale, self.main.scales, lock_of)
-            self.locks |= file.locks  # reads all its cases
+            file = Audits(path, self.scale, self.main.seed, self.main.scales, lock_of)
+            self.audits[path.stem] = file
+            self.locks |= {lock.key: lock for lock in file.locks.values()}
         self.locks |= {
             lock.key: lock
             for file in places[0].glob("*.txt")
@@ -105,10 +106,12 @@ class Audit(_Audited, rule="audit", rules=HERE):
     pairs: str
 
     def check(self) -> None:
-        part: Any = entry(self.study.audits, "file of audits", self.audits).cases
-        for kind in ("entry", "parameters", "pairs"):
-            title = {"entry": "audit"}.get(kind, f"{kind} of {self.entry}")
-            part = entry(part, title, getattr(self, kind))
+        cases = entry(self.study.audits, "file of audits", self.audits).cases
+        entry(cases, "audit", self._case)
+
+    @property
+    def _case(self) -> str:
+        return f"{self.entry}/{self.parameters}/{self.pairs}"
 
     @property
     def _file(self) -> Audits:
@@ -117,7 +120,7 @@ class Audit(_Audited, rule="audit", rules=HERE):
     @property
     def case(self) -> Case:
         """Its case in the file."""
-        return self._file.cases[self.entry][self.parameters][self.pairs]
+        return self._file.cases[self._case]
 
     def folder(self) -> str:
         """Return the folder that paths in the file are relative to."""
@@ -130,19 +133,19 @@ class Audit(_Audited, rule="audit", rules=HERE):
 
     def needs(self) -> Needs:
         """Return its environment, if it has one; otherwise it needs no other product."""
-        mechanism = self.case.mechanism
+        mechanism = self.case.spec["mechanism"]
         if "environment" not in mechanism:
             return {"environment": []}
         key = "{environment}~{lock}".format(**mechanism)
         return {"environment": [Environment(self.study, key)]}
 
     def spec(self) -> Spec:
-        return self.common | self._file.spec(self.case, self.audits, self.study.main.seed)
+        return self.common | self.case.spec
 
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""
         files = (*files_of(self.case), *self._file.file.audits[self.entry].reads)
-        mechanism = json.dumps(self.case.mechanism, sort_keys=True)
+        mechanism = json.dumps(self.case.spec["mechanism"], sort_keys=True)
         return made_of(mechanism, files, str(self._file.folder))
 
     def member(self) -> Spec:
@@ -192,8 +195,9 @@ def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
 
 def files_of(case: Case) -> list[str]:
     """Return the files of data that a case names."""
-    tables = [case.inputs[k] for k in ("remove", "replace") if case.inputs and k in case.inputs]
-    return [*tables, *case.mechanism.get("outputs", ())]
+    inputs = case.spec["pairs"] or {}
+    tables = [inputs[kind] for kind in ("remove", "replace") if kind in inputs]
+    return [*tables, *case.spec["mechanism"].get("outputs", ())]
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:

@@ -725,9 +725,9 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"patterns": 4}]
     cases = cases_of(tmp_path, sets)
     assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "patterns=4"]
-    assert cases[0].inputs == {"domain": REPLACED}
-    assert cases[1].inputs == {"domain": {**apart, "limit": 5}}
-    assert dict(pairs_of(cases[0].inputs)) == dict(ea.domain(REPLACED))
+    assert cases[0].spec["pairs"] == {"domain": REPLACED}
+    assert cases[1].spec["pairs"] == {"domain": {**apart, "limit": 5}}
+    assert dict(pairs_of(cases[0].spec["pairs"])) == dict(ea.domain(REPLACED))
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,9 @@ MISTAKES = [  # old text, new text, the error
     (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
     (MECHANISM, "# none", "laplace.mechanism: is missing"),
     (MECHANISM, f"{MECHANISM}\n    mecanism: b", "laplace.mecanism: unknown key; did you mean"),
+    (MECHANISM, "mechanism: {python: ./p}", "mechanism.python: needs function, which is missing"),
+    (MECHANISM, "mechanism: {}", "laplace.mechanism: must have function, command, outputs or one"),
+    (COMMAND, "{command: a, function: m.py:f}", "mechanism.command: cannot be used with mech"),
     (GRID, "{epsilon: [1, 1.0]}", "laplace.parameters: asks twice for epsilon=1"),
     (PAIR, "{pattern: 5}", "pairs.pattern: unknown key; did you mean 'patterns'"),
     (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must name a table: either"),
@@ -45,7 +48,11 @@ MISTAKES = [  # old text, new text, the error
     (DETECT, "{epsilon: 1, detect: 0.5}", "claims.2: detect must be above the claim, 1"),
     (COMMAND, "{command: ./coin}", "program.parameters: 'p' is used nowhere; write {p} into"),
     ("    pairs: [[0, 1]]", "", "program.pairs: is missing"),
-    (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),
+    (
+        RECORDED,
+        f"{RECORDED}\n    pairs: [[0, 1]]",
+        "recorded.pairs: cannot be used with mechanism.outputs",
+    ),
     ("audits:\n", "audits: {}\nother:\n", "audits: .*at least 1 item|other: unknown key"),
 ]
 
@@ -57,7 +64,7 @@ def _file(tmp_path, monkeypatch):
 
 
 def read() -> tuple[Audits, list[Case]]:
-    audits = Audits(FILE, "smoke", ["smoke", "paper"])
+    audits = Audits(FILE, "smoke", 1, ["smoke", "paper"])
     return audits, audits.all_cases()
 
 
@@ -84,7 +91,7 @@ def test_the_example_of_the_documentation_is_sound():
     )
     _, cases = read()
     assert len(cases) == 2 + 2 * 2 + 2 + 1 + 1
-    assert sum(len(case.claims) for case in cases) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
+    assert sum(len(case.spec["claims"]) for case in cases) == 2 * 3 + 2 * 2 * 2 + 2 + 1 + 1
 
 
 def test_grids_are_parameters_by_pairs_and_alpha_is_of_all_verdicts():
@@ -96,13 +103,13 @@ def test_grids_are_parameters_by_pairs_and_alpha_is_of_all_verdicts():
         "program/p=0.25/pair",
         "recorded/epsilon=1/recorded",
     ]
-    assert audits.verdicts == sum(len(case.claims) for case in cases) == 2 * 3 + 3 * 2 + 2
-    assert {audits.spec(case, "small", 1)["alpha"] for case in cases} == {0.05 / audits.verdicts}
+    assert audits.verdicts == sum(len(case.spec["claims"]) for case in cases) == 2 * 3 + 3 * 2 + 2
+    assert {case.spec["alpha"] for case in cases} == {0.05 / audits.verdicts}
 
 
 def test_specs_of_mechanisms():
-    audits, cases = read()
-    specs = {case.entry: audits.spec(case, "small", 1) for case in cases}
+    _, cases = read()
+    specs = {case.entry: case.spec for case in cases}
     assert specs["laplace"]["mechanism"] == {"function": "own.py:laplace"}
     assert specs["laplace"]["given"] == {"epsilon": 2, "clip": 1}
     command = "sh coin.sh 0.25"

@@ -1,6 +1,5 @@
 """`epsilometer audits`: verdicts on all cases of files of audits."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -81,19 +80,18 @@ def write(tmp_path, monkeypatch):
 
 def plain(verdict) -> dict:
     """Return a verdict without times and without the command that makes it again."""
-    values = json.loads(json.dumps(verdict if isinstance(verdict, dict) else verdict.to_plain()))
+    values = verdict.to_plain()
     values["provenance"].pop("time", None)
-    return {key: values[key] for key in values if key not in ("seconds", "replay", "verdict")}
+    return {key: values[key] for key in values if key not in ("seconds", "replay")}
 
 
 def test_the_verdicts_are_those_of_each_case_alone(write):
     name = write(SHARED)
     _, cases = running.read([name], None, None, command._SEED)[name]
     rows = running.run(cases, ".", 2, "again", lambda *_: None)
-    own = [each for _, spec in cases.values() for each in verdicts.audited(spec, ".", print)]
-    assert [row.word for row in rows] == [word or each.verdict for each, _, word in own]
-    assert {"violated", "not refuted", "failed"} <= {row.word for row in rows}
-    assert [plain(row.verdict) for row in rows] == [plain(each) for each, _, _ in own]
+    own = [each for case in cases.values() for each in verdicts.audited(case.spec, ".", print)]
+    assert {"violated", "not refuted", "failed"} <= {each.verdict for each in own}
+    assert [plain(row.verdict) for row in rows] == [plain(each) for each in own]
 
 
 def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
@@ -101,9 +99,9 @@ def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
     assert command.main(["audits", write(audits), "--quiet", "--jobs", "2"]) == 4
     out, _ = capfd.readouterr()
     lines = [line for line in out.splitlines() if line[0] != " "]
-    assert lines[0] == ("a, default, adjacent: INVALID: crashed: Segmentation fault (signal 11)")
+    assert lines[0] == ("a, default, adjacent: FAILED: crashed: Segmentation fault (signal 11)")
     assert lines[1] == "b, default, adjacent: NOT REFUTED: epsilon = 1"
-    assert "INVALID: own.py:leaves: called os._exit(0) (own.py:" in lines[2]
+    assert "FAILED: own.py:leaves: called os._exit(0) (own.py:" in lines[2]
     assert "ValueError: no | budget left (own.py:" in lines[3]
     assert lines[4] == "mine.yaml: 3 failed, 1 not refuted; alpha = 0.05 for all together"
 
@@ -144,7 +142,7 @@ def test_exit_codes_and_files(write, audits, code, capfd):
     assert not list(Path().glob(".epsilometer*"))
 
 
-def test_several_files_have_an_alpha_each(write, capfd):
+def test_several_files_have_an_alpha_each_and_only_needs_a_case_in_one(write, capfd):
     write({"a": GOOD}, "one.yaml")
     write({"a": GOOD, "b": GOOD}, "two.yaml", alpha=0.01, samples={"fast": 100, "slow": 10**9})
     files = ["one.yaml", "two.yaml"]
@@ -153,6 +151,11 @@ def test_several_files_have_an_alpha_each(write, capfd):
     suites = ElementTree.parse("j.xml").getroot()  # noqa: S314
     assert [suite.get("name") for suite in suites] == files
     assert [suite.get("tests") for suite in suites] == ["1", "2"]
+    one = [*files, "--scale", "fast", "--only"]
+    assert command.main(["audits", *one, "b", "--quiet", "--markdown", "m.md"]) == 0
+    assert "one.yaml" not in capfd.readouterr().out
+    assert command.main(["audits", *one, "c"]) == 2
+    assert "--only: unknown case 'c' in one.yaml and two.yaml" in capfd.readouterr().err
 
 
 def test_junit_has_a_test_for_each_order(write):
@@ -163,29 +166,18 @@ def test_junit_has_a_test_for_each_order(write):
     assert [part.tag for part in second] == ["system-out"]
 
 
-def test_only_needs_a_case_in_one_of_the_files(write, capfd):
-    files = [write({"a": GOOD}, "one.yaml"), write({"b": GOOD}, "two.yaml")]
-    assert command.main(["audits", *files, "--only", "b", "--quiet", "--markdown", "m.md"]) == 0
-    assert "one.yaml" not in capfd.readouterr().out
-    assert command.main(["audits", *files, "--only", "c"]) == 2
-    assert "--only: unknown case 'c' in one.yaml and two.yaml" in capfd.readouterr().err
-
-
-def test_what_a_mechanism_prints_goes_to_standard_error(write):
-    name = write({"a": entry("tells")})  # not in this process: its server has one stderr for all
-    audits = [sys.executable, "-m", "epsilometer_audit", "audits", name, "--quiet"]
-    done = subprocess.run(audits, capture_output=True, text=True, check=True)
-    assert "printed" in done.stderr
-    assert "printed" not in done.stdout
-
-
-def test_a_case_ends_with_a_command_that_is_terminated(write):
-    name = write({"a": entry("waits")})
-    process = subprocess.Popen([sys.executable, "-m", "epsilometer_audit", "audits", name])
-    pid = pid_in(Path("pid"))
-    process.terminate()
-    assert process.wait(10) == command.INTERRUPTED
+def test_prints_go_to_standard_error_and_cases_end_with_a_command_that_is_terminated(write):
+    name = write({"a": entry("tells"), "b": entry("waits")})
+    audits = [sys.executable, "-m", "epsilometer_audit", "audits", name, "--quiet", "--jobs", "1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(audits, **pipes) as process:
+        pid = pid_in(Path("pid"))
+        process.terminate()
+        out, err = process.communicate(timeout=10)
+    assert process.returncode == command.INTERRUPTED
     assert until(lambda: gone(pid))
+    assert "printed" in err
+    assert "printed" not in out
 
 
 MISTAKES = [  # what follows the command, and the error
@@ -233,9 +225,13 @@ def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
 
 def test_a_long_table_of_markdown_is_cut(monkeypatch, write):
     monkeypatch.setattr(summary, "_MOST_BYTES", 3000)
-    name = write({"a": entry("raises"), "b": {**GOOD, "pairs": PAIRS}})
+    name = write({"a": entry("raises"), "b": GOOD})
     _, cases = running.read([name], None, None, 0)[name]
-    rows = running.run(cases, ".", 2, "again", lambda *_: None)
+    rows = [
+        running.Audited(case, verdict)
+        for case in cases.values()
+        for verdict in verdicts.audited(case.spec, ".", print)
+    ]
     text = summary.markdown_of("t", rows[::-1] * 50, 0.05, files=1)
     shown = text.count("\n| a |")
     assert f"\n\n... and {100 - shown} more, left out for their size\n" in text

@@ -39,17 +39,16 @@ SOURCES = [
     (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),
     (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: cannot be used with SOURCE"),
-    (f"{M}:word --python nopython {PAIR} {CLAIM}", 2, "'nopython' is not a program"),
     (f"{M}:word --python /bin/true {PAIR} {CLAIM}", 2, "--python: '/bin/true' does not run it"),
 ]
 SIGNATURES = [
-    (f"{M}:not_a_function {PAIR} {CLAIM}", 2, "must be a function"),
     (f"{M}:two_inputs {PAIR} {CLAIM}", 2, "needs 'y'"),
     (f"{M}:short {PAIR} {CLAIM}", 4, "where"),
     (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
 ]
 INPUTS = [
     (f"{M}:word {CLAIM}", 2, "--pair: none is given; write --pair X X'"),
+    (f"{M}:noisy_sum --pair [1] [1] {CLAIM}", 2, "--pair: must have inputs that differ: no claim"),
     (f"{M}:word --pair 0 {CLAIM}", 2, "--pair: expected 2 arguments; write --pair X X'"),
     (f"{M}:word --pair no yes {CLAIM}", 2, """a word is written '"no"'"""),
     (f"{M}:noisy_sum --pair [0, 1] [1, 1] {CLAIM}", 2, "quote all of it for the shell"),
@@ -93,7 +92,7 @@ OPTIONS = [
     (f"{OK} {CLAIM} --eps 1", 2, "did you mean '--epsilon'?"),
     (f"{OK} {CLAIM} -v", 2, "-v: is not an option; --help lists them"),
     (f"{OK} {CLAIM} {CLAIM}", 2, "--epsilon: is given twice"),
-    (f"{OK} {CLAIM} --samples", 2, "--samples: expected one argument; write --samples N"),
+    (f"{OK} {CLAIM} --samples", 2, "--samples: expected 1 argument; write --samples N"),
     (f"{OK} {CLAIM} --samples 2.5", 2, "--samples: '2.5' is not a whole number"),
     (f"{OK} {CLAIM} --samples 9", 2, "--samples: must be at least 10"),
     (f"{OK} {CLAIM} --set epsilon", 2, "write NAME=VALUE"),
@@ -103,18 +102,13 @@ OPTIONS = [
     (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: cannot be used with --budget"),
     (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
     (f"{OK} {CLAIM} --stop --exact", 2, "--stop: cannot be used with --exact"),
-    (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: ignored explicit argument"),
+    (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: expected no arguments; write --quiet"),
 ]
 CANARIES = [
     ("--one-run canaries.csv --zcdp 1", 2, "--zcdp: cannot be used with --one-run"),
     (f"--one-run canaries.csv own.py:f {CLAIM}", 2, "--one-run: cannot be used with SOURCE"),
     (f"--one-run canaries.csv {CLAIM} --guesses 999", 2, "--guesses: must be 1 to 300"),
     (f"--one-run canaries.csv {CLAIM} --json canaries.csv", 2, "--json: 'canaries.csv' is an aud"),
-]
-LARGE = [  # numbers have ranges, which are checked first
-    ("--budget 1000000h", "--budget: must be at most 1e+08 seconds, got 3600000000.0"),
-    ("--seed 9223372036854775808", "--seed: must be at most 9223372036854775807, got"),
-    ("--domain '{\"bits\": 1000000000}'", "--domain: bits must be from 1 to 10000, got 1000000000"),
 ]
 COMMANDS = [
     ("audti x", 2, "did you mean 'audit'?"),
@@ -125,7 +119,7 @@ COMMANDS = [
     ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
 ]
 AUDITS = [*SOURCES, *SIGNATURES, *INPUTS, *CLAIMS, *TARGETS, *RECORDED, *WORKERS, *OPTIONS]
-AUDITS += [*CANARIES, *((f"{OK} {CLAIM} {words}", 2, message) for words, message in LARGE)]
+AUDITS += CANARIES
 
 
 FREE = {"--samples", "--budget", "--outputs", "--one-run", "--canaries"}  # no --samples beside

@@ -63,8 +63,8 @@ def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
         most = {"audit": 1, "audits": 100}
         options, rest = parsed(name, arguments, most.get(name, 0))
         if name == "audit":
-            options.source = rest[0] if rest else None
-            check_options(options)
+            options |= {"source": rest[0]} if rest else {}
+            check_options(options, of_audit=True)
 
 
 @pytest.mark.parametrize("command", commands("python") + commands("python3") + commands("pytest"))

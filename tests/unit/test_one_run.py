@@ -451,15 +451,14 @@ RECORDED = "{one run: c.csv, columns: [score, included]}"
 def case_of(mechanism, more):
     """Return the only case of a file of audits, and its spec."""
     Path("small.yaml").write_text(ENTRY.format(mechanism=mechanism, more=more))
-    file = Audits(Path("small.yaml"), "")
-    (case,) = file.all_cases()
-    return case, file.spec(case, "small", seed=1)
+    (case,) = Audits(Path("small.yaml"), seed=1).all_cases()
+    return case, case.spec
 
 
 def test_canaries_of_a_file_of_audits(file):
     case, spec = case_of("own.py:scores", "canaries: 300\n    guesses: [30, 30]")
     assert case.pairs == "canaries=300"
-    (first, _, _), (second, _, _) = audited(spec, ".", lambda _: None)
+    first, second = audited(spec, ".", lambda _: None)
     source = sources.load("own.py:scores")
     coins, scores = draw_canaries(source, 300, seed=spec["audit_seed"])
     options = {"seed": spec["audit_seed"], "alpha": 0.05 / 2, "guesses": (30, 30)}
@@ -473,13 +472,13 @@ def test_canaries_of_a_file_of_audits(file):
 
 def test_recorded_canaries_of_a_file_of_audits(file, rows):
     _, spec = case_of(RECORDED, "guesses: 100")
-    answer = audited(spec, ".", lambda _: None)[0][0]
+    answer = audited(spec, ".", lambda _: None)[0]
     wanted = ea.audit_one_run(*rows, ea.pure(1.0), alpha=0.025, guesses=100)
     assert (answer.verdict, answer.bounds) == ("violated", wanted.bounds)
     assert answer.source == "recorded in c.csv"
     _, spec = case_of(RECORDED.replace("included", "canary"), "")
-    answer, _, word = audited(spec, ".", lambda _: None)[0]
-    assert word == "failed"
+    answer = audited(spec, ".", lambda _: None)[0]
+    assert answer.verdict == "failed"
     assert answer.reasons[0].startswith("included must be true or false")
 
 
@@ -489,7 +488,7 @@ def test_recorded_canaries_of_a_file_of_audits(file, rows):
         ("own.py:scores", "", "one.pairs: is missing"),
         ("own.py:scores", "guesses: 3\n    pairs: [[0, 1]]", "guesses: needs one run or canaries"),
         ("own.py:scores", "canaries: 90\n    pairs: [[0, 1]]", "pairs: cannot be used with canar"),
-        (RECORDED, "canaries: 90", "one.canaries: cannot be used with one run"),
+        (RECORDED, "canaries: 90", "one.canaries: cannot be used with mechanism.one run"),
     ],
 )
 def test_a_mistake_in_a_file_is_a_line_with_file_and_key(here, mechanism, more, message):

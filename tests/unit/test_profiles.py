@@ -127,4 +127,4 @@ def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, caps
     )
     (tmp_path / "a.yaml").write_text(entry)
     (case,) = Audits(tmp_path / "a.yaml", "").all_cases()
-    assert case.claims[0]["claim"] == {"profile": [[0.0, 0.4], [1.0, 0.1]]}
+    assert case.spec["claims"][0]["claim"] == {"profile": [[0.0, 0.4], [1.0, 0.1]]}

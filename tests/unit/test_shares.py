@@ -53,8 +53,8 @@ def test_files_of_audits(tmp_path, alpha, entries):
     }
     path = tmp_path / "a.yaml"
     path.write_text(yaml.safe_dump({"alpha": alpha, "audits": audits}))
-    file = Audits(path, "")
-    parts = [file.spec(case, "a", 0)["alpha"] for case in file.all_cases() for _ in case.claims]
+    specs = [case.spec for case in Audits(path).all_cases()]
+    parts = [spec["alpha"] for spec in specs for _ in spec["claims"]]
     assert len(parts) == sum(map(math.prod, entries))
     assert within(parts, alpha)
 

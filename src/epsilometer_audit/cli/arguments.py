@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import csv
 import difflib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from epsilometer.errors import ArgumentError, one_line, shown
 
@@ -43,84 +42,75 @@ class HelpError(Exception):
     """The text that --help asks for, in place of a command."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser of the options in a command's help, with errors of one line.
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not re.match(r"-(\d|\.\d|Infinity|$)", word)
 
-    The help has a table: a star marks options that may be repeated, dots those of several values.
+
+def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, Any], list[str]]:
+    """Return the options of a command, and its other arguments: so many at ``most``.
+
+    The help of the command has a table of its options. A star marks those that may be repeated,
+    dots those of several values.
     """
-
-    def __init__(self, command: str) -> None:
-        super().__init__(usage="", allow_abbrev=False)
-        self._negative_number_matcher = re.compile(r"-(\d|\.\d|Infinity)")  # as JSON writes them
-        self._help, table, end = help_of(command).split("---\n")
-        for line in filter(None, table.splitlines()):
-            head, _, text = line.partition(" | ")
-            if not text:
-                self._help += f"\n{line}:\n"
-                continue
-            name, *values = head.rstrip("*.").split()
-            settings: dict[str, Any] = {"action": "store_true", "default": None}
-            if values:
-                count = "+" if head[-1] == "." else len(values) if len(values) > 1 else None
-                settings = {"action": _Once, "type": _TYPES.get(values[0]), "nargs": count}
-                settings["metavar"] = tuple(values) if len(values) > 1 else values[0]
-            if head[-1] == "*":
-                settings["action"], text = "append", f"{text} (repeatable)"
-            self.add_argument(name, **settings)
-            self._help += f"  {head.rstrip('*').replace('...', ' ...'):23}{text}\n"
-        self._help += f"\n{end}" if end else ""
-
-    def print_help(self, file: Any = None) -> NoReturn:
-        """Raise `HelpError`, as `SystemExit` would end an audit without a verdict."""
-        raise HelpError(self._help)
-
-    def error(self, message: str) -> NoReturn:
-        """Raise `ArgumentError` in place of an exit."""
-        option, _, rest = message.removeprefix("argument ").partition(": ")
-        if rest.startswith("expected"):
-            action = self._option_string_actions[option]
-            names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar or "",)
-            rest = f"{rest}; write {option} {' '.join(names)}"
-        raise ArgumentError(option, rest)
-
-    def parsed(self, argv: Sequence[str], most: int) -> tuple[argparse.Namespace, list[str]]:
-        """Return the options, and the arguments that belong to none: so many at ``most``."""
-        options, rest = self.parse_known_args(list(argv))
-        rest = [argument for argument in rest if argument != "--"]
-        for argument in rest:
-            if argument.startswith("-") and not self._negative_number_matcher.match(argument):
-                name = argument.partition("=")[0]
-                known = [option[2:] for option in self._option_string_actions if len(option) > 2]
-                near = [option for option in known if f"--{option}".startswith(name)]
-                near += difflib.get_close_matches(name.lstrip("-"), known, n=1, cutoff=0.65)
-                hint = f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
-                raise ArgumentError(name, f"is not an option; {hint}")
-        if len(rest) > most:
-            hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
-            raise ArgumentError(
-                repr(rest[-1]), f"belongs to no option{hint}; quote arguments with spaces"
-            )
-        return options, rest
+    text, table, end = help_of(command).split("---\n")
+    known: dict[str, tuple[list[str], str]] = {}  # the names of the values, and the mark
+    for line in filter(None, table.splitlines()):
+        head, bar, about = line.partition(" | ")
+        if not bar:
+            text += f"\n{line}:\n"
+            continue
+        name, *values = head.rstrip("*.").split()
+        known[name] = values, head[-1]
+        shown = head.rstrip("*").replace("...", " ...")
+        text += f"  {shown:23}{about}{' (repeatable)' * head.endswith('*')}\n"
+    options: dict[str, Any] = {}
+    words, rest = [word for word in argv if word != "--"], list[str]()
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if not _is_option(name):
+            rest.append(f"{name}{equals}{value}")
+            continue
+        if name in ("-h", "--help"):
+            raise HelpError(f"{text}\n{end}" if end else text)
+        if name not in known:
+            raise ArgumentError(name, f"is not an option; {_near(name, known)}")
+        (values, mark), given = known[name], [value] if equals else []
+        while words and not _is_option(words[0]) and (mark == "." or len(given) < len(values)):
+            given.append(words.pop(0))
+        if len(given) < len(values) or (len(given) > len(values) and mark != "."):
+            number = f"{len(values) or 'no'} argument{'s' * (len(values) != 1)}"
+            raise ArgumentError(name, f"expected {number}; write {' '.join([name, *values])}")
+        key = name[2:].replace("-", "_")
+        if key in options and mark != "*":
+            raise ArgumentError(name, "is given twice")
+        try:
+            typed: Any = [_TYPES.get(values[0], str)(word) for word in given] or True
+        except _TypeError as error:
+            raise ArgumentError(name, str(error)) from None
+        typed = typed[0] if len(values) == 1 and mark != "." else typed
+        options[key] = [*options.get(key, ()), typed] if mark == "*" else typed
+    if len(rest) > most:
+        hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
+        message = f"belongs to no option{hint}; quote arguments with spaces"
+        raise ArgumentError(repr(rest[-1]), message)
+    return options, rest
 
 
-class _Once(argparse.Action):
-    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
-        if getattr(namespace, self.dest) is not None:
-            parser.error(f"argument {option}: is given twice")
-        setattr(namespace, self.dest, values)
+def _near(name: str, known: Collection[str]) -> str:
+    names = [option[2:] for option in known]
+    near = [option for option in names if f"--{option}".startswith(name)]
+    near += difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
+    return f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
 
 
-def parsed(
-    command: str, argv: Sequence[str], most: int = 0
-) -> tuple[argparse.Namespace, list[str]]:
-    """Return the options of a command, and its other arguments: so many at ``most``."""
-    return _Parser(command).parsed(argv, most)
+class _TypeError(Exception):
+    """A value that is not of the type of its option."""
 
 
 def _parameter(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
+        raise _TypeError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
     with contextlib.suppress(ValueError):
         return name, json.loads(value)
     return name, value
@@ -131,7 +121,7 @@ def _real(text: str) -> float:
         return float(text)
     except ValueError:
         hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number{hint}") from None
+        raise _TypeError(f"{shown(text)} is not a number{hint}") from None
 
 
 def _whole(text: str) -> int:
@@ -139,14 +129,14 @@ def _whole(text: str) -> int:
         return int(text)
     number = _real(text)  # as in 1e6
     if not number.is_integer():
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a whole number")
+        raise _TypeError(f"{shown(text)} is not a whole number")
     return int(number)
 
 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
+        raise _TypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -163,7 +153,7 @@ def _json(text: str) -> Any:
         from epsilometer_audit.serving.errors import shortened
 
         message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
-        raise argparse.ArgumentTypeError(message) from None
+        raise _TypeError(message) from None
 
 
 def _declared(text: str) -> tuple[Any, str | None]:
@@ -176,9 +166,9 @@ def _declared(text: str) -> tuple[Any, str | None]:
         problem = """ is not there; write JSON, as in '{"values": [0, 1]}', or a file of it"""
     except (OSError, ValueError) as error:
         problem = f" cannot be read: {one_line(error)}"
-    except argparse.ArgumentTypeError as error:
+    except _TypeError as error:
         problem = f": {error}"
-    raise argparse.ArgumentTypeError(f"{text!r}{problem}")
+    raise _TypeError(f"{text!r}{problem}")
 
 
 def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
@@ -187,20 +177,20 @@ def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
         (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
         points = [(float(at), float(level)) for at, level in rows]
     except OSError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be read: {error.strerror}") from None
+        raise _TypeError(f"{text!r} cannot be read: {error.strerror}") from None
     except ValueError:
         x = y = ""
     notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
     if notion is None:
         columns = "two columns of numbers, epsilon and delta, or alpha and beta"
-        raise argparse.ArgumentTypeError(f"{text!r} must be CSV of {columns}")
+        raise _TypeError(f"{text!r} must be CSV of {columns}")
     return notion, points, text
 
 
 def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
-        raise argparse.ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
+        raise _TypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
     return _real(order), _real(epsilon)
 
 
@@ -228,32 +218,31 @@ def spelled(argument: str, of_audit: bool = True) -> str:
     return _ARGUMENTS.get(argument, option if known else argument)
 
 
-def check_options(options: argparse.Namespace) -> None:
+def check_options(options: Mapping[str, Any], of_audit: bool) -> None:
     """Refuse options that need others, or exclude them."""
     from epsilometer_audit.question import NOTIONS, check_together
 
-    given = {name: spelled(name) for name, value in vars(options).items() if value is not None}
+    given = {name: spelled(name) for name in options}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
     claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
     sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
     pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-    needed: list[tuple[str, tuple[str, ...], str]] = [("CLAIM", NOTIONS, claims)]
-    if "source" in options:
-        needed += [("SOURCE", ("source", "command", "outputs", "one_run"), sources)]
-        needed += [("pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs)]
-    for name, choices, text in needed:
-        if not set(given) & {*choices}:
+    for needed, name, choices, text in (
+        (True, "CLAIM", NOTIONS, claims),
+        (of_audit, "SOURCE", ("source", "command", "outputs", "one_run"), sources),
+        (of_audit, "pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs),
+    ):
+        if needed and not set(given) & {*choices}:
             raise ArgumentError(name, f"none is given; write {text}")
 
 
-def chosen(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+def chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the options of these names that are given."""
-    named = {name: getattr(options, name, None) for name in names}
-    return {name: value for name, value in named.items() if value is not None}
+    return {name: options[name] for name in names if name in options}
 
 
-def levels_of(options: argparse.Namespace) -> dict[str, Any]:
+def levels_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the levels of the claim, as `claim_of` reads them."""
     levels = chosen(options, *_LEVELS)
     if "profile" in levels:
@@ -262,51 +251,52 @@ def levels_of(options: argparse.Namespace) -> dict[str, Any]:
     return levels
 
 
-def stated(options: argparse.Namespace) -> AnyClaim:
+def stated(options: Mapping[str, Any]) -> AnyClaim:
     """Return the claim."""
     from epsilometer_audit.question import claim_of
 
     try:
         return claim_of(levels_of(options))
     except ArgumentError as error:
-        if options.renyi is None:
+        if "renyi" not in options:
             raise
         message = str(error).removeprefix("renyi ")  # it says order or epsilon
         raise ArgumentError("renyi", message) from None
 
 
-def spec_of(options: argparse.Namespace) -> dict[str, Any]:
+def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the spec of the options of an audit; see `grids.verdicts`."""
     mechanism = chosen(options, "command", "python", "outputs", "columns")
-    if options.one_run is not None:
-        mechanism |= {"outputs": [options.one_run], "one_run": True}
-    if options.source is not None:
-        mechanism["function"] = options.source
-    given = dict(options.set or ())
-    if len(given) < len(options.set or ()):
+    if "one_run" in options:
+        mechanism |= {"outputs": [options["one_run"]], "one_run": True}
+    if "source" in options:
+        mechanism["function"] = options["source"]
+    given = dict(options.get("set", ()))
+    if len(given) < len(options.get("set", ())):
         raise ArgumentError("set", "gives a parameter twice")
-    names = ("timeout", "samples", "budget", "stop", "as_reals")
+    guesses = options.get("guesses", ())
     return {
-        **{name: getattr(options, name) for name in names},
+        **{name: options.get(name) for name in ("timeout", "samples", "budget", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
-        **{name: bool(getattr(options, name)) for name in ("failures", "explain")},
-        "method": "exact" if options.exact else None,
-        "check_sampler": not options.no_checks,
-        "guesses": options.guesses if len(options.guesses or ()) != 1 else options.guesses[0],
-        "alpha": 0.05 if options.alpha is None else options.alpha,
-        "audit_seed": options.seed or 0,
-        "claims": [{"claim": levels_of(options), "detect": options.detect}],
+        **{name: name in options for name in ("failures", "explain", "as_reals")},
+        "method": "exact" if "exact" in options else None,
+        "check_sampler": "no_checks" not in options,
+        "guesses": guesses[0] if len(guesses) == 1 else guesses or None,
+        "alpha": options.get("alpha", 0.05),
+        "audit_seed": options.get("seed", 0),
+        "claims": [{"claim": levels_of(options), "detect": options.get("detect")}],
     }
 
 
-def _inputs(options: argparse.Namespace) -> dict[str, Any]:
+def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
     plain = chosen(options, "frame", "canaries")
-    tables = {"remove": options.remove_a_row, "replace": options.replace_a_row}
-    plain |= {kind: table for kind, table in tables.items() if table is not None}
-    if options.domain is not None:
-        plain["domain"] = options.domain[0]
-    pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.pair or (), start=1)]
+    for kind in ("remove", "replace"):
+        if f"{kind}_a_row" in options:
+            plain[kind] = options[f"{kind}_a_row"]
+    if "domain" in options:
+        plain["domain"] = options["domain"][0]
+    pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]
     return {**plain, "pairs": pairs} if pairs else plain

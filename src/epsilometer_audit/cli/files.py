@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from epsilometer.errors import ArgumentError, one_line
@@ -13,7 +14,8 @@ def targets(named: Mapping[str, str], read: Sequence[str]) -> dict[str, Path]:
     """Return the file to write for each option, with links followed; a device or pipe as it is."""
     files: dict[str, Path] = {}
     for option, name in named.items():
-        path = _target(option, name, read)
+        with _written(option, name):
+            path = _target(option, name, read)
         for other, same in files.items():
             if path == same:
                 raise ArgumentError(option, f"names the same file as --{other}")
@@ -23,8 +25,8 @@ def targets(named: Mapping[str, str], read: Sequence[str]) -> dict[str, Path]:
 
 def write(option: str, path: Path, text: str) -> None:
     """Write a text in one step; raise `ArgumentError` about its option if that is impossible."""
-    try:
-        data = text.encode("utf-8", "backslashreplace")
+    data = text.encode("utf-8", "backslashreplace")
+    with _written(option, path):
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or pipe
             return
@@ -34,29 +36,30 @@ def write(option: str, path: Path, text: str) -> None:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-    except OSError as error:
-        raise _unwritable(option, path, error) from None
 
 
 def _target(option: str, name: str, read: Sequence[str]) -> Path:
     path = Path(name)
-    try:
-        if path.is_dir():
-            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
-        if path.exists() and not path.is_file():
-            return path
-        if any(Path(other).exists() and path.exists() and path.samefile(other) for other in read):
-            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
-        path = path.resolve()
-        if not path.parent.is_dir():
-            raise ArgumentError(option, f"{name!r}: there is no folder {str(path.parent)!r}")
-        if not os.access(path.parent, os.W_OK | os.X_OK):
-            raise ArgumentError(option, f"{name!r}: nothing may be written in its folder")
-    except (OSError, RuntimeError) as error:  # a name that is too long, links in a circle
-        raise _unwritable(option, path, error) from None
+    if path.is_dir():
+        raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+    if path.exists() and not path.is_file():
+        return path
+    if any(Path(other).exists() and path.exists() and path.samefile(other) for other in read):
+        raise ArgumentError(option, f"{name!r} is an audited file; name another file")
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise ArgumentError(option, f"{name!r}: there is no folder {str(path.parent)!r}")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise ArgumentError(option, f"{name!r}: nothing may be written in its folder")
     return path
 
 
-def _unwritable(option: str, path: Path, error: BaseException) -> ArgumentError:
-    reason = getattr(error, "strerror", None) or one_line(error)
-    return ArgumentError(option, f"{str(path)[:200]!r} cannot be written: {reason}")
+@contextmanager
+def _written(option: str, path: object) -> Iterator[None]:
+    """Name the option in an error of a file, such as a name that is too long."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # links in a circle
+        reason = getattr(error, "strerror", None) or one_line(error)
+        message = f"{str(path)[:200]!r} cannot be written: {reason}"
+        raise ArgumentError(option, message) from None

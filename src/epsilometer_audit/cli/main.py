@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,65 +25,60 @@ _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdict
 _PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
-class _Progress:
-    """The progress of an audit: one changing line on a terminal; elsewhere a line now and then."""
+@contextlib.contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
+    """Show progress: on a terminal in one line that changes; elsewhere in a line now and then."""
+    terminal, started = sys.stderr.isatty(), time.monotonic()
+    start, end = ("\r\x1b[K", "") if terminal else ("", "\n")
+    last = started
 
-    def __init__(self, quiet: bool | None, budget: float | None = None) -> None:
-        self.part, self._quiet, self._terminal = 0.0, quiet, sys.stderr.isatty()
-        self._started = time.monotonic()
-        self._last = self._started - _PAUSE * (budget is not None)  # a line at once
-
-    def __call__(self, part: float, line: str) -> None:
-        now, self.part = time.monotonic(), part
-        if self._quiet or not (self._terminal or now > self._last + _PAUSE):
+    def show(part: float, line: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if quiet or not (terminal or now > last + _PAUSE):
             return
-        self._last = now
-        left = (now - self._started) * (1 - part) / part if part else 0.0
-        size, unit = (3600, "h") if left >= 5400 else (60, "min") if left >= 90 else (1, "s")
-        text = f"{part:4.0%}, {left / size:.0f} {unit} left: {line}" if part else line
-        width = shutil.get_terminal_size().columns - 1 if self._terminal else None
-        self._show(_printable(text)[:width])
-
-    def _show(self, text: str) -> None:
-        start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
+        last = now
+        left = f", {(now - started) * (1 - part) / part:.0f} s left" if part else ""
+        width = shutil.get_terminal_size().columns - 1 if terminal else None
+        text = _printable(f"{part:4.0%}{left}: {line}")[:width]
         print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
-    def end(self) -> None:
-        """Clear the line."""
-        if self._terminal and not self._quiet:
-            self._show("")
+    try:
+        yield show
+    finally:
+        if terminal and not quiet:
+            print(start, end="", file=sys.stderr, flush=True)
 
 
 def _audit(argv: Sequence[str]) -> int:
     options, rest = arguments.parsed("audit", argv, 1)
-    options.source = rest[0] if rest else None
-    arguments.check_options(options)
+    options |= {"source": rest[0]} if rest else {}
+    arguments.check_options(options, of_audit=True)
     claim = arguments.stated(options)
     from epsilometer_audit.cli.files import targets, write
-    from epsilometer_audit.grids.verdicts import FAILED, auditor, without
+    from epsilometer_audit.grids.verdicts import auditor, without
 
-    declared = (options.domain or (None, None))[1], (options.profile or (None,))[-1]
-    tables = [name for name in (*declared, options.remove_a_row, options.replace_a_row) if name]
-    source = (options.source or "").rpartition(":")[0]
-    read = [*filter(None, (*tables, *(options.outputs or ()), options.one_run, source))]
-    alone = options.json == "-"
+    declared = [options[name][-1] for name in ("domain", "profile") if name in options]
+    tables = [*filter(None, declared)]
+    tables += arguments.chosen(options, "remove_a_row", "replace_a_row").values()
+    read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
+    read += filter(None, [options.get("source", "").rpartition(":")[0]])
+    alone = options.get("json") == "-"
     written = {} if alone else targets(arguments.chosen(options, "json"), read)
-    progress, failure = _Progress(options.quiet, options.budget), None
-    spec = arguments.spec_of(options)
+    spec, failure = arguments.spec_of(options), None
     try:
-        with auditor(spec, progress) as audit:
-            verdict = audit(claim, detect=options.detect)
+        with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
+            verdict = audit(claim, detect=options.get("detect"))
     except MechanismError as error:
         failure = error
-        ((verdict, _, _),) = without(spec, str(error), FAILED)
-        verdict = replace(verdict, source=options.source or options.command)
-    finally:
-        progress.end()
+        (verdict,) = without(spec, str(error), "invalid")
+        verdict = replace(verdict, source=options.get("source") or options["command"])
     if tables and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
         verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
-    verdict = replace(verdict, replay=_replay(argv, verdict.draws, progress.part))
+    part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
+    verdict = replace(verdict, replay=_replay(argv, round(verdict.draws / part)))
     if alone:
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
@@ -95,13 +90,13 @@ def _audit(argv: Sequence[str]) -> int:
     return verdict.exit_code
 
 
-def _replay(argv: Sequence[str], draws: int, part: float) -> str:
+def _replay(argv: Sequence[str], planned: int) -> str:
     """Return the command for the same draws: with their number for a budget, and without files."""
     kept, rest = ["epsilometer", "audit"], iter(argv)
     for argument in rest:
         name, sign, _ = argument.partition("=")
-        if name == "--budget" and draws and part:
-            kept += ["--samples", str(round(draws / part))]
+        if name == "--budget" and planned:
+            kept += ["--samples", str(planned)]
         elif name not in ("--json", "--quiet"):
             kept.append(argument)
             continue
@@ -123,27 +118,20 @@ def _audits(argv: Sequence[str]) -> int:
     from epsilometer_audit.cli.files import targets, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
-    jobs = min(cores, running.MOST_JOBS) if options.jobs is None else options.jobs
+    jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
     written = targets(arguments.chosen(options, "junit", "markdown"), paths)
-    seed = _SEED if options.seed is None else options.seed
-    files = running.read(paths, options.only, options.scale, seed)
+    chosen = options.get("only"), options.get("scale"), options.get("seed", _SEED)
+    files = running.read(paths, *chosen)
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
+    given = arguments.chosen(options, "scale", "seed").items()
+    again = [word for name, value in given for word in (f"--{name}", str(value))]
     sections, rows_of = [], {}
     for path, (file, cases) in files.items():
-        given = arguments.chosen(options, "scale", "seed").items()
-        command = [
-            "epsilometer",
-            "audits",
-            path,
-            *(x for k, v in given for x in (f"--{k}", str(v))),
-        ]
-        progress = _Progress(options.quiet)
-        try:
-            audited = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
-        finally:
-            progress.end()
+        command = shlex.join(["epsilometer", "audits", path, *again])
+        with _progress("quiet" in options) as progress:
+            audited = running.run(cases, str(file.folder), jobs, command, progress)
         rows_of[path] = audited
         shown = summary.text_of(path, audited, file.file.alpha)
         _print("\n".join(map(_printable, shown.splitlines())))
@@ -156,18 +144,18 @@ def _audits(argv: Sequence[str]) -> int:
 
 def _needed(argv: Sequence[str]) -> int:
     options, _ = arguments.parsed("samples-needed", argv)
-    arguments.check_options(options)
+    arguments.check_options(options, of_audit=False)
     claim = arguments.stated(options)
-    if options.detect is None:
+    if "detect" not in options:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, assumed, samples_needed
 
     settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
     _print(
-        f"{draws} draws of each side find {options.detect:g}, where {claim.text()} is claimed, "
+        f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is claimed, "
         f"with probability {settings.get('power', POWER):g}, for "
-        f"{assumed(claim, detect=options.detect, event=options.event)}"
+        f"{assumed(claim, detect=options['detect'], event=options.get('event'))}"
     )
     return 0
 

@@ -46,7 +46,10 @@ _Named = BeforeValidator(lambda value: {"function": value} if isinstance(value, 
 
 
 class Mechanism(Model):
-    """A function, perhaps in another Python, a program, recorded outputs, or scores of one run."""
+    """A function, perhaps in another Python, a program, recorded outputs, or scores of one run.
+
+    `cases` checks that it is one of them.
+    """
 
     function: str | None = None
     python: str | None = None
@@ -56,30 +59,7 @@ class Mechanism(Model):
     one_run: Annotated[str | None, Field(alias="one run")] = None
     columns: Annotated[list[str], _SOME] | None = None
 
-    @property
-    def kind(self) -> str:
-        """The option of the command that it stands for."""
-        return next((key for key in KINDS if getattr(self, key) is not None), "source")
 
-    @model_validator(mode="after")
-    def _is_one(self) -> Mechanism:
-        keys = [key for key in self.model_fields_set if getattr(self, key) is not None]
-        if (kind := self.kind) == "source":
-            if self.function is None:
-                others = " or ".join(map(repr, KINDS)).replace("_", " ")
-                raise ValueError(f"must have a 'function', {others}")
-            known = {"function", "python" if self.python is not None else "environment"}
-        else:
-            known = {kind, *({"columns"} if kind != "command" else ())}
-        for key in sorted(set(keys) - known):
-            raise ValueError(f"{key!r} cannot be used with {min(known & {*keys})!r}; choose one")
-        if kind == "one_run" and self.columns is not None and len(self.columns) != 2:
-            raise ValueError("columns must be two")
-        return self
-
-
-KINDS = {"one_run": "one run", "outputs": "recorded outputs", "command": "a command"}
-"""Kinds of mechanisms besides functions, by their key, for readers."""
 Limit = Annotated[int, Field(gt=0, le=MOST_PAIRS)]
 
 
@@ -114,25 +94,23 @@ JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
 
 
 def _kind_of_set(value: object) -> str:
+    if isinstance(value, list):
+        return "pairs"
     pairs = isinstance(value, dict) and all(isinstance(pair, list) for pair in value.values())
     return "named pairs" if pairs or not isinstance(value, dict) else "inputs"
 
 
-def _kind_of_pairs(value: object) -> str:
-    if not isinstance(value, list):
-        return "set"
-    return "several sets" if any(isinstance(part, dict) for part in value) else "pairs"
+def _several(value: object) -> object:
+    """Return a list of sets of pairs."""
+    several = isinstance(value, list) and any(isinstance(part, dict) for part in value)
+    return value if several else [value]
 
 
 Set = Annotated[
-    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")] | Annotated[Inputs, Tag("inputs")],
-    Discriminator(_kind_of_set),
-]
-Pairs = Annotated[
-    Annotated[Set, Tag("set")]
+    Annotated[dict[str, JsonPair], _SOME, Tag("named pairs")]
     | Annotated[list[JsonPair], _SOME, Tag("pairs")]
-    | Annotated[list[Set], _SOME, Tag("several sets")],
-    Discriminator(_kind_of_pairs),
+    | Annotated[Inputs, Tag("inputs")],
+    Discriminator(_kind_of_set),
 ]
 
 
@@ -183,7 +161,7 @@ class AuditEntry(Model):
 
     mechanism: Annotated[Mechanism, _Named]
     parameters: dict[Name, Values] = Field(default_factory=dict)
-    pairs: Pairs | None = None
+    pairs: Annotated[list[Set], BeforeValidator(_several)] | None = None
     canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
     guesses: PositiveInt | Two | None = None
     claims: Annotated[list[ClaimEntry], _SOME]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -10,7 +11,6 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from epsilometer.errors import one_line
 from epsilometer_audit.formats import legal, short
 from epsilometer_audit.grids.running import Audited
-from epsilometer_audit.grids.verdicts import counts_of
 from epsilometer_audit.verdict import Verdict
 
 _MOST_BYTES = 1_000_000  # of Markdown: GitHub refuses a summary above 1 MiB
@@ -39,7 +39,7 @@ def markdown_of(title: str, rows: Sequence[Audited], alpha: float, files: int = 
     for row in sorted(rows, key=lambda row: not row.exit_code):
         case, verdict, worst, event = row.case, row.verdict, row.verdict.worst, row.verdict.witness
         cells = [case.entry, case.parameters, case.pairs, verdict.claimed]
-        cells += [f"{row.word}{_expected(row)}", short(worst.lower) if worst else ""]
+        cells += [f"{row.verdict.verdict}{_expected(row)}", short(worst.lower) if worst else ""]
         cells += ["; ".join(verdict.reasons) or (event.event if event else "")]
         line, text = f"| {' | '.join(map(_cell, cells))} |\n", ""
         if row.exit_code:
@@ -72,10 +72,9 @@ def xml_of(files: Mapping[str, Sequence[Audited]]) -> str:
                 names = {"classname": legal(group), "name": legal(one_line(title))}
                 test = SubElement(suite, "testcase", names, time=f"{row.verdict.seconds:.3f}")
                 if row.exit_code and (result != "not refuted" or row.unexpected):
-                    word = row.word if result == row.verdict.verdict else result
-                    kind = "error" if word in ("invalid", "failed") else "failure"
+                    kind = "error" if result in ("invalid", "failed") else "failure"
                     message = legal(one_line(row.verdict.lines()[0]))
-                    SubElement(test, kind, type=word, message=message).text = text
+                    SubElement(test, kind, type=result, message=message).text = text
                 SubElement(test, "system-out").text = text
         _count(suite, rows)
     _count(root, [row for rows in files.values() for row in rows])
@@ -108,7 +107,12 @@ def _results(verdict: Verdict) -> dict[str, str]:
 
 
 def _counts(rows: Sequence[Audited], alpha: float) -> str:
-    counts = counts_of([row.word for row in rows], sum(row.unexpected for row in rows))
+    words, unexpected = (
+        Counter(row.verdict.verdict for row in rows),
+        sum(row.unexpected for row in rows),
+    )
+    counts = ", ".join(f"{count} {word}" for word, count in words.items())
+    counts += f" ({unexpected} not as expected)" if unexpected else ""
     return f"{counts}; alpha = {alpha:g} for all together"
 
 

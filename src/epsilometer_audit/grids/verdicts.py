@@ -1,6 +1,6 @@
 """The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
 
-A plain mapping, a *spec*, says what is audited: `Audits.spec` makes it of a file of audits, and the
+A plain mapping, a *spec*, says what is audited: `Audits` makes it of a file of audits, and the
 command `epsilometer audit` of its options. All claims are audited on the same draws.
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, chdir, closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,72 +24,52 @@ from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics.claims import AnyClaim
-from epsilometer_audit.verdict import Verdict
+from epsilometer_audit.verdict import Verdict, VerdictName
 
-FAILED, MISSING, LEFT_OUT = "failed", "missing", "left out"
-"""The words, in place of a verdict, of an audit that could not be made, of one whose environment
-could not be made, and of a feature that is not audited."""
+LEFT_OUT = "left out"
+"""The word, in place of a verdict, of a feature that is not audited."""
 
-_ABOUT_OUTPUTS = ("method", "as_reals")
-_OF_DRAWS = ("samples", "budget", "stop", "check_sampler")
+_OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
-Row = tuple[Verdict, AnyClaim, str | None]
-"""A verdict, its claim, and the word in the verdict's place."""
 Audit = Callable[..., Verdict]
 """Audits a claim; ``detect`` is the level that should be detected."""
 
 
-def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Row]:
+def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Verdict]:
     """Return the verdict on each claim of ``spec``, about a mechanism of ``folder``.
 
     A failure of the mechanism is an answer, to all claims or to that whose audit it stops.
     """
-    began = time.perf_counter()
-    rows: list[Row] = []
+    verdicts: list[Verdict] = []
     try:
         with chdir(folder), auditor(spec, lambda _, line: progress(line)) as audit:
             for entry in spec["claims"]:
                 try:
-                    claim = claim_of(entry["claim"])
-                    verdict = audit(claim, detect=entry["detect"])
-                    seconds = time.perf_counter() - began
-                    rows.append((replace(verdict, seconds=seconds), claim, None))
+                    verdicts.append(audit(claim_of(entry["claim"]), detect=entry["detect"]))
                 except Exception as error:
-                    rows += without({**spec, "claims": [entry]}, _reason(error), FAILED, began)
-                began = time.perf_counter()
+                    verdicts += without({**spec, "claims": [entry]}, _reason(error))
     except Exception as error:
-        return without(spec, _reason(error), FAILED, began)
-    return rows
+        return without(spec, _reason(error))
+    return verdicts
 
 
-def without(
-    spec: Mapping[str, Any], reason: str, word: str, began: float | None = None
-) -> list[Row]:
-    """Return the rows of claims that cannot be audited, with the reason."""
-    seconds = 0.0 if began is None else time.perf_counter() - began
-    rows: list[Row] = []
-    for entry in spec["claims"]:
-        claim = claim_of(entry["claim"])
-        verdict = Verdict(
-            verdict="invalid",
+def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") -> list[Verdict]:
+    """Return the verdicts on claims that cannot be audited, with the reason."""
+    claims = [(claim_of(entry["claim"]), entry["detect"]) for entry in spec["claims"]]
+    return [
+        Verdict(
+            verdict=word,
             claim=claim.to_plain(),
             claimed=claim.text(),
             alpha=spec["alpha"],
             method=spec["method"] or "anytime",
-            detect=entry["detect"],
+            detect=detect,
             seed=spec["audit_seed"],
             reasons=[reason],
-            seconds=seconds,
         )
-        rows.append((verdict, claim, word))
-    return rows
-
-
-def counts_of(words: Sequence[str], unexpected: int = 0) -> str:
-    """Return how many verdicts there are of each kind, and how many are not as expected."""
-    counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"{counts} ({unexpected} not as expected)" if unexpected else counts
+        for claim, detect in claims
+    ]
 
 
 def _reason(error: Exception) -> str:
@@ -101,28 +80,37 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {one_line(error)} (see the traceback)"
 
 
+def _options(spec: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the options of these names that are given, with alpha and seed."""
+    given = {name: spec.get(name) for name in ("alpha", *names)}
+    given = {name: value for name, value in given.items() if value is not None}
+    return {"seed": spec["audit_seed"], **given}
+
+
+def _of_outputs(spec: Mapping[str, Any]) -> Audit:
+    """Return the function that audits a claim on recorded outputs, or on scores of one run."""
+    from epsilometer_audit.auditing import audit_outputs
+    from epsilometer_audit.canaries.one_run import audit_one_run
+
+    files, columns = spec["mechanism"]["outputs"], spec["mechanism"].get("columns")
+    names = " and ".join(Path(file).name for file in files)
+    origin: dict[str, Any] = {"source": f"recorded in {names}", "digest": digest(files)}
+    if "one_run" in spec["mechanism"]:
+        scores, coins = read_scores(files[0], columns)
+        return partial(audit_one_run, scores, coins, **_options(spec, "guesses"), **origin)
+    options = _options(spec, "method", "as_reals")
+    return partial(audit_outputs, read(files, columns), **options, **origin)
+
+
 @contextmanager
 def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
     """Yield the function that audits a claim of ``spec``; all claims get the same draws."""
-    from epsilometer_audit.auditing import audit, audit_outputs, check_source
+    from epsilometer_audit.auditing import audit, check_source
     from epsilometer_audit.canaries.one_run import audit_one_run, draw_canaries
-
-    def options(*names: str) -> dict[str, Any]:
-        given = {name: spec.get(name) for name in ("alpha", *names)}
-        given = {name: value for name, value in given.items() if value is not None}
-        return {"seed": spec["audit_seed"], **given}
 
     mechanism, pairs = spec["mechanism"], spec["pairs"] or {}
     if "outputs" in mechanism:
-        files, columns = mechanism["outputs"], mechanism.get("columns")
-        names = " and ".join(Path(file).name for file in files)
-        origin: dict[str, Any] = {"source": f"recorded in {names}", "digest": digest(files)}
-        if "one_run" in mechanism:
-            scores, coins = read_scores(files[0], columns)
-            yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
-        else:
-            about = options(*_ABOUT_OUTPUTS)
-            yield partial(audit_outputs, read(files, columns), **about, **origin)
+        yield _of_outputs(spec)
         return
     budget, began = spec.get("budget"), time.perf_counter()
     clock = Budget(budget, began)
@@ -130,17 +118,20 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         try:
             with clock.limit():
                 own = {} if "canaries" in pairs else pairs_of(pairs)
-                source = stack.enter_context(closing(_source_of(spec)))
+                given = spec["failures"], spec["timeout"], dict(spec["given"])
+                source = stack.enter_context(closing(source_of(mechanism, *given)))
         except OverdueError:
             message = "inputs and mechanism do not load within the budget"
             raise MechanismError(message) from None
+        if "environment" in mechanism:  # its interpreter has the environment's name
+            place, name = f"in {mechanism['python']}", f"in {mechanism['environment']}"
+            source.description = source.description.replace(place, name)  # type: ignore[misc]
         if "canaries" in pairs:
-            progress(0.0, f"drawing from {source.description}")
             coins, scores = draw_canaries(source, pairs["canaries"], spec["audit_seed"])
-            origin = {"source": source.description, "digest": source.digest()}
-            yield partial(audit_one_run, scores, coins, **options("guesses"), **origin)
+            about = _options(spec, "guesses") | {"source": source.description}
+            yield partial(audit_one_run, scores, coins, digest=source.digest(), **about)
             return
-        settings = options(*_OF_DRAWS, *_ABOUT_OUTPUTS)
+        settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
             settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
         drawn: Any = source
@@ -161,16 +152,6 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
             return explained(verdict, source)
 
         yield with_cause
-
-
-def _source_of(spec: Mapping[str, Any]) -> Source:
-    """Return the source of draws; the interpreter of an environment has the environment's name."""
-    mechanism = spec["mechanism"]
-    source = source_of(mechanism, spec["failures"], spec["timeout"], dict(spec["given"]))
-    if "environment" in mechanism:
-        name = f"in {mechanism['environment']}"
-        source.description = source.description.replace(f"in {mechanism['python']}", name)  # type: ignore[misc]
-    return source
 
 
 class Remembered:

@@ -63,9 +63,9 @@ def test_hostile_names_stay_within_the_results(hostile):
     ("changed", "message"),
     [
         ({"audits": "smal"}, "unknown file of audits 'smal'; did you mean 'small'?"),
-        ({"entry": "laplas"}, "unknown audit 'laplas'; did you mean 'laplace'?"),
-        ({"parameters": "epsilon=3"}, "unknown parameters of laplace 'epsilon=3'"),
-        ({"pairs": "far"}, "unknown pairs of laplace 'far'"),
+        ({"entry": "laplas"}, "unknown audit 'laplas/epsilon=0.5_clip=1/adjacent'; did you mean"),
+        ({"parameters": "epsilon=3"}, "unknown audit 'laplace/epsilon=3/adjacent'; did you mean"),
+        ({"pairs": "far"}, "unknown audit 'laplace/epsilon=0.5_clip=1/far'; did you mean"),
     ],
 )
 def test_a_path_of_no_audit_is_an_error(changed, message):

@@ -216,7 +216,7 @@ def test_audits_need_their_environment_which_all_scales_share(config_folder):
         for case in (p for p in all_of_the_museum(study) if p.rule == "audit"):
             (needed,) = case.needs()["environment"]
             assert needed.environment in keys
-            assert needed.environment.startswith(case.case.mechanism["environment"] + "~")
+            assert needed.environment.startswith(case.case.spec["mechanism"]["environment"] + "~")
     assert [p.path for p in environments["smoke"]] == [p.path for p in environments["paper"]]
     assert [p.spec() for p in environments["smoke"]] == [p.spec() for p in environments["paper"]]
     assert len(environments["smoke"]) == 2
