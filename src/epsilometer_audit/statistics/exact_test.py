@@ -75,7 +75,7 @@ def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> f
     n = rest + hits
     if isinstance(claim, Pure):
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
-    top = claim.grid()[-1] if isinstance(claim, Gaussian) else 1.0
+    top = claim.grid[-1] if isinstance(claim, Gaussian) else 1.0
 
     def refuted(level: float) -> bool:
         return _refuted((hits, n, hits_prime), event.bet.mean_psi, claim.at(level), alpha)

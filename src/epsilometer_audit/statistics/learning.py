@@ -232,7 +232,7 @@ def _expected_levels(
     """
     with np.errstate(divide="ignore"):  # a mean may underflow
         shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
-    shown = np.minimum(shown / (order if claim.quantity == "rho" else 1), claim.grid()[-1])
+    shown = np.minimum(shown / (order if claim.quantity == "rho" else 1), claim.grid[-1])
     (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
     levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, 48)
     kappa, b = claim.null(levels, v, order)

@@ -177,7 +177,7 @@ def detectable(
 
     The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
     """
-    low, top = claim.level, float(claim.grid()[-1])
+    low, top = claim.level, float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event)

@@ -197,7 +197,7 @@ class Evidence:
         If that does not refute the claim, the event of ``bet`` comes first. There is none if no
         counts differ visibly. A portfolio's event is chosen on the first half of the draws.
         """
-        level = max(lower, float(claim.grid()[1]))
+        level = max(lower, float(claim.grid[1]))
         best, early = self.wealths[claim].witness(self.best, level)
         violated = lower >= claim.level
         bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]

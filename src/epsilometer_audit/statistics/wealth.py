@@ -284,7 +284,7 @@ class Wealth:
 
         Levels are those of the claim's grid, and the claimed one.
         """
-        grid = np.union1d(claim.grid(), [claim.level])
+        grid = np.union1d(claim.grid, [claim.level])
         bound = 0.0
         for levels in np.split(grid, range(_CHUNK, grid.size, _CHUNK)):
             refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed
