@@ -159,7 +159,7 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
         sides = layout.encode_all(x), layout.encode_all(x_prime)
-        crossed, direct = (_views(*sides, layout, self.as_reals, c) for c in (True, False))
+        crossed, direct = (_views(*sides, layout, halves) for halves in (True, False))
         for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
             if choice.key(layout) == key:
                 past = Points.of(choice.sides[0]), Points.of(choice.sides[1])
@@ -191,7 +191,7 @@ class Portfolio:
         self._raw = [joined(self._raw[0])], [joined(self._raw[1])]  # read once, not by block
         layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
         x, x_prime = (layout.encode_all(batches) for batches in self._raw)
-        chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
+        chosen = {each.key(layout): each for each in _views(x, x_prime, layout)}
         same, self._layout, before = layout == self._layout, layout, self._views
         self._views = chosen
         for key, each in chosen.items():
@@ -384,9 +384,7 @@ class _Viewed:
         self.start = self.start + factor
 
 
-def _views(
-    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, halves: bool = True
-) -> Iterator[_Viewed]:
+def _views(x: Sample, x_prime: Sample, layout: Layout, halves: bool = True) -> Iterator[_Viewed]:
     """Yield the views that past draws choose; see `_scores` for ``halves``."""
     entries: Sequence[int] = [0]
     discrete = [column.kind not in ("number", "rest") for column in layout.columns]
@@ -404,7 +402,7 @@ def _views(
             share = (1 + discrete[i]) / len(entries)  # few numbers are soon learned
             yield _Viewed(view, share, (view.of(x), view.of(x_prime)), discrete=discrete[i])
         yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1], halves)
-    reals = [] if as_reals else [i for i in layout.reals if i in entries]
+    reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
         sides = view.of(x), view.of(x_prime)

@@ -26,7 +26,7 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
-from epsilometer_audit.statistics.wealth import EARLY, Bet, PairBets, PlacedBet, Wealth
+from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
@@ -118,14 +118,12 @@ def schedule(samples: int, pairs: int) -> list[Step]:
 class Evidence:
     """The evidence of all rounds, for each part of the claim.
 
-    ``early`` is the part of the wealth that bets from the first draws on; with ``as_reals``, low
-    bits of outputs are left out.
+    With ``as_reals``, outputs stand for reals, so that their low bits are left out.
     """
 
     claim: AnyClaim
     pairs: int
     alpha: float
-    early: float = EARLY
     as_reals: bool = False
     wealths: Mapping[Claim, Wealth] = field(init=False)
     looks: list[int] = field(default_factory=list)
@@ -137,11 +135,11 @@ class Evidence:
 
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
-        claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
+        claims = parts(self.claim)
         share = share_of(1.0, len(claims))
-        self.wealths = {claim: Wealth(claim, *of_audit, share, self.early) for claim in claims}
+        self.wealths = {claim: Wealth(claim, self.pairs, self.alpha, share) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
-        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}
+        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each}
 
     @property
     def drawn(self) -> int:
@@ -162,11 +160,10 @@ class Evidence:
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
-                placed, growth = [], None
+                growth = self._portfolios[claim, pair].record(*fresh, blocks)
+                placed = []
                 if pair in bets:
                     placed = bets[pair].on(fresh, claim, blocks, ahead, pasts[pair])
-                if self.early:
-                    growth = self._portfolios[claim, pair].record(*fresh, blocks)
                 step[pair] = PairBets(placed, growth)
             wealth.record(step)
 
@@ -203,7 +200,7 @@ class Evidence:
         bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]
         told = claim.at(min(level, claim.level)) if claim.level > 0 else claim
         finds = [partial(self._found, each, told) for each in bets]
-        if violated and self.early:
+        if violated:
             predicted = partial(self._predicted, claim, level)
             finds.insert(0 if early else len(finds), predicted)
         return first_visible(find() for find in finds)
@@ -315,17 +312,15 @@ class _Learned:
         self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int, past: int
     ) -> list[PlacedBet]:
         """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
-        fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
-        rounds = (bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim])
-        return [replace(each, past=past) for each in rounds]
+        fresh, more = (self.layout.encode(raw[0]), self.layout.encode(raw[1])), (sizes, ahead)
+        return [b.on(fresh, *more, layout=self.layout, past=past) for b in self.bets[claim]]
 
 
 def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
-    as_reals = evidence.as_reals
-    layout = layout_of(*past[0], *past[1], as_reals=as_reals)
+    layout = layout_of(*past[0], *past[1], as_reals=evidence.as_reals)
     x, x_prime = (layout.encode_all(batches) for batches in past)
     bets = {
-        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout, as_reals=as_reals)
+        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout)
         for claim in evidence.wealths
     }
     return _Learned(layout, bets, _one_sided(x, x_prime))
