@@ -19,8 +19,13 @@ from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, DivergenceClaim, EventClaim, with_delta
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.joint import learn_tables, summaries
-from epsilometer_audit.statistics.scores import ENTRIES, differences, learned_score
+from epsilometer_audit.statistics.scores import (
+    ENTRIES,
+    differences,
+    learn_tables,
+    learned_score,
+    summaries,
+)
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate

@@ -36,10 +36,7 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim
 from epsilometer_audit.statistics.portfolio import Growth
 
-_EARLY, _LATER = (
-    0.95,
-    0.5,
-)  # of the wealth: for portfolios, until events are chosen and from then on
+_EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
 _LARGEST = 0.95  # of the stake at which a factor may be 0
 _CHUNK = 128  # levels of the grid that are tested together
 
