@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from epsilometer.errors import ArgumentError
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.statistics.berger_boos import lower_bound, p_value
+from epsilometer_audit.statistics.exact_test import lower_bound, p_value
 
 
 def plain_p_value(k, n, k_prime, m, epsilon, delta=0.0, gamma=0.0005):

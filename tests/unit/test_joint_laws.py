@@ -13,7 +13,7 @@ import epsilometer_audit as ea
 from epsilometer_audit.events.events import Event, Table, View
 from epsilometer_audit.events.summaries import CORRELATION, summary
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.joint import learn_tables, summaries
+from epsilometer_audit.statistics.scores import learn_tables, summaries
 from epsilometer_audit.statistics.learning import looked_at
 from tests.benchmarks import seen
 from tests.unit.written_events import again

@@ -119,10 +119,7 @@ class Cells(ABC):
         return [each for each in chosen if each.optimistic > _NOTHING]
 
     def _sets(self) -> tuple[list[_Set], list[_Set]]:
-        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'.
-
-        Each fold is counted in the order of the cells that the other folds give.
-        """
+        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'."""
         sets: tuple[list[_Set], list[_Set]] = [], []
         if self.ordered and self.size <= 2:
             return sets  # they are half-lines
@@ -305,11 +302,7 @@ class Numbers(Cells):
 
 
 def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
-    """Return the starts of cells but the first: at quantiles, at and after values that repeat.
-
-    ``pooled`` are the draws, rising. For ``tails``, cells are halved repeatedly towards both ends,
-    down to a few draws, and rarer values have cells.
-    """
+    """Return the starts of cells but the first: at quantiles, at and after values that repeat."""
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]

@@ -53,21 +53,13 @@ _FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
 class View:
     """The rule that makes one number of an output.
 
-    Parameters
-    ----------
-    kind
-        ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
-        ``score``, the sum of numbers from ``tables`` of entries or bits; ``row``, 1 for the given
-        rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
-        by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
-        ``difference`` of an entry and ``factor`` times the ``other``; ``summary`` of the entries of
-        ``groups``, see `summaries`; ``all``, 1 for outputs in all ``parts``.
-    entry
-        The number of the entry or bit.
-    rows
-        Whole numbers of shape ``(k, d)``.
-    formula
-        Of a learned score.
+    Kinds are ``output``, numbers as they are; the ``entry`` of this number of a vector; such a
+    ``bit`` of a whole number; ``score``, the sum of numbers from ``tables`` of entries or bits;
+    ``row``, 1 for the given rows, whole numbers of shape ``(k, d)``; ``low bit`` of a real, or of
+    an entry, see `lowest_bits`; ``learned``, a score by a formula; ``remainder`` of a number, or of
+    an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
+    ``summary`` of the entries of ``groups``, see `summaries`; ``all``, 1 for outputs in all
+    ``parts``.
     """
 
     kind: Kind = "output"

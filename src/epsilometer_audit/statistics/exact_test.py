@@ -247,12 +247,7 @@ def _worst_tail(
     everywhere: bool,
     work: tuple[Floats, Floats, Counts],
 ) -> float:
-    """Return the largest tail over q up to its limit, or the first above ``allowed``.
-
-    Values of q lie within four standard deviations of the likeliest one (only every fourth unless
-    ``everywhere``); evenly up to the limit; and ever closer to 0 and to P(S) = 1, where the tail
-    changes fastest.
-    """
+    """Return the largest tail over q up to its limit, or the first above ``allowed``."""
     largest = min((1.0 - delta) / scale, 1.0)
     likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
     spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
@@ -300,11 +295,7 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 
 @compiled
 def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
-    """Return the probability of a score of z at least, where P'(S) = q and the claim just holds.
-
-    For each count of x' the score rises with that of x; the least count that reaches z rises, too:
-    ``least`` has those that are known, -1 for others.
-    """
+    """Return the probability of a score of z at least, where P'(S) = q and the claim just holds."""
     z = z * (1.0 - 1e-9) if z < math.inf else z  # the counts of z are extreme in any rounding
     low, high, unit = _binomial(n, min(1.0, scale * q + delta), upper)
     low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
@@ -312,7 +303,7 @@ def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyp
         upper[i] += upper[i + 1]
     total = 0.0
     for j in range(low_prime, high_prime + 1):
-        first = least[j]
+        first = least[j]  # the least count of x that reaches z, -1 if unknown: it rises with j
         if first < 0:
             first = max(low, least[j - 1] if j > low_prime else 0)
             while first <= high and _score(first, n, j, m, scale, delta) < z:
@@ -327,10 +318,7 @@ def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyp
 
 @compiled
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
-    """Set the weights of likely counts at their places; return the first, the last and the sum.
-
-    A recurrence from the mode loses no digits to logarithms of factorials.
-    """
+    """Set the weights of likely counts at their places; return the first, the last and the sum."""
     if p <= 0.0 or p >= 1.0:
         low = high = 0 if p <= 0.0 else n
         out[low] = 1.0

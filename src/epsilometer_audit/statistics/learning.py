@@ -76,7 +76,7 @@ def _cells(x: Sample, x_prime: Sample, layout: Layout) -> tuple[list[Cells], ...
         )
         for learner in learners:
             if (score := crossed(learner, x, x_prime)) is not None:
-                several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
+                several.append(Numbers(*score[1:], _CELLS, score[0], values=False))
     return single, several
 
 
@@ -148,16 +148,13 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
 def _function_bets(
     look: Cells, claim: DivergenceClaim, order: float, ahead: int, alpha: float
 ) -> Iterator[Bet]:
-    """Yield the best bet on functions of these cells, for each direction and shrinkage.
-
-    g is a shrunken log ratio of counts, clipped where few draws have much weight. Its means are
-    those on each fifth of the draws, learned on the others.
-    """
+    """Yield the best bet on functions of these cells, for each direction and shrinkage."""
     for swapped in (False, True):
         ours, theirs = look.folds[::-1] if swapped else look.folds
         n, m = int(ours.sum()), int(theirs.sum())
         rest, rest_prime = (side.sum(axis=0) - side for side in (ours, theirs))
         for shrinkage in SHRINKAGES:
+            # means are those on each fifth of the draws, of functions learned on the others
             whole = _log_ratio(ours.sum(axis=0), theirs.sum(axis=0), shrinkage)
             tops = np.array(_CLIPS) * whole.max()
             g = np.maximum(_log_ratio(rest, rest_prime, shrinkage), 2 * whole.min())
@@ -210,11 +207,7 @@ def _expected_levels(
     past: int,
     alpha: float,
 ) -> Floats:
-    """Return the largest levels that the draws to come should refute, of shape ``(k,)``.
-
-    A stake l adds l (excess - l variance / 2) a draw to the log of the wealth; the excess is less
-    its standard error on past draws. Means and variances of phi and of psi have shape ``(k,)``.
-    """
+    """Return the largest levels that the draws to come should refute, of shape ``(k,)``."""
     with np.errstate(divide="ignore"):  # a mean may underflow
         shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
     shown = np.minimum(shown / claim.divergence(1.0, order), claim.grid[-1])
@@ -226,6 +219,7 @@ def _expected_levels(
     needed = math.log(1 / alpha)
     stake = aimed_stake(variance, ahead, alpha)
     stake = np.minimum(stake, 1 / np.maximum(kappa * (1 - v), 1e-300))
+    # a draw adds l (excess - l variance / 2) to the log of the wealth
     grown = ahead * stake * (excess - stake * variance / 2)
     reached = np.where(grown >= needed, levels, -1.0).max(axis=1)
     short = -1 / (1 + np.exp(np.minimum(grown.max(axis=1), 700.0)))

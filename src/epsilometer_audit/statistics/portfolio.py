@@ -63,15 +63,11 @@ class Growth:
     pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
 
     def at(self, claim: Claim, levels: Floats) -> Floats:
-        """Return the factors at any levels of the claim, ``(blocks, k)``.
-
-        A bet against the next higher level is one against each level below it. There are no bets
-        above all levels.
-        """
+        """Return the factors at any levels of the claim, ``(blocks, k)``."""
         factors = []
         for grids, logs in self.pieces:
-            each = logs[claim.quantity]
-            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            # a bet against the next higher level is one against each level below it
+            each = np.pad(logs[claim.quantity], ((0, 0), (0, 1)))  # above all levels there is none
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
         return np.concatenate(factors)
 
@@ -142,14 +138,12 @@ class Portfolio:
                 self._aim()
         return Growth(pieces)
 
-    def event(
-        self, x: Sequence[Any], x_prime: Sequence[Any], level: float
-    ) -> tuple[Event, bool, Layout] | None:
+    def event(self, x: Any, x_prime: Any, level: float) -> tuple[Event, bool, Layout] | None:
         """Return the event of the bet that has won most against a level, or None.
 
         It holds the outputs that, together, exceed the claim most by what the view and the
-        predictor of that bet predict from these batches of raw past outputs alone. The second value
-        tells whether it is likelier on x'.
+        predictor of that bet predict from these raw past outputs alone. The second value tells
+        whether it is likelier on x'.
         """
         if not self._views:
             return None
@@ -157,8 +151,8 @@ class Portfolio:
         claim = min(int(np.searchsorted(levels, level)), levels.size - 1)
         key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim].max())
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
-        layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
-        sides = layout.encode_all(x), layout.encode_all(x_prime)
+        layout = layout_of(x, x_prime, as_reals=self.as_reals)
+        sides = layout.encode(x), layout.encode(x_prime)
         crossed, direct = (_views(*sides, layout, halves) for halves in (True, False))
         for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
             if choice.key(layout) == key:
@@ -183,14 +177,12 @@ class Portfolio:
         return np.asarray(np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2))
 
     def _choose(self) -> None:
-        """Choose the views on past draws, and spread the wealth over them.
-
-        A view that stays keeps its wealth, but for a part that goes to new views if there are any.
-        """
+        """Choose the views on past draws, and spread the wealth over them."""
         self._next = 2 * self._draws
-        self._raw = [joined(self._raw[0])], [joined(self._raw[1])]  # read once, not by block
-        layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
-        x, x_prime = (layout.encode_all(batches) for batches in self._raw)
+        raw = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
+        self._raw = [raw[0]], [raw[1]]
+        layout = layout_of(*raw, as_reals=self.as_reals)
+        x, x_prime = map(layout.encode, raw)
         chosen = {each.key(layout): each for each in _views(x, x_prime, layout)}
         same, self._layout, before = layout == self._layout, layout, self._views
         self._views = chosen
@@ -276,10 +268,7 @@ def _best_bets(
 def _event_of(
     prediction: Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
-    """Return the cells that together exceed the claim most, by their predicted probabilities.
-
-    The number of draws of the ``sides`` is that of the draws to come.
-    """
+    """Return the cells that together exceed the claim most, by their predicted probabilities."""
     draws = [float(len(side)) for side in sides]
     best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
     for turned in (False, True):
@@ -438,16 +427,14 @@ def _learners(x: Sample, entries: Sequence[int]) -> list[Learner]:
 def _scores(
     x: Sample, x_prime: Sample, learners: Sequence[Learner], entries: int, halves: bool
 ) -> Iterator[_Viewed]:
-    """Yield the scores of so many entries that are learned on the past draws.
-
-    Few past draws are seen through scores that their other half has learned, if ``halves``.
-    """
+    """Yield the scores of so many entries that are learned on the past draws."""
     few = len(x) // 2 < 200 * min(entries, ENTRIES)
     for i, learn in enumerate(learners):
         score = crossed(learn, x, x_prime, halves=halves and few)
         if score is None:
             continue
-        step = float(np.ptp(np.concatenate(score.sides))) / 20
+        view, *totals = score
+        step = float(np.ptp(np.concatenate(totals))) / 20
         if step > 0:
-            sides = np.rint(score.sides[0] / step), np.rint(score.sides[1] / step)
-            yield _Viewed(score.view, _SCORES / len(learners), sides, i, step)
+            sides = np.rint(totals[0] / step), np.rint(totals[1] / step)
+            yield _Viewed(view, _SCORES / len(learners), sides, i, step)

@@ -159,10 +159,7 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
 
 
 def _fit(points: Points) -> list[float]:
-    """Return the number of draws, mean, standard deviation, median, and mean deviation from it.
-
-    They are the best locations and scales of Gaussian and of Laplace noise.
-    """
+    """Return the number of draws, mean, standard deviation, median, and mean deviation from it."""
     values, weights = points.values, points.weights
     below, total = np.cumsum(weights), weights.sum()
     mean = values[0] + (values - values[0]) @ weights / total
@@ -497,12 +494,7 @@ def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untype
 
 @compiled
 def _families(x, u, y, v, spreads, fits, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
-    """Set predicted probabilities; return whether there are any.
-
-    ``fits`` are each side's, with scales that are wide enough for few draws, then families' shares;
-    ``spreads`` are standard deviations. ``grids`` are for the weights of nodes, by family and side,
-    0 before, and for two likelihoods; ``nodes`` for locations and log scales.
-    """
+    """Set predicted probabilities; return whether there are any."""
     for a in range(2):
         log = 0.0
         for side in range(2):

@@ -187,11 +187,9 @@ def _z_scores(table: Floats, first: int) -> Floats:
 
 
 def _weights(features: Floats, first: int) -> Floats:
-    """Return the weights of a logistic regression that separates the ``first`` rows.
-
-    It has a ridge penalty. Steps use an upper bound of the Hessian, so that they never overshoot.
-    """
+    """Return the weights of a logistic regression that separates the ``first`` rows."""
     target = np.arange(len(features)) < first
+    # with a ridge penalty, and an upper bound of the Hessian: steps never overshoot
     inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
     weights, constant = np.zeros(features.shape[1]), 0.0
     for _ in range(25):

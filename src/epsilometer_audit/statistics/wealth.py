@@ -162,10 +162,7 @@ class PairBets:
 
 @dataclass
 class _Course:
-    """The wealth at some levels, by pair and purse.
-
-    The purses get their shares at the start, and again when the first events are chosen.
-    """
+    """The wealth at some levels, by pair and purse."""
 
     claim: Claim
     levels: Floats
