@@ -1,4 +1,4 @@
-"""What tests of audits share: one audit of a sampler, and how often a claim that holds is refuted."""
+"""What tests of audits share: an audit of a sampler, and how often a true claim is refuted."""
 
 from collections.abc import Callable
 from typing import Any

@@ -22,9 +22,7 @@ def magnitudes(x, size, rng):
 
 @pytest.mark.parametrize("mechanism", [offset, magnitudes])
 def test_noise_that_draws_of_a_call_share_is_invalid(mechanism):
-    audits = (
-        audited(mechanism, ea.pure(1), 20_000, seed, check_sampler=True) for seed in range(3)
-    )
+    audits = (audited(mechanism, ea.pure(1), 20_000, seed, check_sampler=True) for seed in range(3))
     assert [each.verdict for each in audits].count("invalid") >= 2
 
 
