@@ -24,7 +24,6 @@ from epsilometer_audit.events.formula import Formula
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.fine_cells import low_bits
 from epsilometer_audit.statistics.scores import learned_score
-from tests.benchmarks.honest import HONEST
 from tests.unit.written_events import again, event_of
 
 QUICK: dict[str, Any] = {"samples": 4000}
@@ -68,10 +67,8 @@ def test_cells_of_low_bits_count_what_their_events_hold():
 @pytest.mark.parametrize(
     "noise",
     [
-        lambda rng, n: rng.laplace(0, 1, n),
         lambda rng, n: rng.normal(0, 2, n),
         lambda rng, n: np.log(rng.random(n) / rng.random(n)),
-        lambda rng, n: rng.standard_gamma(1, n) - rng.standard_gamma(1, n),
         lambda rng, n: rng.laplace(0, 1, n).astype(np.float32),
     ],
 )
@@ -116,10 +113,8 @@ def test_all_notions_look_at_low_bits(claim):
     ids=["far from 0", "on a grid", "in cents", "clamped", "eighths"],
 )
 def test_low_bits_without_information_refute_nothing(mechanism):
-    for seed in range(2):
-        claim = ea.pure(1.25)
-        verdict = ea.audit(mechanism, [(0, 1)], claim, alpha=0.001, seed=seed, **QUICK)
-        assert verdict.verdict == "not refuted"
+    verdict = ea.audit(mechanism, [(0, 1)], ea.pure(1.25), alpha=0.001, **QUICK)
+    assert verdict.verdict == "not refuted"
 
 
 def test_entries_of_vectors_have_low_bits_and_words_beside_them_have_none():
@@ -198,7 +193,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
 def learned(x: Any, y: Any, entries: Any) -> Numbers | None:
     """Return the cells of a score."""
     score = crossed(partial(learned_score, entries=entries), x, y)
-    return None if score is None else Numbers(*score.sides, 64, score.view, values=False)
+    return None if score is None else Numbers(*score[1:], 64, score[0], values=False)
 
 
 def test_a_score_is_learned_to_the_byte_and_its_event_replays():
@@ -225,12 +220,12 @@ def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
     score, view = crossed(learn, x, y), learn(x[1500:], y[1500:])
     assert score is not None
     assert view is not None
-    assert (score.sides[0][:1500] == view.of(x[:1500])).all()
+    assert (score[1][:1500] == view.of(x[:1500])).all()
     # of draws that do not differ, no score tells the sides apart
     both = np.concatenate([x, y])[rng.permutation(6000)]
     score = crossed(learn, both[:3000], both[3000:])
     assert score is not None
-    assert abs(np.mean(score.sides[0]) - np.mean(score.sides[1])) < 4 * np.std(score.sides) / 38
+    assert abs(np.mean(score[1]) - np.mean(score[2])) < 4 * np.std(score[1:]) / 38
 
 
 def test_a_formula_is_evaluated_and_restored():
@@ -333,20 +328,3 @@ def test_parts_of_outputs_are_named(mechanism, witnesses):
     assert verdict.verdict == "violated"
     assert verdict.witness is not None
     assert verdict.witness.event in witnesses.split("|")
-
-
-# --- levels ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.examples
-def test_mechanisms_at_their_claim_are_seldom_refuted_whatever_is_looked_at():
-    """Thirty audits at alpha = .25: more than 15 would be refuted with probability .003 at most.
-
-    `make audit-confidence` has a hundred times as many.
-    """
-    alarms = 0
-    for name, (mechanism, pairs, claim) in HONEST.items():
-        options = {"failures": "failures" in name, "check_sampler": False}
-        verdict = ea.audit(mechanism, pairs, claim, alpha=0.25, samples=2100, **options)
-        alarms += verdict.verdict == "violated"
-    assert alarms <= 15
