@@ -237,7 +237,8 @@ DOMAIN = ea.domain({"values": [0, 50], "whole": True, "distance": 1})
 RENYI = ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)})
 DISCRETE = ea.approximate(0.5, _discrete_gaussian_delta(0.5))
 GROUPS = [({"a": 5}, {"a": 5, "b": 1})]
-VECTORS, WALKS = ([([0.0] * n, [0.6, 0, 0.8] + [0.0] * (n - 3))] for n in (5, 8))
+VECTORS = [([0.0] * 5, [0.6, 0, 0.8, 0, 0])]
+WALKS = [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)]
 HONEST: dict[str, Case] = {
     "geometric, a domain": (geometric, DOMAIN, ea.pure(1.0)),
     "geometric of scale 100, Rényi": (wide_geometric, ONE, RENYI),

@@ -29,7 +29,7 @@ for a test that is repeated with more draws after a look at the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -98,12 +98,17 @@ def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> f
     n = rest + hits
     if isinstance(claim, Pure):
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
-    top = claim.grid[-1] if isinstance(claim, Gaussian) else 1.0
 
     def refuted(level: float) -> bool:
         return _refuted((hits, n, hits_prime), event.bet.mean_psi, claim.at(level), alpha)
 
-    return _last_refuted(refuted, float(top), least)
+    if not refuted(max(least, _PRECISION)):
+        return 0.0
+    top = float(claim.grid[-1]) if isinstance(claim, Gaussian) else 1.0
+    low, high = _PRECISION, min(2 * _PRECISION, top)
+    while high < top and refuted(high):
+        low, high = high, min(2 * high, top)
+    return bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
 
 
 def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha: float) -> bool:
@@ -123,16 +128,6 @@ def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha:
         return False
     p = p_value(k, n, other, n, epsilon=epsilon, delta=delta, gamma=0.01 * alpha)
     return p <= 0.97 * alpha  # the rest covers the gaps of the grid of the exact test
-
-
-def _last_refuted(refuted: Callable[[float], bool], top: float, least: float) -> float:
-    """Return the last of the rising levels before the first that is not refuted."""
-    if not refuted(max(least, _PRECISION)):
-        return 0.0
-    low, high = _PRECISION, min(2 * _PRECISION, top)
-    while high < top and refuted(high):
-        low, high = high, min(2 * high, top)
-    return bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
 
 
 def lower_bound(

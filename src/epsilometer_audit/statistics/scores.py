@@ -50,8 +50,39 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
-    formula = _learned(x[:ROWS], x_prime[:ROWS], suspects(x, x_prime, entries))
-    return None if formula is None else View("learned", formula=formula)
+    entries = suspects(x, x_prime, entries)
+    x, x_prime = x[:ROWS], x_prime[:ROWS]
+    both = np.concatenate([x, x_prime])
+    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
+    kept = np.flatnonzero(scales > 0)
+    if kept.size < 2:
+        return None
+    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
+    chosen = tuple(entries[i] for i in kept.tolist())
+    columns = standardised(both, chosen, *units)
+    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
+    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += _strongest(columns, len(x))
+    features = np.column_stack([product(columns, factors) for factors in terms])
+    spread = features.std(axis=0)
+    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
+    if not terms:
+        return None
+    features, spread = features[:, spread > 0], spread[spread > 0]
+    weights = _weights((features - features.mean(axis=0)) / spread, len(x)) / spread
+    return _view(chosen, units, terms, weights)
+
+
+def _view(
+    chosen: tuple[int, ...],
+    units: tuple[tuple[float, ...], tuple[float, ...]],
+    terms: Sequence[tuple[int, ...]],
+    weights: Floats,
+) -> View:
+    """Return the score of entries with weights in few digits."""
+    rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
+    kept = tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight)
+    return View("learned", formula=Formula(chosen, *units, kept))
 
 
 def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -64,13 +95,10 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     kept = [i for i, scale in enumerate(scales) if scale > 0]
     if len(kept) < 2:
         return None
-    parts = kept, centres[kept].tolist(), scales[kept].tolist()
-    means = [np.mean(standardised(side, *parts), axis=1) for side in sides]
-    weights = [float(f"{weight:.{_DIGITS}g}") for weight in means[0] - means[1]]
-    terms = tuple(((i,), weight) for i, weight in enumerate(weights))
-    chosen = tuple(entries[i] for i in kept)
-    formula = Formula(chosen, tuple(parts[1]), tuple(parts[2]), terms)
-    return View("learned", formula=formula)
+    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
+    means = [np.mean(standardised(side, kept, *units), axis=1) for side in sides]
+    terms = [(i,) for i in range(len(kept))]
+    return _view(tuple(entries[i] for i in kept), units, terms, means[0] - means[1])
 
 
 def suspects(
@@ -121,34 +149,6 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:4]:
         if doubts > 3.0:
             yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
-
-
-def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
-    """Return the score of a logistic regression; None unless two entries vary."""
-    both = np.concatenate([x, x_prime])
-    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
-    kept = np.flatnonzero(scales > 0)
-    if kept.size < 2:
-        return None
-    chosen = tuple(entries[i] for i in kept.tolist())
-    columns = standardised(both, chosen, centres[kept].tolist(), scales[kept].tolist())
-    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
-    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
-    terms += _strongest(columns, len(x))
-    features = np.column_stack([product(columns, factors) for factors in terms])
-    spread = features.std(axis=0)
-    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
-    if not terms:
-        return None
-    features, spread = features[:, spread > 0], spread[spread > 0]
-    weights = _weights((features - features.mean(axis=0)) / spread, len(x))
-    rounded = [float(f"{w:.{_DIGITS}g}") for w in (weights / spread).tolist()]
-    return Formula(
-        chosen,
-        tuple(centres[kept].tolist()),
-        tuple(scales[kept].tolist()),
-        tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight),
-    )
 
 
 @np.errstate(over="ignore")  # a spread may be infinite
