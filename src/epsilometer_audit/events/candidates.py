@@ -296,7 +296,7 @@ class Numbers(Cells):
         ranges = []
         for a, b in zip(turns[::2], turns[1::2], strict=True):
             start = None if a == 0 else self.starts[a - 1].item()
-            end = None if b == self._size else _before(self.starts[b - 1]).item()
+            end = None if b == self._size else _next(self.starts[b - 1], -1).item()
             ranges.append((start, end))
         return Event(tuple(ranges), missing, self.view)
 
@@ -312,24 +312,17 @@ def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: 
     atoms = np.flatnonzero(times >= max(_REPEATS, total * (_RARE if tails else _COMMON)))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))
+    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _next(distinct[atoms], 1)]))
     return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
 
 
-def _after(values: Sample) -> Sample:
-    """Return the next larger numbers."""
+def _next(values: Any, way: int) -> Any:
+    """Return the next larger numbers, or the next smaller ones if ``way`` is -1."""
     if np.issubdtype(values.dtype, np.integer):
-        return np.asarray(values + (values < np.iinfo(values.dtype).max), values.dtype)
+        end = np.iinfo(values.dtype).max if way > 0 else np.iinfo(values.dtype).min
+        return np.asarray(values + way * (values != end), values.dtype)
     with np.errstate(over="ignore"):  # it may be infinite
-        return np.asarray(np.nextafter(values, np.inf))
-
-
-def _before(value: Any) -> Any:
-    """Return the next smaller number."""
-    if np.issubdtype(value.dtype, np.integer):
-        return value - 1
-    with np.errstate(over="ignore"):  # it may be infinite
-        return np.nextafter(value, -np.inf)
+        return np.asarray(np.nextafter(values, way * np.inf))
 
 
 class Values(Cells):

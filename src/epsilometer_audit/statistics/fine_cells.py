@@ -73,7 +73,8 @@ def _doubtful(
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
     # of a real, a modulus needs 44 of 53 bits
     least = max(0 if exact else largest * 2.0**-44, spread * _COARSE * as_reals)
-    divisors = {_common_divisor(side) for side in few} if whole else set()
+    apart = [np.abs(np.diff(side)).astype(np.int64) for side in few if whole]
+    divisors = {float(np.gcd.reduce(differences)) for differences in apart}
     common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
     doubts: dict[float, float] = {}
     for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
@@ -129,11 +130,6 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
 def _finite(side: Sample) -> Floats:
     reals = side.astype(np.float64)
     return reals[np.abs(reals) < _LARGE]
-
-
-def _common_divisor(side: Floats) -> float:
-    """Return the greatest common divisor of differences of whole numbers below 2^53."""
-    return float(np.gcd.reduce(np.abs(np.diff(side)).astype(np.int64)))
 
 
 # --- the lowest bit -------------------------------------------------------------------------------

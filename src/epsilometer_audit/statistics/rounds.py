@@ -157,9 +157,8 @@ class Evidence:
             step = {}
             for pair, fresh in outputs.items():
                 growth = self._portfolios[claim, pair].record(*fresh, blocks)
-                placed = []
-                if pair in bets:
-                    placed = bets[pair].on(fresh, claim, blocks, ahead, pasts[pair])
+                of, past = bets.get(pair), pasts[pair]
+                placed = of.on(fresh, claim, blocks, ahead, past=past) if of else ()
                 step[pair] = PairBets(placed, growth)
             wealth.record(step)
 
@@ -300,12 +299,10 @@ class _Learned:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
-    def on(
-        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int, past: int
-    ) -> list[PlacedBet]:
+    def on(self, raw: tuple[Any, Any], claim: Claim, *of: Any, past: int) -> list[PlacedBet]:
         """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
-        fresh, more = (self.layout.encode(raw[0]), self.layout.encode(raw[1])), (sizes, ahead)
-        return [b.on(fresh, *more, layout=self.layout, past=past) for b in self.bets[claim]]
+        fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
+        return [b.on(fresh, *of, layout=self.layout, past=past) for b in self.bets[claim]]
 
 
 def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
