@@ -29,12 +29,12 @@ for a test that is repeated with more draws after a look at the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
@@ -150,23 +150,20 @@ def lower_bound(
     >>> round(lower_bound(1000, 1000, 0, 1000), 2)  # no noise at all
     5.8
     """
-    k, n, k_prime, m = _counts(hits, draws, hits_prime, draws_prime)
     checks.between_0_and_1("alpha", alpha)
-    _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
-    gamma = _GAMMA * alpha
-    limit = _upper_limit(k_prime, m, gamma)
+    counts = hits, draws, hits_prime, draws_prime
+    worst_tail = _worst_tail(*counts, delta, _GAMMA * alpha)
+    allowed = (1 - _GAMMA - _BETWEEN) * alpha
 
     def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
-        scale, allowed = math.exp(epsilon), (1 - _GAMMA - _BETWEEN) * alpha
-        worst = _worst_tail(k, n, k_prime, m, scale, delta, limit, allowed, everywhere, work)
-        return bool(worst <= allowed)
+        return worst_tail(epsilon, allowed, everywhere) <= allowed
 
     # the first guess tests likely q only: it is too high, and costs a tenth
-    everywhere = max(n, m) <= _FEW
-    if k <= delta * n or not refuted(least, everywhere=everywhere):
+    everywhere = max(draws, draws_prime) <= _FEW
+    if hits <= delta * draws or not refuted(least, everywhere=everywhere):
         return 0.0
-    observed = math.log(max(k / n - delta, 1 / n)) - math.log(max(k_prime, 0.01) / m)
+    share, share_prime = hits / draws - delta, max(hits_prime, 0.01) / draws_prime
+    observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
     low = 0.0
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
@@ -201,60 +198,44 @@ def p_value(
     Counts are as in `lower_bound`; ``gamma`` is the share for the limit of q. Raise `ArgumentError`
     for epsilon below 0 or above 700.
     """
-    k, n, k_prime, m = _counts(hits, draws, hits_prime, draws_prime)
     if not 0 <= checks.real("epsilon", epsilon) <= _LARGEST:
         raise ArgumentError("epsilon", f"must lie in [0, {_LARGEST:g}], got {epsilon!r}")
-    _check_delta(delta)
-    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
-    limit = _upper_limit(k_prime, m, checks.between_0_and_1("gamma", gamma))
-    worst = _worst_tail(k, n, k_prime, m, math.exp(epsilon), delta, limit, 1.0, True, work)
-    return float(min(worst + gamma, 1.0))
-
-
-def _counts(hits: int, draws: int, hits_prime: int, draws_prime: int) -> tuple[int, int, int, int]:
-    k, n, k_prime, m = (int(count) for count in (hits, draws, hits_prime, draws_prime))
-    if not (0 <= k <= n and 0 <= k_prime <= m and min(n, m) > 0):
-        raise ArgumentError("hits", f"must be 0 to draws, got {k} of {n} and {k_prime} of {m}")
-    return k, n, k_prime, m
-
-
-def _check_delta(delta: float) -> None:
-    if not 0 <= checks.real("delta", delta) < 1:
-        raise ArgumentError("delta", f"must lie in [0, 1), got {delta!r}")
-
-
-def _upper_limit(k: int, n: int, gamma: float) -> float:
-    """Return Clopper and Pearson's upper limit at 1 - gamma."""
-    from scipy.special import betaincinv
-
-    return 1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - gamma))
+    checks.between_0_and_1("gamma", gamma)
+    tail = _worst_tail(hits, draws, hits_prime, draws_prime, delta, gamma)
+    return min(tail(epsilon, 1.0, True) + gamma, 1.0)
 
 
 def _worst_tail(
-    k: int,
-    n: int,
-    k_prime: int,
-    m: int,
-    scale: float,
-    delta: float,
-    limit: float,
-    allowed: float,
-    everywhere: bool,
-    work: tuple[Floats, Floats, Counts],
-) -> float:
-    """Return the largest tail over q up to its limit, or the first above ``allowed``."""
-    largest = min((1.0 - delta) / scale, 1.0)
-    likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
-    spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
-    values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
-    if everywhere:
-        even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
-        evenly = limit * np.arange(1, even + 1) / even
-        near = largest * (1.0 - _HALVES), limit / even * _HALVES
-        values = np.concatenate([values, evenly, *near])
-    work[2].fill(-1)
-    limit = min(limit, largest)
-    return float(_tails(k, n, k_prime, m, scale, delta, values, limit, allowed, *work))
+    k: int, n: int, k_prime: int, m: int, delta: float, gamma: float
+) -> Callable[[float, float, bool], float]:
+    """Return the largest tail over q of a claim, or the first above the one that is allowed."""
+    from scipy.special import betaincinv
+
+    k, n, k_prime, m = (int(count) for count in (k, n, k_prime, m))
+    if not (0 <= k <= n and 0 <= k_prime <= m and min(n, m) > 0):
+        raise ArgumentError("hits", f"must be 0 to draws, got {k} of {n} and {k_prime} of {m}")
+    if not 0 <= checks.real("delta", delta) < 1:
+        raise ArgumentError("delta", f"must lie in [0, 1), got {delta!r}")
+    # Clopper and Pearson's upper limit of q
+    limit = 1.0 if k_prime == m else float(betaincinv(k_prime + 1, m - k_prime, 1 - gamma))
+    work = np.empty(n + 1), np.empty(m + 1), np.empty(m + 1, np.int64)
+
+    def tail(epsilon: float, allowed: float, everywhere: bool) -> float:
+        scale = math.exp(epsilon)
+        largest = min((1.0 - delta) / scale, 1.0)
+        likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
+        spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
+        values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
+        if everywhere:  # also evenly, and ever closer to 0 and to P(S) = 1, where tails change most
+            even = _EVEN * int(min(math.sqrt(max(n / m, m / n)), 64.0))
+            evenly = limit * np.arange(1, even + 1) / even
+            near = largest * (1.0 - _HALVES), limit / even * _HALVES
+            values = np.concatenate([values, evenly, *near])
+        work[2].fill(-1)
+        most = min(limit, largest)
+        return float(_tails(k, n, k_prime, m, scale, delta, values, most, allowed, *work))
+
+    return tail
 
 
 @compiled
