@@ -11,25 +11,40 @@ from epsilometer_audit.events.candidates import FOLDS, fifths
 from epsilometer_audit.events.events import Event, Table, View, row_codes
 from tests.unit.written_events import again
 
-
-def test_ranges_are_closed_and_open_ends_have_none():
-    event = again(Event(((None, -1.0), (0.5, 2.0))))
-    draws = np.array([-5.0, -1.0, np.nextafter(-1.0, 0), 0.5, 1.9, 2.0, 2.1, math.nan, -math.inf])
-    assert event.holds(draws).tolist() == [1, 1, 0, 1, 1, 1, 0, 0, 1]
-    assert Event(((None, None),)).holds(draws[:7]).all()
-
-
-def test_infinite_ends_survive_a_file():
-    event = again(Event(((-math.inf, -math.inf), (1.0, math.inf))))
-    draws = np.array([-math.inf, 0.0, 2.0, math.inf])
-    assert event.holds(draws).tolist() == [True, False, True, True]
+NAN, INF = math.nan, math.inf
+SCORE = View(
+    "score",
+    tables=(
+        Table((0,), ((0.0,),), (-1.0, 2.0, 5.0)),
+        Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0)),
+    ),
+)
+ROWS = View("row", rows=((1, 1), (7, 7)))
 
 
-def test_no_ranges_hold_missing_numbers_only():
-    draws = np.array([1.0, math.nan])
-    assert again(Event(())).holds(draws).tolist() == [False, False]
-    assert again(Event((), missing=True)).holds(draws).tolist() == [False, True]
-    assert Event((), missing=True).holds(np.array([1, 2])).tolist() == [False, False]
+@pytest.mark.parametrize(
+    ("event", "outputs", "inside"),
+    [
+        (Event(((None, -1.0), (0.5, 2.0))), [-5, -1, np.nextafter(-1.0, 0), 0.5, 2, 2.1, NAN, -INF],
+         [1, 1, 0, 1, 1, 0, 0, 1]),
+        (Event(((None, None),)), [-INF, 0.0, INF], [1, 1, 1]),
+        (Event(((-INF, -INF), (1.0, INF))), [-INF, 0.0, 2.0, INF], [1, 0, 1, 1]),
+        (Event(()), [1.0, NAN], [0, 0]),
+        (Event((), missing=True), [1.0, NAN], [0, 1]),
+        (Event((), missing=True), [1, 2], [0, 0]),
+        (Event(((4.0, None),), view=View("entry", 1)), [[0.0, 9.0], [5.0, 1.0]], [1, 0]),
+        (Event(((1, 1),), view=View("bit", 2)), [0b0101, 0b0010], [1, 0]),
+        (Event(((1, 1),), view=ROWS), [[0, 1], [1, 1], [1, 0]], [0, 1, 0]),
+        (Event(((3.0, 4.0),), view=SCORE), [[-1, 0], [0, 1.5], [1, 2], [NAN, NAN]], [0, 1, 0, 0]),
+    ],
+)  # fmt: skip
+def test_an_event_holds_the_outputs_of_its_closed_ranges(event, outputs, inside):
+    assert again(event).holds(np.array(outputs)).tolist() == [bool(each) for each in inside]
+
+
+def test_a_score_adds_up_over_the_entries():
+    outputs = np.array([[-1.0, 0.0], [0.0, 1.5], [1.0, 2.0], [NAN, NAN]])
+    assert SCORE.of(outputs).tolist() == [-1.0, 3.0, 5.0, 5.0]
 
 
 def test_whole_numbers_beyond_2_to_the_53_stay_apart():
@@ -40,24 +55,6 @@ def test_whole_numbers_beyond_2_to_the_53_stay_apart():
     assert everything.holds(np.array([limits.min, 0, limits.max])).all()
     # beyond the outputs' type
     assert Event(((2**40, None),)).holds(np.array([5], np.int32)).tolist() == [False]
-
-
-def test_entries_bits_and_rows():
-    vectors = np.array([[0.0, 9.0], [5.0, 1.0]])
-    assert again(Event(((4.0, None),), view=View("entry", 1))).holds(vectors).tolist() == [1, 0]
-    bits = np.array([0b0101, 0b0010])
-    assert again(Event(((1, 1),), view=View("bit", 2))).holds(bits).tolist() == [True, False]
-    rows = np.array([[0, 1], [1, 1], [1, 0]], np.int32)
-    event = again(Event(((1, 1),), view=View("row", rows=((1, 1), (7, 7)))))
-    assert event.holds(rows).tolist() == [False, True, False]
-
-
-def test_a_score_adds_up_over_the_entries():
-    first = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
-    view = View("score", tables=(first, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
-    outputs = np.array([[-1.0, 0.0], [0.0, 1.5], [1.0, 2.0], [math.nan, math.nan]])
-    assert view.of(outputs).tolist() == [-1.0, 3.0, 5.0, 5.0]
-    assert again(Event(((3.0, 4.0),), view=view)).holds(outputs).tolist() == [0, 1, 0, 0]
 
 
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3), min_size=1))
