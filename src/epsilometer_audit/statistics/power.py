@@ -208,7 +208,7 @@ def samples_needed(
     beyond, it uses the formula for the smallest detectable level of verdicts.
 
     >>> from epsilometer_audit.statistics.claims import pure
-    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
+    >>> 90 < samples_needed(pure(1.0), detect=2.0) < 160
     True
 
     Parameters
