@@ -177,7 +177,7 @@ AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
 @pytest.mark.parametrize("name", AT_THE_LEVEL)
 def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
     claim, law = AT_THE_LEVEL[name]
-    assert seldom(lambda seed: evidence_of(law, claim, 2000, seed, alpha=0.2).refuted(), 0.2)
+    assert seldom(lambda seed: evidence_of(law, claim, 1000, seed, alpha=0.2).refuted(), 0.2)
 
 
 def evidence_of(
@@ -261,8 +261,8 @@ def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
 
 @pytest.fixture
 def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A forecast from 28 simulated audits; tests/unit/test_forecasts.py has all 132."""
-    monkeypatch.setattr(power, "_RUNS", (12, 16))
+    """A forecast from 20 simulated audits; tests/unit/test_forecasts.py has all 132."""
+    monkeypatch.setattr(power, "_RUNS", (8, 12))
 
 
 @pytest.mark.usefixtures("few_runs")

@@ -43,7 +43,7 @@ def test_a_curve_that_holds_is_refuted_with_probability_alpha_at_most(name):
     mechanism, claim = CURVES[name]
 
     def wrong(seed):
-        return audited(mechanism, claim, 600, seed, alpha=0.1).verdict == "violated"
+        return audited(mechanism, claim, 400, seed, alpha=0.1).verdict == "violated"
 
     assert seldom(wrong, 0.1)
 
