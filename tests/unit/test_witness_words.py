@@ -176,7 +176,7 @@ def holds(witness, output):
 )
 def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
     mechanism, claim = LEAKS[leak]
-    verdict = audited(mechanism, claim, 2500, stop=stop)
+    verdict = audited(mechanism, claim, 2000, stop=stop)
     assert verdict.verdict == "violated"
     witness = json.loads(verdict.to_json())["witness"]
     sides, rng = map(int, verdict.direction.split(" against ")), np.random.default_rng(99)
