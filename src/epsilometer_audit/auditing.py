@@ -391,9 +391,7 @@ def _sharpened(
     layout = layout_of(*before[0], *before[1], as_reals=question.as_reals)
     x, x_prime = (layout.encode_all(batches) for batches in before)
     draws, alpha = len(sides[0][-1]), question.alpha * wealth.share * _SHARPENING
-    _, bets = fixed.choose(
-        [(x, x_prime)], claim, draws, alpha, [layout], as_reals=question.as_reals
-    )
+    _, bets = fixed.choose([(x, x_prime, layout)], claim, draws, alpha)
     fresh = layout.encode(sides[0][-1]), layout.encode(sides[1][-1])
     sharp = _confirmed(layout, (x, x_prime), fresh, bets, claim, alpha)
     return sharp if sharp[0] > bound else (bound, None, None)
@@ -434,19 +432,17 @@ def _exact(
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     past = [
-        (layout.encode(x), layout.encode(y))
+        (layout.encode(x), layout.encode(y), layout)
         for layout, ([x], [y]) in zip(layouts, outputs, strict=True)
     ]
-    pair, bets = fixed.choose(
-        past, claim, rest, question.alpha, layouts, as_reals=question.as_reals
-    )
+    pair, bets = fixed.choose(past, claim, rest, question.alpha)
     layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
         return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    lower, best, witness = _confirmed(layout, past[pair], fresh, bets, claim, question.alpha)
+    lower, best, witness = _confirmed(layout, past[pair][:2], fresh, bets, claim, question.alpha)
     bounds = [answer.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)

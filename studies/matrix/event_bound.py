@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from epsilometer.arrays import Sample
 from epsilometer_audit.events.choosing import best, cells_of_views
-from epsilometer_audit.statistics.berger_boos import lower_bound
+from epsilometer_audit.statistics.exact_test import lower_bound
 
 CHOOSING = 0.3  # share of the draws
 _CELLS = 64  # between quantiles of both sides

@@ -227,8 +227,8 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     """Return the bound of the exact test: some draws choose events, and the others confirm them."""
     past, fresh = pair.split(fixed.CHOOSING)
     layout = layout_of(*past, as_reals=True)
-    chosen = [(layout.encode(past[0]), layout.encode(past[1]))]
-    _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA, [layout], as_reals=True)
+    chosen = [(layout.encode(past[0]), layout.encode(past[1]), layout)]
+    _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA)
     counted = fixed.count(bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
     return fixed.largest_bound(counted, claim, _ALPHA)[0]
 

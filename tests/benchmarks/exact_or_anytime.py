@@ -6,14 +6,17 @@ mechanisms whose level is spread over outputs in different ways.
 
 from __future__ import annotations
 
+from itertools import product
 from statistics import median
 from typing import Any
 
 import numpy as np
+from tests.benchmarks.scripts import head, line
+from tests.unit.audits import audited
 
 import epsilometer_audit as ea
 
-SEEDS, DRAWS = range(5), (2_000, 20_000, 100_000)
+SEEDS, DRAWS = 5, (2_000, 20_000, 100_000)
 Rng = np.random.Generator
 
 
@@ -50,19 +53,15 @@ CASES = {
 
 def main() -> None:
     """Print the table."""
-    heads = [f"{n:,} {test}" for n in DRAWS for test in ("exact", "anytime")]
-    print("", "mechanism", *heads, sep=" | ")
+    head("the level is" + "".join(f"|{n:,} exact|anytime" for n in DRAWS))
     for title, (mechanism, claim) in CASES.items():
         cells = []
-        for n in DRAWS:
-            for method in ("exact", "anytime"):
-                options: Any = {"samples": n, "method": method, "as_reals": True}
-                audits = (
-                    ea.audit(mechanism, [(0, 1)], claim, seed=s, check_sampler=False, **options)
-                    for s in SEEDS
-                )
-                cells.append(f"{median(verdict.bound or 0.0 for verdict in audits):.3g}")
-        print("", title, *cells, sep=" | ", flush=True)
+        for samples, method in product(DRAWS, ("exact", "anytime")):
+            audits = (
+                audited(mechanism, claim, samples, seed, method=method) for seed in range(SEEDS)
+            )
+            cells.append(f"{median(verdict.bound or 0.0 for verdict in audits):.3g}")
+        line(title, *cells)
 
 
 if __name__ == "__main__":

@@ -232,40 +232,27 @@ def _above() -> float:
 
 HIGH, LOW = [1.0, 1, 1, 1, 1, 1], [2.0, 0, 0, 0, 0, 0]
 ONE = [(0, 1)]
+TEN = {f"{i}": (i, i + 1) for i in range(10)}
+DOMAIN = ea.domain({"values": [0, 50], "whole": True, "distance": 1})
+RENYI = ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)})
+DISCRETE = ea.approximate(0.5, _discrete_gaussian_delta(0.5))
+GROUPS = [({"a": 5}, {"a": 5, "b": 1})]
+VECTORS = [([0.0] * 5, [0.6, 0, 0.8, 0, 0])]
+WALKS = [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)]
 HONEST: dict[str, Case] = {
-    "geometric, a domain": (
-        geometric,
-        ea.domain({"values": [0, 50], "whole": True, "distance": 1}),
-        ea.pure(1.0),
-    ),
-    "geometric of scale 100, Rényi": (
-        wide_geometric,
-        ONE,
-        ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)}),
-    ),
-    "discrete Gaussian": (
-        discrete_gaussian,
-        ONE,
-        ea.approximate(0.5, _discrete_gaussian_delta(0.5)),
-    ),
+    "geometric, a domain": (geometric, DOMAIN, ea.pure(1.0)),
+    "geometric of scale 100, Rényi": (wide_geometric, ONE, RENYI),
+    "discrete Gaussian": (discrete_gaussian, ONE, DISCRETE),
     "randomised response": (response, ONE, ea.pure(1.0)),
     "randomised response, words": (words, [(0, 1), (1, 2), (2, 3)], ea.pure(1.0)),
     "randomised response, ten bits": (bits, [([0] * 10, [1] + [0] * 9)], ea.pure(1.0)),
-    "Laplace on a grid, ten pairs": (
-        laplace_on_a_grid,
-        {f"{i}": (i, i + 1) for i in range(10)},
-        ea.pure(1.0),
-    ),
+    "Laplace on a grid, ten pairs": (laplace_on_a_grid, TEN, ea.pure(1.0)),
     "Gaussian on a grid, zCDP": (gaussian_on_a_grid, ONE, ea.zcdp(0.5)),
     "Laplace far from 0": (far_laplace, ONE, ea.pure(1.0)),
     "Snapping": (snapping, [(0, 1), (3, 4)], ea.pure(1.0)),
     "Laplace, clamped": (clamped, ONE, ea.pure(1.0)),
     "None where few": (sometimes_none, [(3, 4)], ea.pure(1.0)),
-    "mappings above a threshold": (
-        counts_above,
-        [({"a": 5}, {"a": 5, "b": 1})],
-        ea.approximate(1.0, _above()),
-    ),
+    "mappings above a threshold": (counts_above, GROUPS, ea.approximate(1.0, _above())),
     "lists of varying length": (lists, [(3, 4)], ea.pure(1.0)),
     "noisy max": (noisy_max, ONE, ea.pure(_softmax_level(*UTILITIES.values()))),
     "exponential mechanism, words": (
@@ -274,7 +261,7 @@ HONEST: dict[str, Case] = {
         ea.pure(_softmax_level(HIGH, LOW)),
     ),
     "subsampled": (subsampled, [([], [1])], ea.pure(math.log1p(SHARE * math.expm1(1.0)))),
-    "Gaussian vectors, GDP": (gaussian_vector, [([0.0] * 5, [0.6, 0, 0.8, 0, 0])], ea.gdp(1.0)),
+    "Gaussian vectors, GDP": (gaussian_vector, VECTORS, ea.gdp(1.0)),
     "sets": (sets, [(["a", "c"], ["a"])], ea.pure(1.0)),
     "failures": (failing, ONE, ea.pure(1.0)),
     "labels": (series, ONE, ea.pure(1.0)),
@@ -284,7 +271,7 @@ HONEST: dict[str, Case] = {
     "dates": (dates, ONE, ea.pure(1.0)),
     "messages of failures": (messages, ONE, ea.pure(1.0)),
     "a sum beside its part": (sum_with_its_part, ONE, ea.pure(1.0)),
-    "random walk, GDP": (random_walk, [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)], ea.gdp(1.0)),
+    "random walk, GDP": (random_walk, WALKS, ea.gdp(1.0)),
     "bytes": (packed, [(0, 10)], ea.pure(1.0)),
     "types of numbers": (types, ONE, ea.pure(1.0)),
 }

@@ -308,24 +308,20 @@ def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float
 
 def main() -> int:
     chosen = parsed(__doc__, "honest", runs=10)
-    names, runs, missed = [name for name in LEAKS if chosen.only in name], chosen.runs, 0
+    runs, missed = chosen.runs, 0
     head("what leaks|claim|draws|audit|simple tester|runs" + "|refuted" * chosen.honest)
     with ProcessPoolExecutor(chosen.cores) as pool:
-        for name in names:
+        for name, leak in LEAKS.items():
+            if chosen.only not in name:
+                continue
             each = partial(audited, name, honest=chosen.honest)
-            bounds, simple, refuted = zip(*pool.map(each, range(runs)), strict=True)
-            enough = sum(b >= ENOUGH * s for b, s in zip(bounds, simple, strict=True))
-            leak = LEAKS[name]
-            cells = [name, leak.claim.text(), f"{leak.draws:,}", *map(np.median, (bounds, simple))]
-            share = sum(refuted) / runs
-            line(
-                *cells[:3], *map(float, cells[3:]), f"{enough} of {runs}", *[share] * chosen.honest
-            )
-            missed += (
-                share > ALPHA + 3 * math.sqrt(ALPHA / runs)
-                if chosen.honest
-                else enough < 0.9 * runs
-            )
+            bounds, simple, refuted = map(np.array, zip(*pool.map(each, range(runs)), strict=True))
+            enough, share = int((bounds >= ENOUGH * simple).sum()), [float(refuted.mean())]
+            of = [name, leak.claim.text(), f"{leak.draws:,}"]
+            medians = float(np.median(bounds)), float(np.median(simple))
+            line(*of, *medians, f"{enough} of {runs}", *share * chosen.honest)
+            often = share[0] > ALPHA + 3 * math.sqrt(ALPHA / runs)
+            missed += often if chosen.honest else enough < 0.9 * runs
     return int(missed > 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import power
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
@@ -40,6 +43,7 @@ from epsilometer_audit.statistics.rounds import (
     successive,
 )
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
+from tests.unit.audits import seldom
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
@@ -49,12 +53,13 @@ def level_of(claim: Claim, p: Floats, q: Floats, order: float) -> float:
     """The exact level of a kind of claim for two laws, from x to x'."""
     ratio = np.log(p / q)
     if isinstance(claim, Pure):
-        low, high = 0.0, float(ratio.max()) + 1e-9
-        while high - low > 1e-12:
-            middle = (low + high) / 2
-            excess = np.maximum(p - math.exp(middle) * q, 0).sum() - claim.delta
-            low, high = (middle, high) if excess > 0 else (low, middle)
-        return high
+        delta = Delta(0.0, claim.delta)
+        return bisected(
+            lambda e: level_of(replace(delta, epsilon=e), p, q, order) > claim.delta,
+            0.0,
+            float(ratio.max()) + 1e-9,
+            1e-12,
+        )[1]
     if isinstance(claim, Delta):
         return float(np.maximum(p - math.exp(claim.epsilon) * q, 0).sum())
     if isinstance(claim, Gaussian):
@@ -157,12 +162,13 @@ def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
     return rng.normal(side, 1, n)
 
 
-AT_THE_LEVEL: dict[str, tuple[Claim, Callable[..., Any]]] = {
+AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
     "pure, Laplace": (pure(0.5), laplace(0.5)),
     "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), coin),
     "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
     "GDP": (gdp(1.0), gaussian),
     "Rényi 2": (Renyi(2, 1.0), gaussian),
+    "Rényi 2 and 4": (renyi({2: 1.0, 4: 2.0}), gaussian),
     "zCDP": (zcdp(0.5), gaussian),
     "identical": (pure(0.001), laplace(0.0)),
 }
@@ -170,23 +176,8 @@ AT_THE_LEVEL: dict[str, tuple[Claim, Callable[..., Any]]] = {
 
 @pytest.mark.parametrize("name", AT_THE_LEVEL)
 def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
-    """60 seeds at alpha = .2: more than 22 would be refuted with probability .0006.
-
-    The first 12 do where no more than 2 of them are refuted: with probability .08 of a claim that
-    is refuted in .4 of audits, and .02 of one that is in half of them.
-    """
     claim, law = AT_THE_LEVEL[name]
-    assert refuted_at_most(22, lambda seed: evidence_of(law, claim, 2000, seed, alpha=0.2), 60)
-
-
-def refuted_at_most(most: int, evidence: Callable[[int], Evidence], seeds: int) -> bool:
-    """Tell whether so many of the seeds refute at most; the first 12 do if 2 of them or fewer."""
-    refuted = 0
-    for seed in range(seeds):
-        refuted += evidence(seed).refuted()
-        if seed == 11 and refuted <= 2:
-            return True
-    return refuted <= most
+    assert seldom(lambda seed: evidence_of(law, claim, 600, seed, alpha=0.2).refuted(), 0.2)
 
 
 def evidence_of(
@@ -205,23 +196,17 @@ def evidence_of(
     [
         (pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
         (gdp(0.1), gaussian, 1.0, 0.93, 20_000),
-        (Renyi(2, 0.1), gaussian, 1.0, 0.77, 20_000),
-        (Concentrated(0.1), gaussian, 0.5, 0.4, 20_000),
-        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.2, 50_000),
+        (Renyi(2, 0.1), gaussian, 1.0, 0.7, 20_000),
+        (Concentrated(0.1), gaussian, 0.5, 0.38, 10_000),
+        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.18, 10_000),
         (Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
     ],
 )
 def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least, draws):
-    """Medians of five runs, of delta where it is claimed; at most one of them above the level."""
-    bounds = [[*evidence_of(law, claim, draws, seed).bounds().values()][-1] for seed in range(5)]
+    """Medians of three runs, of delta where it is claimed; at most one of them above the level."""
+    bounds = [[*evidence_of(law, claim, draws, seed).bounds().values()][-1] for seed in range(3)]
     assert least < np.median(bounds) < level
     assert sum(bound > level for bound in bounds) <= 1
-
-
-def test_several_orders_hold_together():
-    """At alpha = .2 no order's bound is above its level more often than chance would have it."""
-    claim = renyi({2: 1.0, 4: 2.0})
-    assert refuted_at_most(16, lambda seed: evidence_of(gaussian, claim, 2000, seed, alpha=0.2), 40)
 
 
 def test_the_worst_pair_is_followed():
@@ -252,14 +237,15 @@ def test_the_worst_pair_is_followed():
 )
 def test_the_exact_test_is_near_the_level_and_below_it(claim, law, level, least):
     bounds = []
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        past = [(law(0, 10_000, rng), law(1, 10_000, rng))]
+        x, x_prime = law(0, 10_000, rng), law(1, 10_000, rng)
+        past = [(x, x_prime, layout_of(x, x_prime, as_reals=True))]
         _, bets = choose(past, claim, 40_000, 0.05)
         fresh = law(0, 40_000, rng), law(1, 40_000, rng)
         bounds.append(largest_bound(count(bets, fresh), claim, 0.05)[0])
     assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 2
+    assert sum(bound > level for bound in bounds) <= 1
 
 
 def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
@@ -275,8 +261,8 @@ def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
 
 @pytest.fixture
 def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A forecast from 28 simulated audits; tests/unit/test_forecasts.py has all 132."""
-    monkeypatch.setattr(power, "_RUNS", (12, 16))
+    """A forecast from 20 simulated audits; tests/unit/test_forecasts.py has all 132."""
+    monkeypatch.setattr(power, "_RUNS", (8, 12))
 
 
 @pytest.mark.usefixtures("few_runs")
@@ -286,12 +272,7 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     Of ten 7 or more are with probability .987, and of one that is found in .4 with .05.
     """
     claim, level = pure(0.5), 1.5
-
-    def rare(side: int, n: int, rng: np.random.Generator) -> Any:
-        z = rng.laplace(0.5 * side, 1, n)
-        z[rng.random(n) < 0.01 * math.exp(level * side)] = 77.0
-        return z
-
+    rare = power.sampler(claim, level, 0.01)
     samples = samples_needed(claim, detect=level, event=0.01)
     assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
 
@@ -312,7 +293,7 @@ def test_only_the_event_of_a_forecast_violates_the_claim(claim):
     ("claim", "easy", "hard"),
     [
         (pure(0.5), {"detect": 1.5}, {"detect": 1.5, "pairs": 4}),
-        *((each, {"detect": 2 * each.level}, {"detect": 1.4 * each.level}) for each in CLAIMS[3:5]),
+        (gdp(1.0), {"detect": 2.0}, {"detect": 1.4}),
     ],
 )
 def test_a_smaller_excess_and_more_pairs_take_more_draws(claim, easy, hard, monkeypatch):

@@ -34,8 +34,18 @@ def drawn(table, curve=None):
     return figure
 
 
-@pytest.mark.parametrize(("builder", "points"), [("dense", 50), ("plain", 0)])
-def test_a_table_has_a_curve_where_its_builder_says_so(builder, points, tmp_path, monkeypatch):
+@style.points("x")
+def alone(table):
+    return drawn(table)
+
+
+@pytest.mark.parametrize(
+    ("builder", "renderer", "points"),
+    [("dense", "drawn", 50), ("plain", "drawn", 0), ("dense", "alone", 50)],
+)
+def test_a_table_has_a_curve_where_its_builder_says_so(
+    builder, renderer, points, tmp_path, monkeypatch
+):
     files = [str(tmp_path / name) for name in ("a.csv", "a.parquet", "curve.parquet")]
     spec = {"identity": IDENTITY, "builder": f"{__name__}:{builder}", "options": {"points": 3}}
     tabulate.run([], *files, spec | {"data": [], "paper": None, "caption": ""})
@@ -43,9 +53,10 @@ def test_a_table_has_a_curve_where_its_builder_says_so(builder, points, tmp_path
     assert len(read_table(files[2], "curve", IDENTITY)) == points
     saved = []
     monkeypatch.setattr(style, "save", lambda figure, *_: saved.append(figure))
-    about = {"identity": IDENTITY, "renderer": f"{__name__}:drawn", "caption": ""}
+    about = {"identity": IDENTITY, "renderer": f"{__name__}:{renderer}", "caption": ""}
     render.run(files[1], files[2], "a.pdf", about)
-    assert saved[0].axes[0].lines[0].get_xdata().size == (points or 3)
+    shown = 3 if renderer == "alone" else points or 3
+    assert saved[0].axes[0].lines[0].get_xdata().size == shown
 
 
 def test_a_curve_of_another_table_is_refused(tmp_path):
@@ -105,22 +116,6 @@ def test_the_neighbours_of_an_exact_curve_are_a_panel_of_their_own(monkeypatch):
     assert low.get_ydata().max() < 0 < high.get_ydata().min()
     assert abs(none.get_ydata()).max() < 1e-12
     assert low.get_xdata().size == 81
-
-
-def test_a_renderer_of_one_argument_gets_the_table_alone(tmp_path, monkeypatch):
-    files = [str(tmp_path / name) for name in ("a.parquet", "curve.parquet")]
-    for file, kind, points in zip(files, ("table", "curve"), (3, 50), strict=True):
-        write_table(pd.DataFrame({"x": range(points)}), file, kind, IDENTITY)
-    saved = []
-    monkeypatch.setattr(style, "save", lambda figure, *_: saved.append(figure))
-    about = {"identity": IDENTITY, "renderer": f"{__name__}:alone", "caption": ""}
-    render.run(*files, "a.pdf", about)
-    assert saved[0].axes[0].lines[0].get_xdata().size == 3
-
-
-@style.points("x")
-def alone(table):
-    return drawn(table)
 
 
 def test_exact_divergences_lie_between_the_orders_of_the_estimates():

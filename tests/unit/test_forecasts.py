@@ -9,8 +9,8 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer_audit import answer
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, Pure, gdp, pure, renyi, zcdp
-from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, gdp, pure, renyi, zcdp
+from epsilometer_audit.statistics.power import detectable, sampler
 from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
 from tests.seeds import FIVE
 
@@ -44,12 +44,9 @@ def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
     for order, low, middle, high in zip(ORDERS, few, more, many, strict=True):
         assert enough < low <= middle <= high, order
         assert high <= np.log(9) if p else high > middle > low, order
-    few, many = (bounds_of(0.0, 1.0, zcdp(0.5), n, seed)[0] for n in (2000, 20_000))
-    assert 3 < few < many
-
-
-def test_an_input_that_is_returned_refutes_a_claim_of_order_20():
-    assert bounds_of(0.0, 1.0, renyi({20: 3.0}), 200_000, 0)[0] > 10
+        assert p or order != 20 or high > 10
+    few, many = (bounds_of(0.0, 1.0, zcdp(0.5), n, seed)[0] for n in (1000, 10_000))
+    assert 2.5 < few < many
 
 
 # --- forecasts ------------------------------------------------------------------------------------
@@ -60,19 +57,15 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
 
     Twelve runs do where 11 of them or more find it: with probability .02 of what is found in .6.
     """
-    hits = 0
+    hits, noise = 0, sampler(claim, level)
     for seed in range(runs):
         if seed == 12 and hits >= 11:
             return hits / 12
-        rng = np.random.default_rng([7, seed])
-        if isinstance(claim, Pure):
-            noise, distance = rng.laplace, level
-        else:
-            order = claim.orders[0] if claim.orders else 1.0
-            noise, distance = rng.normal, np.sqrt(2 * level / order) if claim.orders else level
 
-        def draw(sides: Any, size: int, noise=noise, d=distance) -> Any:
-            return [noise(d * side, 1, size) for _, side in sides]
+        rng = np.random.default_rng([7, seed])
+
+        def draw(sides: Any, size: int, rng: Any = rng) -> Any:
+            return [noise(side, size, rng) for _, side in sides]
 
         evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
         hits += evidence.refuted()

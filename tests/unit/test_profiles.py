@@ -5,13 +5,14 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.statistics.claims import gaussian_deltas
+from tests.unit.audits import audited, seldom
 
 
 def gaussian(x, size, rng):
@@ -37,19 +38,14 @@ CURVES = {  # a claim that just holds, by mechanism
 }
 
 
-def audited(mechanism, claim, samples, seed, **options):
-    options = {"check_sampler": False, "as_reals": True, **options}
-    return ea.audit(mechanism, [(0, 1)], claim, samples=samples, seed=seed, **options)
-
-
 @pytest.mark.parametrize("name", CURVES)
 def test_a_curve_that_holds_is_refuted_with_probability_alpha_at_most(name):
     mechanism, claim = CURVES[name]
-    runs, alpha = 40, 0.2
-    wrong = [
-        audited(mechanism, claim, 600, s, alpha=alpha).verdict == "violated" for s in range(runs)
-    ]
-    assert sum(wrong) <= binom.ppf(0.9999, runs, alpha)
+
+    def wrong(seed):
+        return audited(mechanism, claim, 400, seed, alpha=0.1).verdict == "violated"
+
+    assert seldom(wrong, 0.1)
 
 
 @pytest.mark.parametrize(

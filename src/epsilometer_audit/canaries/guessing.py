@@ -222,12 +222,12 @@ def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> flo
         def stands(mu: float) -> bool:
             return min(rule.p_value_of(Gaussian(mu)) for rule in counted) > alpha
 
-        levels = np.union1d(claim.grid()[1:], claim.mu)
+        levels = np.union1d(claim.grid[1:], claim.mu)
         own = int(np.searchsorted(levels, claim.mu))
         below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
         first = bisect_left(levels, True, below, above, key=stands)
     else:
-        levels = np.union1d(claim.grid()[::_STRIDE], claim.epsilon)
+        levels = np.union1d(claim.grid[::_STRIDE], claim.epsilon)
         p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
         first = int(np.argmax(p > alpha))  # the highest level is never refuted
     return float(levels[first - 1]) if first else -1.0

@@ -20,7 +20,7 @@ from epsilometer_audit.events.events import Event, View, codes_of
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
-_CAUTION = {"half-line": 2.5, "set": 4.0}  # standard deviations
+_CAUTION, _CAUTION_LINE = 4.0, 2.5  # standard deviations, of a set and of a half-line
 _MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
@@ -49,8 +49,8 @@ class Candidate:
     make_event: Callable[[], Event]
 
 
-_Set = tuple[Floats, Floats, Callable[[int], Counts]]
-"""Counts of several sets on x and on x', and a function that returns the cells of the i-th."""
+_Set = tuple[Floats, Floats, Counts, Counts]
+"""Counts of several sets on x and on x', an order of cells, and the sizes of sets: its first."""
 
 
 class Cells(ABC):
@@ -65,11 +65,11 @@ class Cells(ABC):
     """The number of an output that the cells divide."""
 
     def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
-        folds, folds_prime = self.folds = tuple(
+        self.folds = tuple(
             np.stack([np.bincount(side[part], None, size) for part in fifths(side.size)])
             for side in (codes, codes_prime)
         )
-        self._all, self._all_prime = folds.sum(axis=0), folds_prime.sum(axis=0)
+        self._all = tuple(folds.sum(axis=0) for folds in self.folds)
         self._n, self._m = codes.size, codes_prime.size
 
     @abstractmethod
@@ -83,7 +83,7 @@ class Cells(ABC):
     @property
     def size(self) -> int:
         """The number of cells."""
-        return int(self._all.size)
+        return int(self._all[0].size)
 
     def judged(
         self, draws: int, level: Level | None = None, little: float = 0.5
@@ -96,82 +96,62 @@ class Cells(ABC):
         """
         lines = self._half_lines() if self.ordered else []
         kinds = [
-            (sign, _CAUTION[kind], sides[::sign], cells)
+            (sign, caution, sides[::sign], order, sizes)
             for sign, sets in zip((1, -1), self._sets(), strict=True)
-            for kind, of_kind in (("set", sets), ("half-line", lines))
-            for *sides, cells in of_kind
+            for caution, of_kind in ((_CAUTION, sets), (_CAUTION_LINE, lines))
+            for *sides, order, sizes in of_kind
         ]
         if not kinds:
             return []
-        signs, some, sides, cells_of_sets = zip(*kinds, strict=True)
+        signs, some, sides, orders, sizes = zip(*kinds, strict=True)
         hits, others = map(np.concatenate, zip(*sides, strict=True))
-        sizes = [side.size for side, _ in sides]
-        n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], sizes, axis=0).T[:, None]
+        times = [of.size for of in sizes]
+        n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], times, axis=0).T[:, None]
         more = np.array(some) * (1 + _MORE * math.log10(max(self._n, _FEW_DRAWS) / _FEW_DRAWS))
-        cautions = np.stack([np.repeat(more, sizes), np.full(hits.size, little)])
+        cautions = np.stack([np.repeat(more, times), np.full(hits.size, little)])
         levels = expected_level(hits[None], n, others[None], m, draws, cautions, level)
-        ends, chosen = np.cumsum(sizes), []
+        ends, chosen = np.cumsum(times), []
         for i in levels.argmax(axis=1).tolist():
             of = int(np.searchsorted(ends, i, "right"))
-            event = partial(self._event_of, cells_of_sets[of], i - int(ends[of]) + sizes[of])
+            cells = orders[of][: sizes[of][i - ends[of]]]
+            event = partial(self.event, cells)
             chosen.append(Candidate(float(levels[0, i]), float(levels[1, i]), signs[of], event))
         return [each for each in chosen if each.optimistic > _NOTHING]
 
-    def _event_of(self, cells: Callable[[int], Counts], number: int) -> Event:
-        return self.event(cells(number))
-
-    def _ratios(self) -> tuple[Floats, Floats]:
-        """Return the log ratios of cells, by shrinkage ``(s, k)``, and those of other folds."""
-        some = np.array(SHRINKAGES)[:, None] / self._n
-        sides = (self._all, self.folds[0]), (self._all_prime, self.folds[1])
-        whole = [
-            np.log(counts / n + some)
-            for (counts, _), n in zip(sides, (self._n, self._m), strict=True)
-        ]
-        rest = [counts - folds for counts, folds in sides]
-        others = [
-            np.log(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1) + some[:, None])
-            for counts in rest
-        ]
-        return whole[0] - whole[1], others[0] - others[1]
-
     def _sets(self) -> tuple[list[_Set], list[_Set]]:
-        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'.
-
-        Each fold is counted in the order of the cells that the other folds give.
-        """
+        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'."""
         sets: tuple[list[_Set], list[_Set]] = [], []
-        if self.ordered and self._all.size <= 2:
+        if self.ordered and self.size <= 2:
             return sets  # they are half-lines
-        ratios, of_others = (np.concatenate([ratio, -ratio]) for ratio in self._ratios())
+        some = np.array(SHRINKAGES)[:, None] / self._n
+        whole, rest = [], []
+        for folds, counts, n in zip(self.folds, self._all, (self._n, self._m), strict=True):
+            others = counts - folds
+            shares = others / np.maximum(others.sum(axis=1, keepdims=True), 1)
+            whole.append(np.log(counts / n + some))
+            rest.append(np.log(shares + some[:, None]))
+        ratios, of_others = (
+            np.concatenate([ours - theirs, theirs - ours]) for ours, theirs in (whole, rest)
+        )
         orders = np.argsort(-ratios, axis=1, kind="stable")
         first = np.argsort(-of_others, axis=2, kind="stable")
         fold = np.arange(FOLDS)[:, None]
-        sums = [np.cumsum(out[fold, first], axis=2).sum(axis=1) for out in self.folds]
-        for i, (order, likelier, counts, counts_prime) in enumerate(
-            zip(orders, np.count_nonzero(ratios > 1e-12, axis=1).tolist(), *sums, strict=True)
-        ):
+        sums = [np.cumsum(side[fold, first], axis=2).sum(axis=1) for side in self.folds]
+        for i, likelier in enumerate(np.count_nonzero(ratios > 1e-12, axis=1).tolist()):
             if likelier:
-                ranks = _ranks(likelier)
-                sets[2 * i // len(orders)].append(
-                    (
-                        counts[ranks - 1].astype(float),
-                        counts_prime[ranks - 1].astype(float),
-                        lambda i, order=order, ranks=ranks: order[: ranks[i]],  # type: ignore[misc]
-                    )
-                )
+                sizes = _ranks(likelier)
+                ours, theirs = (side[i, sizes - 1].astype(float) for side in sums)
+                sets[2 * i // len(orders)].append((ours, theirs, orders[i], sizes))
         return sets
 
     def _half_lines(self) -> list[_Set]:
         """Return the counts of all half-lines from the left, and from the right."""
-        return [
-            (
-                np.cumsum(self._all[order])[:-1].astype(float),
-                np.cumsum(self._all_prime[order])[:-1].astype(float),
-                lambda i, order=order: order[: i + 1],  # type: ignore[misc]
-            )
-            for order in (np.arange(self._all.size), np.arange(self._all.size)[::-1])
-        ]
+        left, sizes = np.arange(self.size), np.arange(1, self.size)
+        lines = []
+        for order in (left, left[::-1]):
+            ours, theirs = (np.cumsum(side[order])[:-1].astype(float) for side in self._all)
+            lines.append((ours, theirs, order, sizes))
+        return lines
 
 
 def fifths(size: int) -> list[slice]:
@@ -218,22 +198,20 @@ def expected_level(
     ``n`` and ``others`` of ``m`` draws have equally many axes; they and ``caution`` broadcast to
     the shape of the result.
     """
+    level = level or _log_ratio
     p, q = shares = np.stack([hits / n, (others + 0.5) / (m + 1)])
     up = np.reshape([-1.0, 1.0], (2, *[1] * p.ndim))
-    stages = (np.stack([n, m], dtype=float), caution), (draws, _FRESH)
     with np.errstate(divide="ignore", invalid="ignore"):
-        if level is None:
-            loss = np.log(p / q)
-            for sizes, z in stages:
-                low, high = np.log(_wilson(shares, sizes, z * up) / shares)
-                loss = loss - np.sqrt(low**2 + high**2)
-            return np.where(hits > 0, loss, _NOTHING)
         shown = expected = level(p, q)
-        for sizes, z in stages:
+        for sizes, z in ((np.stack([n, m], dtype=float), caution), (draws, _FRESH)):
             low, high = _wilson(shares, sizes, z * up)
             errors = shown - level(low, q), shown - level(p, np.minimum(high, 1.0))
             expected = expected - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
         return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
+
+
+def _log_ratio(p: Floats, q: Floats) -> Floats:
+    return np.asarray(np.log(p / q))
 
 
 def _wilson(share: Floats, n: int | Floats, z: Floats) -> Floats:
@@ -303,7 +281,7 @@ class Numbers(Cells):
 
     def table(self) -> tuple[tuple[Sequence[Any]], Sequence[float]]:
         """Return the starts of cells, and shrunken log ratios of all, the last for NaN."""
-        shares = (self._all + 1) / (self._n + 1), (self._all_prime + 1) / (self._m + 1)
+        shares = (self._all[0] + 1) / (self._n + 1), (self._all[1] + 1) / (self._m + 1)
         ratio = np.log(shares[0]) - np.log(shares[1])
         none = () if self._missing else (0.0,)
         return (tuple(self.starts.tolist()),), (*ratio.tolist(), *none)
@@ -318,17 +296,13 @@ class Numbers(Cells):
         ranges = []
         for a, b in zip(turns[::2], turns[1::2], strict=True):
             start = None if a == 0 else self.starts[a - 1].item()
-            end = None if b == self._size else _before(self.starts[b - 1]).item()
+            end = None if b == self._size else _next(self.starts[b - 1], -1).item()
             ranges.append((start, end))
         return Event(tuple(ranges), missing, self.view)
 
 
 def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
-    """Return the starts of cells but the first: at quantiles, at and after values that repeat.
-
-    ``pooled`` are the draws, rising. For ``tails``, cells are halved repeatedly towards both ends,
-    down to a few draws, and rarer values have cells.
-    """
+    """Return the starts of cells but the first: at quantiles, at and after values that repeat."""
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
@@ -338,24 +312,17 @@ def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: 
     atoms = np.flatnonzero(times >= max(_REPEATS, total * (_RARE if tails else _COMMON)))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _after(distinct[atoms])]))
+    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _next(distinct[atoms], 1)]))
     return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
 
 
-def _after(values: Sample) -> Sample:
-    """Return the next larger numbers."""
+def _next(values: Any, way: int) -> Any:
+    """Return the next larger numbers, or the next smaller ones if ``way`` is -1."""
     if np.issubdtype(values.dtype, np.integer):
-        return np.asarray(values + (values < np.iinfo(values.dtype).max), values.dtype)
+        end = np.iinfo(values.dtype).max if way > 0 else np.iinfo(values.dtype).min
+        return np.asarray(values + way * (values != end), values.dtype)
     with np.errstate(over="ignore"):  # it may be infinite
-        return np.asarray(np.nextafter(values, np.inf))
-
-
-def _before(value: Any) -> Any:
-    """Return the next smaller number."""
-    if np.issubdtype(value.dtype, np.integer):
-        return value - 1
-    with np.errstate(over="ignore"):  # it may be infinite
-        return np.nextafter(value, -np.inf)
+        return np.asarray(np.nextafter(values, way * np.inf))
 
 
 class Values(Cells):

@@ -20,7 +20,6 @@ caution is returned, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -54,40 +53,31 @@ def cells_of_views(x: Sample, x_prime: Sample, cells: int) -> Iterator[Cells]:
         size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
         if min(x.min(), x_prime.min()) < 0 or not size:
             return
-        kind = "bit"
-        columns, columns_prime = (entries_of(side)[:size] for side in (x, x_prime))
     else:
-        kind = "entry"
-        columns, columns_prime = entries_of(x), entries_of(x_prime)
+        size = x.shape[1]
         if integers:
             yield Values(x, x_prime, View("row"))
-    for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
-        yield from Numbers(*sides, cells, View(kind, i)).choices()  # type: ignore[arg-type]
-    if len(columns) > 1:
-        totals = crossed(partial(learn_sum, size=len(columns), cells=cells), x, x_prime)
+    for i in range(size):
+        view = View("bit" if x.ndim == 1 else "entry", i)
+        yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
+    if size > 1:
+        totals = crossed(partial(learn_sum, size=size, cells=cells), x, x_prime)
         if totals is not None:
-            yield from Numbers(*totals.sides, cells, totals.view).choices()
-
-
-@dataclass(frozen=True, eq=False)
-class Crossed:
-    """A view that is learned from past draws of both sides, and the numbers of these draws.
-
-    Each half of the draws is seen as a view of the other half sees it.
-    """
-
-    view: View
-    sides: tuple[Sample, Sample]
+            yield from Numbers(*totals[1:], cells, totals[0]).choices()
 
 
 Learner = Callable[[Sample, Sample], View | None]
 """Learns a view from draws of both sides, of shape ``(n,)`` or ``(n, d)``; None from too few."""
 
 
-def crossed(learn: Learner, x: Sample, x_prime: Sample, *, halves: bool = True) -> Crossed | None:
-    """Learn a view; None if one of the halves does not say enough.
+def crossed(
+    learn: Learner, x: Sample, x_prime: Sample, *, halves: bool = True
+) -> tuple[View, Sample, Sample] | None:
+    """Learn a view, and return it with the numbers of the past draws of both sides.
 
-    Without ``halves``, all draws are seen as they are, which is enough where they are many.
+    With ``halves``, each half of the draws is seen as a view of the other half sees it; without,
+    all are seen as they are, which is enough where they are many. None if one of the halves does
+    not say enough.
     """
     view = first = second = learn(x, x_prime)
     middle, middle_prime = len(x) // 2, len(x_prime) // 2
@@ -100,7 +90,7 @@ def crossed(learn: Learner, x: Sample, x_prime: Sample, *, halves: bool = True) 
         np.append(second.of(side[:at]), first.of(side[at:]))
         for side, at in ((x, middle), (x_prime, middle_prime))
     )
-    return Crossed(view, (totals, totals_prime))
+    return view, totals, totals_prime
 
 
 def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +46,9 @@ _FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
     "difference": ("entry", "other", "factor"),
     "row": ("rows",),
     "summary": ("summary", "groups"),
+    "all": ("parts",),
+    "learned": ("formula",),
+    "score": ("tables",),
 }
 
 
@@ -53,21 +56,13 @@ _FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
 class View:
     """The rule that makes one number of an output.
 
-    Parameters
-    ----------
-    kind
-        ``output``, numbers as they are; ``entry`` of a vector; ``bit`` of a whole number;
-        ``score``, the sum of numbers from ``tables`` of entries or bits; ``row``, 1 for the given
-        rows; ``low bit`` of a real, or of an entry, see `lowest_bits`; ``learned``, a score
-        by a formula; ``remainder`` of a number, or of an entry, divided by ``modulus``;
-        ``difference`` of an entry and ``factor`` times the ``other``; ``summary`` of the entries of
-        ``groups``, see `summaries`; ``all``, 1 for outputs in all ``parts``.
-    entry
-        The number of the entry or bit.
-    rows
-        Whole numbers of shape ``(k, d)``.
-    formula
-        Of a learned score.
+    Kinds are ``output``, numbers as they are; the ``entry`` of this number of a vector; such a
+    ``bit`` of a whole number; ``score``, the sum of numbers from ``tables`` of entries or bits;
+    ``row``, 1 for the given rows, whole numbers of shape ``(k, d)``; ``low bit`` of a real, or of
+    an entry, see `lowest_bits`; ``learned``, a score by a formula; ``remainder`` of a number, or of
+    an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
+    ``summary`` of the entries of ``groups``, see `summaries`; ``all``, 1 for outputs in all
+    ``parts``.
     """
 
     kind: Kind = "output"
@@ -212,19 +207,17 @@ class Event:
             plain["missing"] = True
         if view.kind != "output":
             plain["view"] = view.kind
-        plain |= {name: _listed(getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
-        if view.parts:
-            plain["parts"] = [part.to_plain() for part in view.parts]
-        if view.formula is not None:
-            plain["formula"] = view.formula.to_plain()
-        if view.tables:
-            plain["tables"] = [_listed(astuple(table)) for table in view.tables]
-        return plain
+        return plain | {name: _plain(getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
 
 
-def _listed(value: Any) -> Any:
-    """Return tuples, and those within, as lists."""
-    return list(map(_listed, value)) if isinstance(value, list | tuple) else value
+def _plain(value: Any) -> Any:
+    """Return a field of a view as JSON has it."""
+    if isinstance(value, Event):
+        return value.to_plain()
+    if isinstance(value, Formula):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    value = astuple(value) if isinstance(value, Table) else value
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def range_texts(name: str, ranges: Ranges) -> list[str]:

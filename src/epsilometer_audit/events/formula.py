@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 
-_ARRAYS = ("entries", "centres", "scales")
 _CLIPPED = 8.0  # units of its spread, at which an entry is clipped
 
 
@@ -43,11 +41,6 @@ class Formula:
         for factors, weight in self.terms:
             total += weight * product(columns, factors)
         return total
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the formula as plain values for JSON."""
-        plain: dict[str, Any] = {name: list(getattr(self, name)) for name in _ARRAYS}
-        return plain | {"terms": [[list(factors), weight] for factors, weight in self.terms]}
 
 
 def standardised(

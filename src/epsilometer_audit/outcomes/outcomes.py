@@ -203,6 +203,7 @@ class Layout:
     """The columns of outputs, learned from past outputs of both sides.
 
     ``kind`` describes the outputs for a reader; ``left_out`` are notes on what the columns omit.
+    With ``as_reals``, outputs stand for reals.
 
     >>> from epsilometer_audit.events.events import View
     >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
@@ -217,6 +218,7 @@ class Layout:
     kind: str
     columns: tuple[Column, ...]
     left_out: tuple[str, ...] = ()
+    as_reals: bool = False
 
     @cached_property
     def whole(self) -> bool:
@@ -431,7 +433,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     )
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
-        return Layout(kind, (Column("type", "word", words=(parts[0].word,)),))
+        return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
     exact = [c for c in candidates if c.kind != "rest"]
     if all(c.whole and not c.optional for c in exact):
         candidates = exact
@@ -445,7 +447,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     if entries > PAIRED:
         left = f"of {entries:,} entries the first {PAIRED:,} are looked at together"
         cut.append(f"{left}, all one by one")
-    return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)))
+    return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)), as_reals)
 
 
 def _of_columns(values: Values) -> bool:

@@ -45,6 +45,10 @@ _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
+_MOST_MU = 30.0  # no event of a probability above 1e-50 tells it from more
+_RISING = np.concatenate(
+    [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
+)
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,13 @@ class Claim(ABC):
     """One number, the level, that the mechanism claims not to exceed on neighbouring inputs."""
 
     quantity: ClassVar[str]
-    notion: ClassVar[str]
     field: ClassVar[str]
     """The name of the level among the fields."""
-    template: ClassVar[str]
+    notion: ClassVar[str]
+    words: ClassVar[str]
     """A format of the claim in words."""
+    grid: ClassVar[Floats] = _RISING
+    """The levels that are tested for a lower bound, rising from 0."""
     orders: ClassVar[tuple[float, ...]] = ()
     """Orders of Rényi divergences; none for claims about events."""
 
@@ -70,17 +76,13 @@ class Claim(ABC):
         """Return the same claim of another level."""
         return replace(self, **{self.field: level})
 
-    def grid(self) -> Floats:
-        """Return the levels that are tested for a lower bound, rising from 0."""
-        return _RISING
-
     @abstractmethod
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
         """Return kappa and b at each level, as close as possible where E_Q psi is ``mean``."""
 
     def text(self) -> str:
         """Return the claim in words."""
-        return self.template.format(self)
+        return self.words.format(self)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the claim as plain values for JSON."""
@@ -108,14 +110,12 @@ class EventClaim(Claim):
 class Pure(EventClaim):
     """(epsilon, delta)-differential privacy; pure where delta is 0. Levels are epsilons."""
 
-    quantity: ClassVar[str] = "epsilon"
-    field: ClassVar[str] = "epsilon"
+    quantity = field = "epsilon"
     epsilon: float
     delta: float = 0.0
 
     @property
     def notion(self) -> str:  # type: ignore[override]
-        """The name of the notion."""
         return "approximate" if self.delta else "pure"
 
     def __post_init__(self) -> None:
@@ -124,22 +124,18 @@ class Pure(EventClaim):
             raise ArgumentError("delta", f"must lie in [0, 1), got {self.delta!r}")
 
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return e^epsilon and delta."""
         return np.exp(levels), np.full(np.shape(levels), self.delta)
 
     def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        """Return the claim itself."""
         return levels[:, None], np.full((levels.size, 1), self.delta)
 
     def of(self, p: Floats, q: Floats) -> Floats:
-        """Return log((p - delta) / q)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             excess = np.subtract(p, self.delta)
             loss = np.log(np.maximum(excess, 0.0)) - np.log(q)
         return np.asarray(np.where(excess > 0, loss, -np.inf))
 
     def text(self) -> str:
-        """Return the claim in words."""
         if self.delta:
             return f"(epsilon, delta) = ({self.epsilon:g}, {self.delta:g})"
         return f"epsilon = {self.epsilon:g}"
@@ -149,27 +145,20 @@ class Pure(EventClaim):
 class Delta(EventClaim):
     """The same claim with the roles exchanged: levels are deltas, epsilon is fixed."""
 
-    quantity: ClassVar[str] = "delta"
-    notion: ClassVar[str] = "approximate"
-    field: ClassVar[str] = "delta"
-    template: ClassVar[str] = "delta = {0.delta:g} at epsilon = {0.epsilon:g}"
+    quantity = field = "delta"
+    notion = "approximate"
+    words = "delta = {0.delta:g} at epsilon = {0.epsilon:g}"
+    grid = np.append(0.0, 1e-9 * 1.005 ** np.arange(math.ceil(math.log(1e9, 1.005))))
     epsilon: float
     delta: float
 
-    def grid(self) -> Floats:
-        """Return 0, then steps of half a percent from 1e-9 to 1."""
-        return _DELTAS
-
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return e^epsilon and the deltas."""
         return np.full(np.shape(levels), math.exp(self.epsilon)), np.asarray(levels, float)
 
     def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        """Return the claim itself."""
         return np.full((levels.size, 1), self.epsilon), levels[:, None]
 
     def of(self, p: Floats, q: Floats) -> Floats:
-        """Return p - e^epsilon q."""
         return np.subtract(p, math.exp(self.epsilon) * np.asarray(q))
 
 
@@ -177,10 +166,10 @@ class Delta(EventClaim):
 class Gaussian(EventClaim):
     """mu-GDP: no easier to distinguish than N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022)."""
 
-    quantity: ClassVar[str] = "mu"
-    notion: ClassVar[str] = "gdp"
-    field: ClassVar[str] = "mu"
-    template: ClassVar[str] = "mu = {0.mu:g} (Gaussian differential privacy)"
+    quantity = field = "mu"
+    notion = "gdp"
+    words = "mu = {0.mu:g} (Gaussian differential privacy)"
+    grid = _RISING[_RISING <= _MOST_MU]
     mu: float
 
     def __post_init__(self) -> None:
@@ -188,45 +177,49 @@ class Gaussian(EventClaim):
         if self.mu > _MOST_MU:
             raise ArgumentError("mu", f"must be at most {_MOST_MU:g}, got {self.mu!r}")
 
-    def grid(self) -> Floats:
-        """Return the usual levels up to the largest mu."""
-        return _RISING[_RISING <= _MOST_MU]
-
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return slope and intercept of the tangent of G where Q(S) is ``mean``."""
-        from scipy.special import ndtr, ndtri
+        from scipy.special import ndtr, ndtri  # of the tangent of G where Q(S) is the mean
 
         z = ndtri(mean)
         slope = np.exp(np.minimum(-levels * z - levels**2 / 2, _LARGEST))
         return slope, np.maximum(ndtr(z + levels) - slope * mean, 0.0)
 
     def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        """Return epsilon and delta where G has slope e^epsilon (Dong, Roth and Su, Cor. 2.13)."""
         mu = np.maximum(levels, 1e-12)[:, None]
-        epsilons = mu * np.array([0.0, 0.5, 1.2])
+        epsilons = mu * np.array([0.0, 0.5, 1.2])  # where G has slope e^epsilon
         return epsilons, np.maximum(gaussian_deltas(epsilons, mu), 0.0)
 
     def of(self, p: Floats, q: Floats) -> Floats:
-        """Return Phi^-1(p) - Phi^-1(q)."""
         from scipy.special import ndtri
 
         return np.asarray(ndtri(np.clip(p, 0.0, 1.0)) - ndtri(np.clip(q, 0.0, 1.0)), float)
 
     def likelier(self, q: Floats, level: float | Floats) -> Floats:
-        """Return G(q)."""
         from scipy.special import ndtr, ndtri
 
         return np.asarray(ndtr(ndtri(q) + level), float)
 
 
+class DivergenceClaim(Claim):
+    """A claim about Rényi divergences of one or of several orders."""
+
+    def divergence(self, levels: Any, order: Any) -> Any:
+        """Return the largest divergence of an order that each level allows, in nats."""
+        return levels
+
+    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
+        """Return kappa and b of Young's inequality with m = ``mean``; see the module."""
+        s = np.exp(self.divergence(np.asarray(levels), order) * (order - 1) / order)
+        return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
+
+
 @dataclass(frozen=True)
-class Renyi(Claim):
+class Renyi(DivergenceClaim):
     """D_a <= rho for one order a; levels are rhos, in nats."""
 
-    quantity: ClassVar[str] = "renyi epsilon"
-    notion: ClassVar[str] = "renyi"
-    field: ClassVar[str] = "rho"
-    template: ClassVar[str] = "a Rényi divergence of order {0.order:g} of {0.rho:g}"
+    quantity, field = "renyi epsilon", "rho"
+    notion = "renyi"
+    words = "a Rényi divergence of order {0.order:g} of {0.rho:g}"
     order: float
     rho: float
 
@@ -236,39 +229,28 @@ class Renyi(Claim):
 
     @property
     def orders(self) -> tuple[float, ...]:  # type: ignore[override]
-        """The one order."""
         return (self.order,)
 
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return kappa and b of Young's inequality with m = ``mean``; see the module."""
-        return _young(levels, mean, self.order)
-
     def to_plain(self) -> dict[str, Any]:
-        """Return order and epsilon."""
         return {"notion": self.notion, "order": self.order, "epsilon": self.rho}
 
 
 @dataclass(frozen=True)
-class Concentrated(Claim):
+class Concentrated(DivergenceClaim):
     """rho-zCDP: D_a <= rho a at every order a (Bun and Steinke 2016)."""
 
-    quantity: ClassVar[str] = "rho"
-    notion: ClassVar[str] = "zcdp"
-    field: ClassVar[str] = "rho"
-    template: ClassVar[str] = "rho = {0.rho:g} (zero-concentrated differential privacy)"
-    orders: ClassVar[tuple[float, ...]] = ZCDP_ORDERS
+    quantity = field = "rho"
+    notion = "zcdp"
+    words = "rho = {0.rho:g} (zero-concentrated differential privacy)"
+    grid = np.append(0.0, np.geomspace(1e-4, _MOST_RHO, 6000))
+    orders = ZCDP_ORDERS
     rho: float
 
     def __post_init__(self) -> None:
         _check_range("rho", self.rho, _MOST_RHO)
 
-    def grid(self) -> Floats:
-        """Return 0, then steps of two thousandths of the level."""
-        return _RHOS
-
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return kappa and b for the divergence of this order, at most rho times the order."""
-        return _young(np.asarray(levels) * order, mean, order)
+    def divergence(self, levels: Any, order: Any) -> Any:
+        return levels * order
 
 
 def _key(number: float) -> str:
@@ -289,12 +271,10 @@ class RenyiCurve:
             raise ArgumentError("renyi", "must name each order once")
 
     def text(self) -> str:
-        """Return the claim in words."""
         orders = [f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims]
         return f"a curve of Rényi divergences, {' and '.join(orders)}"
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the epsilon of every order."""
         orders = {_key(claim.order): claim.rho for claim in self.claims}
         return {"notion": "renyi", "orders": orders}
 
@@ -311,12 +291,10 @@ class Profile:
             raise ArgumentError("profile", f"must have {points}")
 
     def text(self) -> str:
-        """Return the claim in words."""
         points = [f"{claim.delta:g} at {claim.epsilon:g}" for claim in self.claims]
         return f"a privacy profile, delta at epsilon: {', '.join(points)}"
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the delta at every epsilon."""
         deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}
         return {"notion": "profile", "deltas": deltas}
 
@@ -444,16 +422,3 @@ def gaussian_deltas(epsilons: Floats, mu: float | Floats) -> Floats:
 def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
     if not 0 <= checks.real(name, value) <= most:
         raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")
-
-
-def _young(levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-    s = np.exp(np.asarray(levels) * (order - 1) / order)  # levels are at most _LARGEST
-    return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
-
-
-_MOST_MU = 30.0  # no event of a probability above 1e-50 tells it from more
-_RISING = np.concatenate(
-    [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
-)
-_RHOS = np.concatenate([[0.0], np.geomspace(1e-4, _MOST_RHO, 6000)])
-_DELTAS = np.concatenate([[0.0], 1e-9 * 1.005 ** np.arange(math.ceil(math.log(1e9, 1.005)))])

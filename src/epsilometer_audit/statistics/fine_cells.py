@@ -30,6 +30,7 @@ from epsilometer_audit.events.candidates import Cells, Numbers, deviations
 from epsilometer_audit.events.events import LOWEST, NOT_FINITE, View, lowest_bits, remainders
 
 _DRAWS = 2048  # of either side for a test
+_MOST = 3  # moduli
 _CELLS = 64  # of a remainder: each has 64 of 2 x 2048 draws
 _SIGNIFICANT = 4.5  # standard deviations of a test
 _SMOOTH = 16  # least spread, in moduli, for which remainders hide smooth densities
@@ -39,20 +40,18 @@ _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
 _WHOLE = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 10.0, 100.0, 1000.0)
 
 
-def remainder_cells(
-    entry: int, x: Sample, x_prime: Sample, cells: int, *, as_reals: bool, most: int = 3
-) -> Iterator[Cells]:
-    """Yield the cells of remainders that differ between the sides, for a few moduli at ``most``.
+def remainder_cells(numbers: Numbers, cells: int, *, as_reals: bool) -> Iterator[Cells]:
+    """Yield the cells of remainders of numbers that differ between the sides, for a few moduli.
 
-    Sides are an ``entry`` of outputs, each ``(n,)``, NaN where a number is missing. Quantiles of a
-    remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of the spread.
+    Quantiles of a remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of
+    the spread.
     """
-    heads = (side[:_DRAWS].tobytes() for side in (x, x_prime))
-    doubts = _doubtful(*heads, x.dtype, cells, as_reals)
-    for modulus in sorted(doubts, key=lambda modulus: -doubts[modulus])[:most]:
+    heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
+    doubts = _doubtful(*heads, numbers.sides[0].dtype, cells, as_reals)
+    for modulus in sorted(doubts, key=lambda modulus: -doubts[modulus])[:_MOST]:
         divisor = int(modulus) if modulus.is_integer() else modulus
-        view = View("remainder", entry, modulus=divisor)
-        ours, theirs = (remainders(side, divisor) for side in (x, x_prime))
+        view = View("remainder", numbers.view.entry, modulus=divisor)
+        ours, theirs = (remainders(side, divisor) for side in numbers.sides)
         yield from Numbers(ours, theirs, cells, view).choices()
 
 
@@ -74,7 +73,8 @@ def _doubtful(
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
     # of a real, a modulus needs 44 of 53 bits
     least = max(0 if exact else largest * 2.0**-44, spread * _COARSE * as_reals)
-    divisors = {_common_divisor(side) for side in few} if whole else set()
+    apart = [np.abs(np.diff(side)).astype(np.int64) for side in few if whole]
+    divisors = {float(np.gcd.reduce(differences)) for differences in apart}
     common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
     doubts: dict[float, float] = {}
     for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
@@ -107,14 +107,9 @@ def _doubt(*counts: Counts) -> float:
     )
 
 
-def _period(
-    x: Floats, x_prime: Floats, spread: float, bins: int = 8192, padded: int = 8
-) -> dict[float, float]:
-    """Return the period of the difference of the sides, if any, and its standard deviations.
-
-    It is the peak of the Fourier transform of the difference of histograms of so many ``bins``,
-    ``padded`` with zeros to so many times their number.
-    """
+def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
+    """Return the period of the difference of the sides, if any, and its standard deviations."""
+    bins, padded = 8192, 8  # of histograms, and with zeros behind them, times as many
     pooled = np.concatenate([x, x_prime])
     low, high = np.quantile(pooled, (0.01, 0.99))
     if high - low < 1 / _LARGE:
@@ -135,11 +130,6 @@ def _period(
 def _finite(side: Sample) -> Floats:
     reals = side.astype(np.float64)
     return reals[np.abs(reals) < _LARGE]
-
-
-def _common_divisor(side: Floats) -> float:
-    """Return the greatest common divisor of differences of whole numbers below 2^53."""
-    return float(np.gcd.reduce(np.abs(np.diff(side)).astype(np.int64)))
 
 
 # --- the lowest bit -------------------------------------------------------------------------------

@@ -17,10 +17,15 @@ from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Le
 from epsilometer_audit.events.choosing import best, cells_of_views, crossed
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
+from epsilometer_audit.statistics.claims import Claim, DivergenceClaim, EventClaim, with_delta
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.joint import learn_tables, summaries
-from epsilometer_audit.statistics.scores import ENTRIES, differences, learned_score
+from epsilometer_audit.statistics.scores import (
+    ENTRIES,
+    differences,
+    learn_tables,
+    learned_score,
+    summaries,
+)
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
@@ -30,54 +35,39 @@ _SAME = 0.97  # of the largest expected level, above which an event that is easi
 
 
 def learn(
-    x: Sample,
-    x_prime: Sample,
-    claim: Claim,
-    ahead: int,
-    alpha: float,
-    layout: Layout | None = None,
-    *,
-    as_reals: bool = False,
+    x: Sample, x_prime: Sample, claim: Claim, ahead: int, alpha: float, layout: Layout
 ) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
     Past draws of both sides have shape ``(n,)`` or ``(n, d)``; ``ahead`` draws a side are to come.
-    Without the ``layout`` of the columns, neither low bits nor scores are looked at. With
-    ``as_reals``, outputs stand for reals, so that their low bits are left out.
     """
-    cells = _cells(x, x_prime, layout, as_reals)
+    cells = _cells(x, x_prime, layout)
     if isinstance(claim, EventClaim):
         return _event_bets(cells, x, x_prime, claim, ahead)
-    bets = (
+    assert isinstance(claim, DivergenceClaim)
+    bets = [
         bet
         for order in claim.orders
         for look in itertools.chain.from_iterable(cells)
         for bet in _function_bets(look, claim, order, ahead, alpha)
-    )
-    best_bet = max(bets, key=lambda bet: bet.expected, default=None)
-    return [] if best_bet is None else [best_bet]
+    ]
+    return [max(bets, key=lambda bet: bet.expected)] if bets else []
 
 
-def _cells(
-    x: Sample, x_prime: Sample, layout: Layout | None, as_reals: bool
-) -> tuple[list[Cells], ...]:
-    """Return the cells of all views, the hardest to read last.
-
-    First come single numbers and their remainders, then scores, rows and low bits.
-    """
+def _cells(x: Sample, x_prime: Sample, layout: Layout) -> tuple[list[Cells], ...]:
+    """Return the cells of numbers and their remainders, then of scores, rows and low bits."""
     single: list[Cells] = []
     several: list[Cells] = []
     for look in cells_of_views(x, x_prime, _CELLS):
         kind = look.view.kind
         (several if kind in ("row", "score") else single).append(look)
-        if layout is None or not isinstance(look, Numbers) or kind not in ("output", "entry"):
+        if kind not in ("output", "entry") or look.view.entry not in layout.numbers:
             continue
-        if look.view.entry in layout.numbers and not look.repeats:
-            entry, sides = look.view.entry, (look.view.of(x), look.view.of(x_prime))
-            single += remainder_cells(entry, *sides, _CELLS, as_reals=as_reals)
-            if entry in layout.reals and not as_reals:
+        if isinstance(look, Numbers) and not look.repeats:
+            single += remainder_cells(look, _CELLS, as_reals=layout.as_reals)
+            if look.view.entry in layout.reals and not layout.as_reals:
                 several += low_bits(look)
-    if layout is not None and x.ndim == 2:
+    if x.ndim == 2:
         single += differences(x, x_prime, layout.numbers, _CELLS)
         single += summaries(x, x_prime, layout, _CELLS)
         learners = (
@@ -86,7 +76,7 @@ def _cells(
         )
         for learner in learners:
             if (score := crossed(learner, x, x_prime)) is not None:
-                several.append(Numbers(*score.sides, _CELLS, score.view, values=False))
+                several.append(Numbers(*score[1:], _CELLS, score[0], values=False))
     return single, several
 
 
@@ -114,12 +104,10 @@ def optimistic(bets: list[Bet]) -> float:
 def _event_bets(
     cells: tuple[list[Cells], ...], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
 ) -> list[Bet]:
-    approximate = isinstance(claim, Pure) and claim.delta > 0
-    level = None if isinstance(claim, Pure) and not approximate else claim.of
-    chosen = list(_best(cells, ahead, level))
-    if isinstance(claim, Pure) and approximate:
-        delta = Delta(claim.epsilon, claim.delta)
-        chosen.append(_best(cells, ahead, delta.of)[0])
+    chosen = list(_best(cells, ahead, None if claim.notion == "pure" else claim.of))
+    for same in with_delta(claim)[1:]:
+        assert isinstance(same, EventClaim)
+        chosen.append(_best(cells, ahead, same.of)[0])
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
@@ -129,12 +117,9 @@ def _event_bets(
 def _best(
     cells: tuple[list[Cells], ...], ahead: int, level: Level | None
 ) -> tuple[Candidate | None, Candidate | None]:
-    """Return the events with the largest expected level, and the largest optimistic one.
-
-    Events of later cells are harder to read, so one of earlier cells is chosen if it is as good.
-    """
+    """Return the events with the largest expected level, and the largest optimistic one."""
     events = [best(look, ahead, level, LITTLE) for look in cells]
-    chosen: list[Candidate | None] = []
+    chosen: list[Candidate | None] = []  # of earlier cells, which are easier to read, if as good
     for i, kind in enumerate(("expected", "optimistic")):
         levels = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in events]
         enough = [each >= min(max(levels), _SAME * max(levels)) for each in levels]
@@ -146,7 +131,7 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
     event = candidate.make_event()
     swapped = candidate.sign < 0
     sides = (x_prime, x) if swapped else (x, x_prime)
-    p, q = ((int(event.holds(side).sum()) + 0.5) / (len(side) + 1) for side in sides)
+    p, q = ((event.count(side) + 0.5) / (len(side) + 1) for side in sides)
     indicator = np.array([0.0, 1.0])
     return Bet(
         lambda sample: event.holds(sample).astype(np.int64),
@@ -161,18 +146,15 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
 
 
 def _function_bets(
-    look: Cells, claim: Claim, order: float, ahead: int, alpha: float
+    look: Cells, claim: DivergenceClaim, order: float, ahead: int, alpha: float
 ) -> Iterator[Bet]:
-    """Yield the best bet on functions of these cells, for each direction and shrinkage.
-
-    g is a shrunken log ratio of counts, clipped where few draws have much weight. Its means are
-    those on each fifth of the draws, learned on the others.
-    """
+    """Yield the best bet on functions of these cells, for each direction and shrinkage."""
     for swapped in (False, True):
         ours, theirs = look.folds[::-1] if swapped else look.folds
         n, m = int(ours.sum()), int(theirs.sum())
         rest, rest_prime = (side.sum(axis=0) - side for side in (ours, theirs))
         for shrinkage in SHRINKAGES:
+            # means are those on each fifth of the draws, of functions learned on the others
             whole = _log_ratio(ours.sum(axis=0), theirs.sum(axis=0), shrinkage)
             tops = np.array(_CLIPS) * whole.max()
             g = np.maximum(_log_ratio(rest, rest_prime, shrinkage), 2 * whole.min())
@@ -219,20 +201,16 @@ def _log_ratio(counts: Counts, counts_prime: Counts, shrinkage: float) -> Floats
 def _expected_levels(
     means: tuple[Floats, Floats],
     spreads: tuple[Floats, Floats],
-    claim: Claim,
+    claim: DivergenceClaim,
     order: float,
     ahead: int,
     past: int,
     alpha: float,
 ) -> Floats:
-    """Return the largest levels that the draws to come should refute, of shape ``(k,)``.
-
-    A stake l adds l (excess - l variance / 2) a draw to the log of the wealth; the excess is less
-    its standard error on past draws. Means and variances of phi and of psi have shape ``(k,)``.
-    """
+    """Return the largest levels that the draws to come should refute, of shape ``(k,)``."""
     with np.errstate(divide="ignore"):  # a mean may underflow
         shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
-    shown = np.minimum(shown / (order if claim.quantity == "rho" else 1), claim.grid()[-1])
+    shown = np.minimum(shown / claim.divergence(1.0, order), claim.grid[-1])
     (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
     levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, 48)
     kappa, b = claim.null(levels, v, order)
@@ -241,6 +219,7 @@ def _expected_levels(
     needed = math.log(1 / alpha)
     stake = aimed_stake(variance, ahead, alpha)
     stake = np.minimum(stake, 1 / np.maximum(kappa * (1 - v), 1e-300))
+    # a draw adds l (excess - l variance / 2) to the log of the wealth
     grown = ahead * stake * (excess - stake * variance / 2)
     reached = np.where(grown >= needed, levels, -1.0).max(axis=1)
     short = -1 / (1 + np.exp(np.minimum(grown.max(axis=1), 700.0)))

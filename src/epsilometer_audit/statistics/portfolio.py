@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -24,7 +24,7 @@ from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
-from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Pure
+from epsilometer_audit.statistics.claims import Claim, Delta, DivergenceClaim, EventClaim, Pure
 from epsilometer_audit.statistics.predictors import (
     ATOMS,
     DENSE,
@@ -63,15 +63,11 @@ class Growth:
     pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
 
     def at(self, claim: Claim, levels: Floats) -> Floats:
-        """Return the factors at any levels of the claim, ``(blocks, k)``.
-
-        A bet against the next higher level is one against each level below it. There are no bets
-        above all levels.
-        """
+        """Return the factors at any levels of the claim, ``(blocks, k)``."""
         factors = []
         for grids, logs in self.pieces:
-            each = logs[claim.quantity]
-            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            # a bet against the next higher level is one against each level below it
+            each = np.pad(logs[claim.quantity], ((0, 0), (0, 1)))  # above all levels there is none
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
         return np.concatenate(factors)
 
@@ -103,7 +99,7 @@ class Portfolio:
     @property
     def _top(self) -> float:
         """The highest level that is bet against."""
-        return max(float(self.claim.grid()[-1]), self.claim.level)
+        return max(float(self.claim.grid[-1]), self.claim.level)
 
     def _bet_at(self, levels: Floats) -> None:
         """Bet at these levels, which include the claimed one."""
@@ -142,14 +138,12 @@ class Portfolio:
                 self._aim()
         return Growth(pieces)
 
-    def event(
-        self, x: Sequence[Any], x_prime: Sequence[Any], level: float
-    ) -> tuple[Event, bool, Layout] | None:
+    def event(self, x: Any, x_prime: Any, level: float) -> tuple[Event, bool, Layout] | None:
         """Return the event of the bet that has won most against a level, or None.
 
         It holds the outputs that, together, exceed the claim most by what the view and the
-        predictor of that bet predict from these batches of raw past outputs alone. The second value
-        tells whether it is likelier on x'.
+        predictor of that bet predict from these raw past outputs alone. The second value tells
+        whether it is likelier on x'.
         """
         if not self._views:
             return None
@@ -157,16 +151,16 @@ class Portfolio:
         claim = min(int(np.searchsorted(levels, level)), levels.size - 1)
         key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim].max())
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
-        layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
-        sides = layout.encode_all(x), layout.encode_all(x_prime)
-        crossed, direct = (_views(*sides, layout, self.as_reals, c) for c in (True, False))
+        layout = layout_of(x, x_prime, as_reals=self.as_reals)
+        sides = layout.encode(x), layout.encode(x_prime)
+        crossed, direct = (_views(*sides, layout, halves) for halves in (True, False))
         for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
             if choice.key(layout) == key:
                 past = Points.of(choice.sides[0]), Points.of(choice.sides[1])
-                for predictor in best.mixture.ranked(of_claim):
+                for predictor, _ in best.mixture.ranked(of_claim):
                     prediction = predictor(*past)
                     if prediction is not None:
-                        return *_event_of(prediction, choice.view, sides, self.claim), layout
+                        return *_event_of(prediction, choice, sides, self.claim), layout
         return None
 
     def _wealth(self) -> Floats:
@@ -183,20 +177,18 @@ class Portfolio:
         return np.asarray(np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2))
 
     def _choose(self) -> None:
-        """Choose the views on past draws, and spread the wealth over them.
-
-        A view that stays keeps its wealth, but for a part that goes to new views if there are any.
-        """
+        """Choose the views on past draws, and spread the wealth over them."""
         self._next = 2 * self._draws
-        self._raw = [joined(self._raw[0])], [joined(self._raw[1])]  # read once, not by block
-        layout = layout_of(*self._raw[0], *self._raw[1], as_reals=self.as_reals)
-        x, x_prime = (layout.encode_all(batches) for batches in self._raw)
-        chosen = {each.key(layout): each for each in _views(x, x_prime, layout, self.as_reals)}
+        raw = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
+        self._raw = [raw[0]], [raw[1]]
+        layout = layout_of(*raw, as_reals=self.as_reals)
+        x, x_prime = map(layout.encode, raw)
+        chosen = {each.key(layout): each for each in _views(x, x_prime, layout)}
         same, self._layout, before = layout == self._layout, layout, self._views
         self._views = chosen
         for key, each in chosen.items():
             old = before.get(key)
-            if same and old is not None and old.view == each.view and old.shares == each.shares:
+            if same and old is not None and old.rule == each.rule:
                 chosen[key] = old
                 continue
             each.mixture = Mixture(self._initial.size, self._bets, each.shares)
@@ -225,7 +217,7 @@ class Portfolio:
         highest = int(won[-1]) if won.size else claimed
         wealth = [each.wealth[highest].max() for each in self._views.values()]
         best = list(self._views.values())[int(np.argmax(wealth))]
-        prediction = best.mixture.best(highest * self._initial.shape[1])
+        _, prediction = best.mixture.ranked(highest * self._initial.shape[1])[0]
         if prediction is None:
             return
         top = self._top
@@ -235,7 +227,7 @@ class Portfolio:
         reached = growth * self._next >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
         if not reached.any():
             return
-        scores = any(isinstance(each.view, _Score) for each in self._views.values())
+        scores = any(each.step for each in self._views.values())
         aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
         aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
         if aim >= level or not scores:  # a refuted claim refutes all levels below it
@@ -255,8 +247,9 @@ def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, F
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
     if isinstance(claim, EventClaim):
         return factors, *claim.implied(levels)
+    assert isinstance(claim, DivergenceClaim)
     orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
-    rhos = np.multiply.outer(levels, orders if claim.quantity == "rho" else np.ones(orders.size))
+    rhos = claim.divergence(levels[:, None], orders)
     return renyi_factors, np.broadcast_to(orders, rhos.shape), rhos
 
 
@@ -273,12 +266,9 @@ def _best_bets(
 
 
 def _event_of(
-    prediction: Prediction, view: View | _Score, sides: Sequence[Sample], claim: Claim
+    prediction: Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
-    """Return the cells that together exceed the claim most, by their predicted probabilities.
-
-    The number of draws of the ``sides`` is that of the draws to come.
-    """
+    """Return the cells that together exceed the claim most, by their predicted probabilities."""
     draws = [float(len(side)) for side in sides]
     best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
     for turned in (False, True):
@@ -287,70 +277,61 @@ def _event_of(
         shares = np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1]
         excess = beyond(claim, *shares, draws)
         if excess.max() > best:
-            size = int(excess.argmax()) + 1
-            best, chosen, swapped = float(excess.max()), np.sort(order[:size]), turned
+            best, swapped = float(excess.max()), turned
+            chosen = order[: int(excess.argmax()) + 1]
     inside = np.zeros(prediction.p.size + 1, bool)
     inside[chosen] = True
     turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
-    whole = not isinstance(view, _Score) and view.of(sides[0][:1]).dtype.kind == "i"
+    view, edges = choice.view, prediction.edges
+    if choice.step:
+        edges = (np.floor(edges) + 0.5) * choice.step
+    whole = not choice.step and view.of(sides[0][:1]).dtype.kind == "i"
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
-        ends = [prediction.edges[i - 1] for i in (first, last) if 0 < i < prediction.p.size]
-        if isinstance(view, _Score):
-            ends = [(math.floor(end) + 0.5) * view.step for end in ends]
-        start, end = ends[0] if first else None, ends[-1] if last < prediction.p.size else None
+        start: Any = float(edges[first - 1]) if first else None
+        end: Any = float(edges[last - 1]) if last < prediction.p.size else None
         if start is not None:
             start = math.floor(start) + 1 if whole else float(np.nextafter(start, math.inf)) + 0.0
         if end is not None:
-            end = math.floor(end) if whole else float(end)
+            end = math.floor(end) if whole else end
         if start is None or end is None or start <= end:
             ranges.append((start, end))
-    of = view.view if isinstance(view, _Score) else view
-    missing = bool(inside[-2]) and any(np.isnan(view.of(side)).any() for side in sides)
-    return Event(tuple(ranges), missing, of), swapped
-
-
-@dataclass(frozen=True)
-class _Score:
-    """A score in whole steps."""
-
-    view: View
-    step: float
-
-    def of(self, sample: Sample) -> Sample:
-        """Return the score of each output, ``(n,)``."""
-        return self.rounded(self.view.of(sample))
-
-    def rounded(self, totals: Floats) -> Floats:
-        """Return scores in steps."""
-        return np.rint(totals / self.step)
+    missing = bool(inside[-2]) and any(np.isnan(choice.of(side)).any() for side in sides)
+    return Event(tuple(ranges), missing, view), swapped
 
 
 @dataclass(eq=False)
 class _Viewed:
     """A view, and the bets through it; ``start`` is the log of their wealth when they started."""
 
-    view: View | _Score
+    view: View
     share: float
     sides: tuple[Sample, Sample]
     """Numbers of past draws of which the view is independent."""
     number: int = 0
     """Of a score."""
+    step: float = 0.0
+    """Of a score, which is seen in whole steps."""
     discrete: bool = False
     mixture: Mixture = field(init=False)
     start: Floats = field(init=False)
 
+    def of(self, sample: Sample) -> Sample:
+        """Return the number of each output, ``(n,)``, that is bet on."""
+        numbers = self.view.of(sample)
+        return np.rint(numbers / self.step) if self.step else numbers
+
     def key(self, layout: Layout) -> Any:
         """Return the kind of the view, and the column that it looks at."""
-        if isinstance(self.view, _Score):
-            return self.view.view.kind, self.number
+        if self.step:
+            return self.view.kind, self.number
         column = layout.columns[self.view.entry]
         return self.view.kind, column.path, column.kind
 
     @cached_property
     def shares(self) -> Shares:
         """The predictors that bet, and their shares."""
-        if isinstance(self.view, _Score):
+        if self.step:
             return SCORES
         numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
         different = np.unique(numbers).size
@@ -359,13 +340,18 @@ class _Viewed:
         return DENSE if different == numbers.size else ATOMS
 
     @property
+    def rule(self) -> Any:
+        """All that makes bets, but for past draws."""
+        return self.view, self.step, self.shares
+
+    @property
     def wealth(self) -> Floats:
         """The log of their wealth now, of shape ``(m, t)``."""
         return self.start + self.mixture.wealth.reshape(self.start.shape)
 
     def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Floats:
         """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
-        path = self.mixture.record(self.view.of(x), self.view.of(x_prime), sizes)
+        path = self.mixture.record(self.of(x), self.of(x_prime), sizes)
         return self.start + path.reshape(len(sizes), *self.start.shape)
 
     def change_levels(self, index: Counts, bets: Any, rest: Floats) -> None:
@@ -387,31 +373,25 @@ class _Viewed:
         self.start = self.start + factor
 
 
-def _views(
-    x: Sample, x_prime: Sample, layout: Layout, as_reals: bool, halves: bool = True
-) -> Iterator[_Viewed]:
+def _views(x: Sample, x_prime: Sample, layout: Layout, halves: bool = True) -> Iterator[_Viewed]:
+    """Yield the views that past draws choose; see `_scores` for ``halves``."""
     entries: Sequence[int] = [0]
+    discrete = [column.kind not in ("number", "rest") for column in layout.columns]
     if x.ndim == 1:
-        discrete = layout.columns[0].kind not in ("number", "rest")
-        yield _Viewed(View(), 1.0, (x, x_prime), discrete=discrete)
-        size = 0 if discrete else _bits(x, x_prime)
-        if size:
-            yield from _scores(
-                x, x_prime, [partial(learn_sum, size=size, cells=_CELLS)], size, halves
-            )
+        yield _Viewed(View(), 1.0, (x, x_prime), discrete=discrete[0])
+        size = 0 if discrete[0] else _bits(x, x_prime)
+        learners = [partial(learn_sum, size=size, cells=_CELLS)] if size else []
+        yield from _scores(x, x_prime, learners, size, halves)
     else:
         both = np.concatenate([x, x_prime])
         varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
         entries = suspects(x, x_prime, varying or list(range(x.shape[1])), 16)
         for i in entries:
             view = View("entry", i)
-            discrete = layout.columns[i].kind not in ("number", "rest")
-            sides = view.of(x), view.of(x_prime)
-            share = (1 + discrete) / len(entries)  # few numbers are soon learned
-            yield _Viewed(view, share, sides, discrete=discrete)
-        learners = _learners(x, layout.numbers)
-        yield from _scores(x, x_prime, learners, x.shape[1], halves)
-    reals = [] if as_reals else [i for i in layout.reals if i in entries]
+            share = (1 + discrete[i]) / len(entries)  # few numbers are soon learned
+            yield _Viewed(view, share, (view.of(x), view.of(x_prime)), discrete=discrete[i])
+        yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1], halves)
+    reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
     for i in reals:
         view = View("low bit", i)
         sides = view.of(x), view.of(x_prime)
@@ -419,49 +399,42 @@ def _views(
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
-    """Return the number of bits of whole numbers that look like bits; 0 for others.
-
-    The highest bit of noisy counts hardly varies, or is rarely set.
-    """
+    """Return the number of bits of whole numbers that look like bits; 0 for others."""
     if x.dtype.kind != "i" or len(x) < 2 * _SUMMED:
         return 0
     low, high = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
     size = int(high).bit_length()
     top = 1 << max(size - 1, 0)
+    # the highest bit of noisy counts hardly varies, or is rarely set
     often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= 0.01
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-def _learners(x: Sample, entries: Sequence[int]) -> Iterator[Learner]:
-    """Yield rules that learn a score of vectors from some draws of both sides."""
+def _learners(x: Sample, entries: Sequence[int]) -> list[Learner]:
+    """Return rules that learn a score of vectors from some draws of both sides."""
     half = len(x) // 2
+    learners: list[Learner] = []
     if half >= _LINEAR and len(entries) > 1:
-        yield partial(linear_score, entries=entries[:ENTRIES])
+        learners.append(partial(linear_score, entries=entries[:ENTRIES]))
     if half >= _SUMMED:
-        yield partial(learn_sum, size=x.shape[1], cells=_CELLS)
+        learners.append(partial(learn_sum, size=x.shape[1], cells=_CELLS))
         if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
-            yield partial(
-                learn_sum, size=x.shape[1], cells=2
-            )  # for many entries that hardly differ
-    yield partial(learned_score, entries=entries)
+            # for many entries that hardly differ
+            learners.append(partial(learn_sum, size=x.shape[1], cells=2))
+    return [*learners, partial(learned_score, entries=entries)]
 
 
 def _scores(
-    x: Sample, x_prime: Sample, learners: Iterable[Learner], entries: int, halves: bool
+    x: Sample, x_prime: Sample, learners: Sequence[Learner], entries: int, halves: bool
 ) -> Iterator[_Viewed]:
-    """Yield the scores of so many entries that are learned on the past draws.
-
-    Few past draws are seen through scores that their other half has learned, if ``halves``.
-    """
-    learners = list(learners)
-    half = len(x) // 2
+    """Yield the scores of so many entries that are learned on the past draws."""
+    few = len(x) // 2 < 200 * min(entries, ENTRIES)
     for i, learn in enumerate(learners):
-        few = half < 200 * min(entries, ENTRIES)
         score = crossed(learn, x, x_prime, halves=halves and few)
         if score is None:
             continue
-        step = float(np.ptp(np.concatenate(score.sides))) / 20
+        view, *totals = score
+        step = float(np.ptp(np.concatenate(totals))) / 20
         if step > 0:
-            view, share = _Score(score.view, step), _SCORES / len(learners)
-            sides = view.rounded(score.sides[0]), view.rounded(score.sides[1])
-            yield _Viewed(view, share, sides, i)
+            sides = np.rint(totals[0] / step), np.rint(totals[1] / step)
+            yield _Viewed(view, _SCORES / len(learners), sides, i, step)

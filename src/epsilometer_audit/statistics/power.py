@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,15 @@ from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
+from epsilometer_audit.statistics.claims import (
+    AnyClaim,
+    Claim,
+    DivergenceClaim,
+    EventClaim,
+    Gaussian,
+    Pure,
+    Renyi,
+)
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Evidence, Step, gather, least_samples, schedule
@@ -80,11 +89,11 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
     """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
     if isinstance(claim, Pure):
         return False, levels - 2 * math.log1p(-claim.delta)
-    if not isinstance(claim, Renyi):
-        return True, levels if claim.quantity == "mu" else np.sqrt(2 * levels)
-    a = claim.order
-    if math.sqrt(2 * a * claim.rho) <= 4.5:  # else this takes draws from too far out
-        return True, np.sqrt(2 * levels / a)
+    if isinstance(claim, Gaussian):
+        return True, levels
+    a = claim.order if isinstance(claim, Renyi) else 1.0
+    if not isinstance(claim, Renyi) or math.sqrt(2 * a * claim.rho) <= 4.5:
+        return True, np.sqrt(2 * levels / a)  # else this takes draws from too far out
 
     def divergence(d: Floats) -> Floats:
         terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
@@ -96,18 +105,18 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
 
-    def divergence(p: Floats, q: Floats) -> Floats:
+    def level(p: Floats, q: Floats) -> Floats:
+        assert isinstance(claim, DivergenceClaim)
         each = []
         for a in claim.orders:
             terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))
-            rho = np.logaddexp(*terms) / (a - 1)
-            each.append(rho / a if claim.quantity == "rho" else rho)
+            each.append(np.logaddexp(*terms) / (a - 1) / claim.divergence(1.0, a))
         return np.asarray(np.max(each, axis=0))
 
     def likelier(q: Floats) -> Floats:
         if isinstance(claim, EventClaim):
             return claim.likelier(q, levels)
-        return q + reached(lambda more: divergence(q + more, q), levels, 1 - 1e-9 - q)
+        return q + reached(lambda more: level(q + more, q), levels, 1 - 1e-9 - q)
 
     q_each = np.full(levels.shape, q)
     if (q_each + likelier(q_each) >= 1).any():
@@ -125,11 +134,7 @@ def _detected(
     goal: float,
     event: float | None,
 ) -> Bools:
-    """Tell for each level whether one of several bets on known distributions refutes the claim.
-
-    These are bets on all cells, as the portfolio's, and on events, which are outermost cells. A
-    pair that violates it is kept where the bet has grown enough whenever pairs are dropped.
-    """
+    """Tell for each level whether a bet on all cells, or on outermost ones, refutes the claim."""
     from scipy.special import ndtri
 
     p, q = _attaining(claim, levels, event)
@@ -145,11 +150,11 @@ def _detected(
     detected = np.zeros(levels.size, bool)
     for each, each_prime, learning, floor in laws:
         growth, spread = _growth(claim, each, each_prime, floor)
-        past, kept = 0, np.ones(levels.size, bool)
-        for step, after in zip(steps, [*steps[1:], None], strict=True):
-            past += step.draws
-            if after is not None and after.pairs < step.pairs:
+        past, kept = steps[0].draws, np.ones(levels.size, bool)
+        for step, after in pairwise(steps):
+            if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
                 kept &= past * growth >= _KEPT
+            past += after.draws
         least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
         detected |= kept & (least >= learning + math.log(steps[0].pairs / alpha))
     return detected
@@ -177,7 +182,7 @@ def detectable(
 
     The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
     """
-    low, top = claim.level, float(claim.grid()[-1])
+    low, top = claim.level, float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event)
@@ -203,19 +208,15 @@ def samples_needed(
     beyond, it uses the formula for the smallest detectable level of verdicts.
 
     >>> from epsilometer_audit.statistics.claims import pure
-    >>> 2000 < samples_needed(pure(1.0), detect=1.2) < 4000
+    >>> 90 < samples_needed(pure(1.0), detect=2.0) < 160
     True
 
     Parameters
     ----------
-    claim
-        The claim.
-    detect
-        The true level, above the claimed one, in the same unit.
-    power
-        The probability of detection.
-    alpha
-        The probability of a false alarm.
+    claim, detect
+        The claim, and the true level, above the claimed one, in the same unit.
+    power, alpha
+        The probabilities of detection, and of a false alarm.
     pairs
         How many pairs share the draws; one of them violates the claim.
     event

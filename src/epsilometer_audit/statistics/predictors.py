@@ -72,10 +72,10 @@ class Points:
     values: Floats
     weights: Floats
 
-    @classmethod
-    def of(cls, draws: Sample) -> Points:
+    @staticmethod
+    def of(draws: Sample) -> Points:
         """Return the points of draws of shape ``(n,)``; NaN is infinite."""
-        return cls(np.empty(0), np.empty(0)).with_draws(draws)
+        return NOTHING.with_draws(draws)
 
     def with_draws(self, draws: Sample) -> Points:
         """Return these points and those of further draws."""
@@ -102,6 +102,9 @@ class Points:
             )
             means = centre + np.add.reduceat(self.weights * shifts, starts) / weights
         return Points(np.where(np.isfinite(means), means, centre), weights)
+
+
+NOTHING = Points(np.empty(0), np.empty(0))
 
 
 def _numbers(draws: Sample) -> Floats:
@@ -156,10 +159,7 @@ def families(x: Points, x_prime: Points) -> Prediction | None:
 
 
 def _fit(points: Points) -> list[float]:
-    """Return the number of draws, mean, standard deviation, median, and mean deviation from it.
-
-    They are the best locations and scales of Gaussian and of Laplace noise.
-    """
+    """Return the number of draws, mean, standard deviation, median, and mean deviation from it."""
     values, weights = points.values, points.weights
     below, total = np.cumsum(weights), weights.sum()
     mean = values[0] + (values - values[0]) @ weights / total
@@ -300,20 +300,17 @@ class Mixture:
     claims: int
     bets: Callable[[Prediction], tuple[Floats, Floats]]
     shares: Shares = field(default_factory=lambda: DENSE)
-    past: tuple[Points, Points] | None = None
-    draws: int = 0
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
+    _past: tuple[Points, Points] = (NOTHING, NOTHING)
+    _draws: int = 0
     _fitted: int = 0
-    _predictions: list[Prediction | None] = field(init=False)
-    _bets: list[tuple[Floats, Floats, Floats] | None] = field(init=False)
-    _log_shares: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         self.logs = np.zeros((len(self.shares), self.claims))
-        self._predictions = [None] * len(self.shares)
-        self._bet()
         self._log_shares = np.log([*self.shares.values()])
+        self._predictions: list[Prediction | None] = [None] * len(self.shares)
+        self._bet()
 
     def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
         """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
@@ -325,7 +322,7 @@ class Mixture:
         wealth = np.empty((ends.size, self.claims))
         start = block = 0
         while start < len(x):
-            end = min(len(x), start + self._ahead())
+            end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
             fresh = x[start:end], x_prime[start:end]
             complete = int(np.searchsorted(ends, end, side="right"))
             paths = np.empty((len(self.shares), complete - block, self.claims))
@@ -337,27 +334,28 @@ class Mixture:
                         *bets, self.logs[i], *fresh, ends[block:complete] - start
                     )
             wealth[block:complete] = _log_mean(paths, self._log_shares)
-            self._learn(*fresh)
+            self.prime(*fresh)
             start, block = end, complete
         return wealth
 
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Learn from past draws of both sides, ``(n,)``, without bets on them."""
-        self._learn(_numbers(x), _numbers(x_prime))
+        self._draws += x.size
+        self._past = self._past[0].with_draws(x), self._past[1].with_draws(x_prime)
+        if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
+            return
+        self._fitted = self._draws
+        self._predictions = [predictor(*self._past) for predictor in self.shares]
+        self._bet()
 
     def inherit(self, other: Mixture) -> None:
         """Spread the initial wealth over the predictors as another mixture does, but for a part."""
-        relative = other.logs - other.wealth
-        self.logs = np.logaddexp(relative + math.log(0.8), math.log(0.2))
+        self.logs = np.logaddexp(other.logs - other.wealth + math.log(0.8), math.log(0.2))
 
-    def best(self, claim: int) -> Prediction | None:
-        """Return the prediction of the predictor with most wealth against a claim."""
-        return self._predictions[int((self.logs[:, claim] + self._log_shares).argmax())]
-
-    def ranked(self, claim: int) -> list[Predictor]:
-        """Return the predictors by their wealth against a claim, the largest first."""
+    def ranked(self, claim: int) -> list[tuple[Predictor, Prediction | None]]:
+        """Return the predictors and what they predict; those with most wealth against it first."""
         order = np.argsort(-(self.logs[:, claim] + self._log_shares), kind="stable")
-        predictors = list(self.shares)
+        predictors = list(zip(self.shares, self._predictions, strict=True))
         return [predictors[i] for i in order.tolist()]
 
     def change_claims(
@@ -373,32 +371,15 @@ class Mixture:
         """The log of the wealth, of shape ``(m,)``."""
         return _log_mean(self.logs, self._log_shares)
 
-    def _ahead(self) -> int:
-        """Return the number of draws until the next fit."""
-        return max(self._fitted + self._wait() - self.draws, 1)
-
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
         if self._fitted < _EACH:
             return 1
         return self._fitted // (10 if self._fitted < _OFTEN else 4)
 
-    def _learn(self, x: Floats, x_prime: Floats) -> None:
-        self.draws += x.size
-        if self.past is None:
-            self.past = Points.of(x), Points.of(x_prime)
-        else:
-            self.past = self.past[0].with_draws(x), self.past[1].with_draws(x_prime)
-        if self.draws < _FEWEST or (self._fitted and self.draws < self._fitted + self._wait()):
-            return
-        self._fitted = self.draws
-        self._predictions = [predictor(*self.past) for predictor in self.shares]
-        self._bet()
-
     def _bet(self) -> None:
         self._bets = [
-            None if prediction is None else (prediction.edges, *self.bets(prediction))
-            for prediction in self._predictions
+            None if each is None else (each.edges, *self.bets(each)) for each in self._predictions
         ]
 
 
@@ -513,12 +494,7 @@ def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untype
 
 @compiled
 def _families(x, u, y, v, spreads, fits, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
-    """Set predicted probabilities; return whether there are any.
-
-    ``fits`` are each side's, with scales that are wide enough for few draws, then families' shares;
-    ``spreads`` are standard deviations. ``grids`` are for the weights of nodes, by family and side,
-    0 before, and for two likelihoods; ``nodes`` for locations and log scales.
-    """
+    """Set predicted probabilities; return whether there are any."""
     for a in range(2):
         log = 0.0
         for side in range(2):
@@ -553,11 +529,7 @@ def _families(x, u, y, v, spreads, fits, grids, nodes, edges, cells):  # type: i
 
 @compiled
 def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
-    """Replace counts in cells by the probabilities that a Pólya tree predicts.
-
-    ``logs`` are for three strengths, ``sums`` for cumulative ones, 0 at first, and ``stack`` for
-    first and last cells and masses of nodes.
-    """
+    """Replace counts in cells by the probabilities that a Pólya tree predicts."""
     for i in range(p.size):
         sums[0, i + 1], sums[1, i + 1] = sums[0, i] + p[i], sums[1, i] + q[i]
         sums[2, i + 1] = sums[2, i] + p[i] + q[i]
@@ -604,12 +576,9 @@ def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
 
 @compiled
 def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
-    """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope.
-
-    Cells are in the order of p/q. Their probabilities are cumulative: f = a and g = b in those from
-    ``i`` to ``j``, g is larger before, f behind; before ``i_most`` and from ``j_most`` on it is the
-    largest. Steps are Newton's between two bounds.
-    """
+    """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope."""
+    # Cells are in the order of p/q, and probabilities cumulative: f = a and g = b from i to j, g is
+    # larger before, f behind; before i_most and from j_most on it is the largest.
     k, low, high = ratios.size, max(2 - bet[2], 0.0), min(bet[1], 2.0)
     if which > 0:  # the largest f is at least a, the largest g at least b
         low = bet[0] if which == 1 else 2 - bet[0]

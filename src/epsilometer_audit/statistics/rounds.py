@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
@@ -26,7 +27,7 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
-from epsilometer_audit.statistics.wealth import EARLY, Bet, PairBets, PlacedBet, Wealth
+from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
@@ -54,8 +55,7 @@ class Step:
     def blocks(self, past: int) -> list[int]:
         """Return the sizes of blocks, after each of which the wealth is computed.
 
-        After ``past`` draws of a side they are even. The first draws are single at first, then in
-        blocks that grow as their number.
+        After ``past`` draws of a side they are even; the first ones are single, then grow.
         """
         if past:
             parts = min(16, self.draws)
@@ -106,26 +106,20 @@ def schedule(samples: int, pairs: int) -> list[Step]:
         draws = left if left < 2 * past else past
         steps.append((1, draws))
         left, past = left - draws, past + draws
-    ahead = 0
-    rounds = []
-    for kept, draws in reversed(steps):
-        ahead += draws
-        rounds.append(Step(kept, draws, ahead))
-    return rounds[::-1]
+    ahead = [*itertools.accumulate(draws for _, draws in reversed(steps))][::-1]
+    return [Step(kept, draws, later) for (kept, draws), later in zip(steps, ahead, strict=True)]
 
 
 @dataclass
 class Evidence:
     """The evidence of all rounds, for each part of the claim.
 
-    ``early`` is the part of the wealth that bets from the first draws on; with ``as_reals``, low
-    bits of outputs are left out.
+    With ``as_reals``, outputs stand for reals, so that their low bits are left out.
     """
 
     claim: AnyClaim
     pairs: int
     alpha: float
-    early: float = EARLY
     as_reals: bool = False
     wealths: Mapping[Claim, Wealth] = field(init=False)
     looks: list[int] = field(default_factory=list)
@@ -137,11 +131,11 @@ class Evidence:
 
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
-        claims, of_audit = parts(self.claim), (self.pairs, self.alpha)
+        claims = parts(self.claim)
         share = share_of(1.0, len(claims))
-        self.wealths = {claim: Wealth(claim, *of_audit, share, self.early) for claim in claims}
+        self.wealths = {claim: Wealth(claim, self.pairs, self.alpha, share) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
-        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each if self.early}
+        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each}
 
     @property
     def drawn(self) -> int:
@@ -162,11 +156,9 @@ class Evidence:
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
-                placed, growth = [], None
-                if pair in bets:
-                    placed = bets[pair].on(fresh, claim, blocks, ahead, pasts[pair])
-                if self.early:
-                    growth = self._portfolios[claim, pair].record(*fresh, blocks)
+                growth = self._portfolios[claim, pair].record(*fresh, blocks)
+                of, past = bets.get(pair), pasts[pair]
+                placed = of.on(fresh, claim, blocks, ahead, past=past) if of else ()
                 step[pair] = PairBets(placed, growth)
             wealth.record(step)
 
@@ -197,48 +189,53 @@ class Evidence:
         If that does not refute the claim, the event of ``bet`` comes first. There is none if no
         counts differ visibly. A portfolio's event is chosen on the first half of the draws.
         """
-        level = max(lower, float(claim.grid()[1]))
+        level = max(lower, float(claim.grid[1]))
         best, early = self.wealths[claim].witness(self.best, level)
         violated = lower >= claim.level
         bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]
         told = claim.at(min(level, claim.level)) if claim.level > 0 else claim
         finds = [partial(self._found, each, told) for each in bets]
-        if violated and self.early:
+        if violated:
             predicted = partial(self._predicted, claim, level)
             finds.insert(0 if early else len(finds), predicted)
         return first_visible(find() for find in finds)
 
     def _found(self, bet: PlacedBet, claim: Claim) -> Found | None:
-        event, start = bet.bet.event(), bet.past
+        event, end = bet.bet.event(), bet.past + int(bet.counts.sum())
         if event is None or bet.layout is None:
             return None
-        sides = [bet.layout.encode_all(batches) for batches in self.raw[self.best]]
-        before = [side[:start] for side in sides]
-        fresh = [side[start : start + int(bet.counts.sum())] for side in sides]
-        return found(event, bet.layout, before, fresh, claim, swapped=bet.bet.swapped)
+        return self._counted(event, bet.bet.swapped, bet.layout, claim, bet.past, end)
 
     def _predicted(self, claim: Claim, level: float) -> Found | None:
-        half = sum(map(len, self.raw[self.best][0])) // 2
+        raw = self.raw[self.best]
+        half = sum(map(len, raw[0])) // 2
         if half < _FEWEST:
             return None
-        past = [_first(batches, half) for batches in self.raw[self.best]]
-        chosen = self._portfolios[claim, self.best].event(past[0], past[1], level)
-        if chosen is None:
-            return None
-        event, swapped, layout = chosen
+        past = joined(raw[0])[:half], joined(raw[1])[:half]
+        chosen = self._portfolios[claim, self.best].event(*past, level)
+        return chosen and self._counted(*chosen, claim, half, None, predicted=True)
+
+    def _counted(
+        self,
+        event: Event,
+        swapped: bool,
+        layout: Layout,
+        claim: Claim,
+        start: int,
+        end: int | None,
+        predicted: bool = False,
+    ) -> Found:
+        """Count an event in the draws from the ``start`` on, before which conditions are chosen."""
         sides = [layout.encode_all(batches) for batches in self.raw[self.best]]
-        before, fresh = [side[:half] for side in sides], [side[half:] for side in sides]
-        return found(event, layout, before, fresh, claim, swapped=swapped, predicted=True)
+        before, fresh = [side[:start] for side in sides], [side[start:end] for side in sides]
+        return found(event, layout, before, fresh, claim, swapped=swapped, predicted=predicted)
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
         return any(wealth.refuted for wealth in self.wealths.values())
 
     def violated(self, lower: Mapping[Claim, float] | None = None) -> bool:
-        """Tell whether a part of the claim, above 0, and all levels below it are refuted.
-
-        ``lower`` are the `bounds`, if they are known.
-        """
+        """Tell whether a part of the claim, above 0, and all levels below it are refuted."""
         if not self.refuted():
             return False
         lower = lower or self.bounds()
@@ -286,15 +283,6 @@ def gather(
     return evidence
 
 
-def _first(batches: Sequence[Any], size: int) -> list[Any]:
-    """Return so many of the first outputs, as batches."""
-    first = []
-    for batch in batches:
-        first.append(batch[:size])
-        size -= len(first[-1])
-    return [batch for batch in first if len(batch)]
-
-
 def _cut(sizes: Sequence[int], total: int) -> list[int]:
     """Return the sizes of blocks of which only so many draws in ``total`` are there."""
     ends = np.minimum(np.cumsum(sizes), total)
@@ -311,21 +299,17 @@ class _Learned:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
 
-    def on(
-        self, raw: tuple[Any, Any], claim: Claim, sizes: Sequence[int], ahead: int, past: int
-    ) -> list[PlacedBet]:
+    def on(self, raw: tuple[Any, Any], claim: Claim, *of: Any, past: int) -> list[PlacedBet]:
         """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
         fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
-        rounds = (bet.on(fresh, sizes, ahead, self.layout) for bet in self.bets[claim])
-        return [replace(each, past=past) for each in rounds]
+        return [b.on(fresh, *of, layout=self.layout, past=past) for b in self.bets[claim]]
 
 
 def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
-    as_reals = evidence.as_reals
-    layout = layout_of(*past[0], *past[1], as_reals=as_reals)
+    layout = layout_of(*past[0], *past[1], as_reals=evidence.as_reals)
     x, x_prime = (layout.encode_all(batches) for batches in past)
     bets = {
-        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout, as_reals=as_reals)
+        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout)
         for claim in evidence.wealths
     }
     return _Learned(layout, bets, _one_sided(x, x_prime))
@@ -334,13 +318,11 @@ def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) ->
 def _best(
     pairs: list[int], bets: Mapping[int, _Learned], number: int, evidence: Evidence
 ) -> list[int]:
-    """Return so many pairs: half by wealth, some by expected levels, a third by one-sided draws.
-
-    Expected levels are cautious. So a pair whose delta is too small comes after pairs that attain
-    the claim, while its wealth grows and theirs do not; and what occurs on one side only may be
-    impossible on the other. The last pair is that of the most such draws, if they are many, or that
-    of the largest expected level, if the wealth of none has grown.
-    """
+    """Return so many pairs: half by wealth, some by expected levels, a third by one-sided draws."""
+    # Expected levels are cautious: a pair whose delta is too small comes after pairs that attain
+    # the claim, while its wealth grows and theirs do not. What occurs on one side only may be
+    # impossible on the other. The last pair is that of the most such draws, if they are many, or
+    # that of the largest expected level, if the wealth of none has grown.
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
     by_expected = {pair: bets[pair].relative(expected) for pair in pairs}
@@ -357,17 +339,14 @@ def _best(
 
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
-    """Return the most draws of one side in a value, where the other side has none.
-
-    Those beyond a value count less: the ends of any sample belong to one side.
-    """
+    """Return the most draws of one side in a value, where the other side has none."""
     most, size = 0.0, len(x)
     for column in np.concatenate([x, x_prime]).reshape(size + len(x_prime), -1)[:, :_COLUMNS].T:
         values, codes = np.unique(column, return_inverse=True)
         ours, theirs = (np.bincount(c, minlength=len(values)) for c in (codes[:size], codes[size:]))
         for counts, other in ((ours, theirs), (theirs, ours)):
             first, last = np.flatnonzero(other)[[0, -1]]
-            ends = counts[:first].sum(), counts[last + 1 :].sum()
+            ends = counts[:first].sum(), counts[last + 1 :].sum()  # which any sample may have
             most = max(most, float(counts[other == 0].max(initial=0)), _END * float(max(ends)))
     return most
 

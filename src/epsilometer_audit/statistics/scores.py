@@ -1,26 +1,32 @@
-"""Scores of several entries, learned by a classifier.
+"""Joint laws of entries: learned scores, tables of pairs, differences, and summaries of all.
 
 A sum over the entries (`epsilometer_audit.events.choosing`) is the best score if they are
 independent and draws are many. Dependence between entries, such as a correlation or a product,
 needs a classifier: a logistic regression on standardised entries, their squares and products (of
 many entries, the products whose means differ most). For an event it learns on one half of the past
 draws; the other half evaluates its score.
+
+A product shows a dependence between numbers whose product has another mean. Tables show any
+dependence between two columns, also of words and of what is missing: each column is cut into cells,
+and the pairs are taken whose tables of both sides differ by more than their columns do alone.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
-from epsilometer_audit.events.candidates import Cells, Numbers
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer_audit.events.candidates import Cells, Numbers, deviations
 from epsilometer_audit.events.choosing import ROWS
-from epsilometer_audit.events.events import View
+from epsilometer_audit.events.events import Table, View
 from epsilometer_audit.events.formula import Formula, product, standardised
+from epsilometer_audit.events.summaries import CORRELATION, SUMMARIES
+from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import doubt
 
@@ -29,6 +35,11 @@ ENTRIES = 64  # of a score, and products of entries, at most: with squares some 
 _FEWEST = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
+_CELLS = 16  # of a column of a table
+_SCREENED = 4000  # draws of a side that choose pairs
+_DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
+_PAIRS = 16  # at most
+_GROUPS = 6  # columns of an output that is a table, of which all pairs may be correlated
 
 
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -39,8 +50,39 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
-    formula = _learned(x[:ROWS], x_prime[:ROWS], suspects(x, x_prime, entries))
-    return None if formula is None else View("learned", formula=formula)
+    entries = suspects(x, x_prime, entries)
+    x, x_prime = x[:ROWS], x_prime[:ROWS]
+    both = np.concatenate([x, x_prime])
+    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
+    kept = np.flatnonzero(scales > 0)
+    if kept.size < 2:
+        return None
+    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
+    chosen = tuple(entries[i] for i in kept.tolist())
+    columns = standardised(both, chosen, *units)
+    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
+    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += _strongest(columns, len(x))
+    features = np.column_stack([product(columns, factors) for factors in terms])
+    spread = features.std(axis=0)
+    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
+    if not terms:
+        return None
+    features, spread = features[:, spread > 0], spread[spread > 0]
+    weights = _weights((features - features.mean(axis=0)) / spread, len(x)) / spread
+    return _view(chosen, units, terms, weights)
+
+
+def _view(
+    chosen: tuple[int, ...],
+    units: tuple[tuple[float, ...], tuple[float, ...]],
+    terms: Sequence[tuple[int, ...]],
+    weights: Floats,
+) -> View:
+    """Return the score of entries with weights in few digits."""
+    rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
+    kept = tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight)
+    return View("learned", formula=Formula(chosen, *units, kept))
 
 
 def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -53,13 +95,10 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     kept = [i for i, scale in enumerate(scales) if scale > 0]
     if len(kept) < 2:
         return None
-    parts = kept, centres[kept].tolist(), scales[kept].tolist()
-    means = [np.mean(standardised(side, *parts), axis=1) for side in sides]
-    weights = [float(f"{weight:.{_DIGITS}g}") for weight in means[0] - means[1]]
-    terms = tuple(((i,), weight) for i, weight in enumerate(weights))
-    chosen = tuple(entries[i] for i in kept)
-    formula = Formula(chosen, tuple(parts[1]), tuple(parts[2]), terms)
-    return View("learned", formula=formula)
+    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
+    means = [np.mean(standardised(side, kept, *units), axis=1) for side in sides]
+    terms = [(i,) for i in range(len(kept))]
+    return _view(tuple(entries[i] for i in kept), units, terms, means[0] - means[1])
 
 
 def suspects(
@@ -112,34 +151,6 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
 
 
-def _learned(x: Sample, x_prime: Sample, entries: Sequence[int]) -> Formula | None:
-    """Return the score of a logistic regression; None unless two entries vary."""
-    both = np.concatenate([x, x_prime])
-    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
-    kept = np.flatnonzero(scales > 0)
-    if kept.size < 2:
-        return None
-    chosen = tuple(entries[i] for i in kept.tolist())
-    columns = standardised(both, chosen, centres[kept].tolist(), scales[kept].tolist())
-    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
-    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
-    terms += _strongest(columns, len(x))
-    features = np.column_stack([product(columns, factors) for factors in terms])
-    spread = features.std(axis=0)
-    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
-    if not terms:
-        return None
-    features, spread = features[:, spread > 0], spread[spread > 0]
-    weights = _weights((features - features.mean(axis=0)) / spread, len(x))
-    rounded = [float(f"{w:.{_DIGITS}g}") for w in (weights / spread).tolist()]
-    return Formula(
-        chosen,
-        tuple(centres[kept].tolist()),
-        tuple(scales[kept].tolist()),
-        tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight),
-    )
-
-
 @np.errstate(over="ignore")  # a spread may be infinite
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
     """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
@@ -176,11 +187,9 @@ def _z_scores(table: Floats, first: int) -> Floats:
 
 
 def _weights(features: Floats, first: int) -> Floats:
-    """Return the weights of a logistic regression that separates the ``first`` rows.
-
-    It has a ridge penalty. Steps use an upper bound of the Hessian, so that they never overshoot.
-    """
+    """Return the weights of a logistic regression that separates the ``first`` rows."""
     target = np.arange(len(features)) < first
+    # with a ridge penalty, and an upper bound of the Hessian: steps never overshoot
     inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
     weights, constant = np.zeros(features.shape[1]), 0.0
     for _ in range(25):
@@ -190,3 +199,77 @@ def _weights(features: Floats, first: int) -> Floats:
         if np.abs(step).max() < 0.01:
             break
     return weights
+
+
+# --- tables of pairs, and summaries ---------------------------------------------------------------
+
+
+def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
+    """Learn the tables of the pairs of entries that differ most; None if none does.
+
+    Sides have shape ``(n, d)``.
+    """
+    cut = {
+        i: Numbers(x[:ROWS, i], x_prime[:ROWS, i], _CELLS, View(), values=False, tails=False)
+        for i in suspects(x, x_prime, entries)
+    }
+    doubts = _doubts(cut)
+    tables = []
+    for i, j in sorted(doubts, key=lambda pair: -doubts[pair])[:_PAIRS]:
+        if doubts[i, j] > _DIFFERENT:
+            p, q = ((c + 1.0) / (c.sum() + 1) for c in _counts(cut[i], cut[j]))
+            adds = np.round(np.log(p) - np.log(q), 6).tolist()
+            starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
+            tables.append(Table((i, j), starts, tuple(map(tuple, adds))))
+    return View("score", tables=tuple(tables)) if tables else None
+
+
+def _counts(first: Numbers, second: Numbers, draws: int = ROWS) -> list[Counts]:
+    """Return the table of both columns for either side, with a row and a column for NaN."""
+    shape = first.starts.size + 2, second.starts.size + 2
+    codes = (
+        a[:draws] * shape[1] + b[:draws] for a, b in zip(first.codes, second.codes, strict=True)
+    )
+    return [np.bincount(side, None, shape[0] * shape[1]).reshape(shape) for side in codes]
+
+
+def _doubts(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
+    """Return by how many standard deviations the tables of pairs differ beyond their columns."""
+
+    def excess(tables: Sequence[Counts]) -> tuple[float, int]:
+        more, variance, free = deviations(*(table.reshape(1, -1) for table in tables))
+        return float((more**2 / variance).sum()), int(free[0])
+
+    alone = {
+        i: excess([np.bincount(side[:_SCREENED], None, of.starts.size + 2) for side in of.codes])
+        for i, of in cut.items()
+    }
+    doubts = {}
+    for i, j in combinations(cut, 2):
+        squares, free = excess(_counts(cut[i], cut[j], _SCREENED))
+        squares -= alone[i][0] + alone[j][0]
+        free -= alone[i][1] + alone[j][1]
+        doubts[i, j] = (squares - free) / (2 * free) ** 0.5 if free > 0 else 0.0
+    return doubts
+
+
+def summaries(x: Sample, x_prime: Sample, layout: Layout, cells: int) -> Iterator[Numbers]:
+    """Yield the cells of summaries of the entries of sequences, arrays and tables.
+
+    Sides have shape ``(n, d)``; quantiles make so many ``cells``.
+    """
+    views = []
+    for group in layout.groups:
+        entries = tuple(i for row in group for i in row)
+        repeat = np.unique(x[0, list(entries)]).size < len(entries)
+        views += [
+            View("summary", summary=name, groups=(entries,))
+            for name in SUMMARIES
+            if repeat or name != "number of different values"
+        ]
+        columns = list(zip(*group, strict=False))
+        if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
+            pairs = combinations(columns, 2)
+            views += [View("summary", summary=CORRELATION, groups=pair) for pair in pairs]
+    for view in views:
+        yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()  # type: ignore[misc]

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim
 from epsilometer_audit.statistics.portfolio import Growth
 
-EARLY, LATER = 0.95, 0.5  # of the wealth: for portfolios, until events are chosen and from then on
+_EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
 _LARGEST = 0.95  # of the stake at which a factor may be 0
 _CHUNK = 128  # levels of the grid that are tested together
 
@@ -51,22 +52,11 @@ def bet_shares(claim: Claim) -> Floats:
 class Bet:
     """Functions phi and psi of the outputs, chosen on past draws.
 
-    Parameters
-    ----------
-    coded
-        The cell of each output, of shape ``(n,)``.
-    phi, psi
-        Their values in the cells, of shape ``(k,)``.
-    swapped
-        Whether P is the distribution on x' and Q that on x.
-    mean_phi, mean_psi, variance_phi, variance_psi
-        Estimates on past draws, of phi under P and of psi under Q.
-    order
-        Of the Rényi divergence; NaN for events.
-    event
-        Returns the event of the outputs where phi is large, for a reader; None if there are none.
-    expected, optimistic
-        The levels that the draws to come should show, by a cautious and by an optimistic estimate.
+    ``coded`` returns the cell of each output, ``(n,)``; ``phi`` and ``psi`` are values in cells,
+    ``(k,)``, with estimated means and variances. P is the distribution on x', and Q that on x, if
+    ``swapped``. ``order`` is that of the Rényi divergence, NaN for events. ``event`` returns the
+    event of the outputs where phi is large, for a reader, or None. The draws to come should show
+    the levels ``expected``, a cautious estimate, and ``optimistic``.
     """
 
     coded: Callable[[Sample], Counts]
@@ -83,11 +73,7 @@ class Bet:
     optimistic: float = -math.inf
 
     def on(
-        self,
-        fresh: tuple[Sample, Sample],
-        sizes: Sequence[int],
-        ahead: int,
-        layout: Layout | None = None,
+        self, fresh: tuple[Sample, Sample], sizes: Sequence[int], ahead: int, **more: Any
     ) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
         k, blocks = self.phi.size, len(sizes)
@@ -96,7 +82,7 @@ class Bet:
             np.bincount(block + self.coded(side), None, blocks * k).reshape(blocks, k)
             for side in (fresh[::-1] if self.swapped else fresh)
         )
-        return PlacedBet(self, counts, counts_prime, ahead, layout)
+        return PlacedBet(self, counts, counts_prime, ahead, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +129,10 @@ def stake(
     ahead: float,
     alpha: float,
 ) -> Floats:
-    """Return l, for ``ahead`` draws to come.
+    """Return l, for ``ahead`` draws to come; all shapes broadcast.
 
     ``means`` are those of phi and psi, ``variance`` that of phi - kappa psi, ``ends`` the least phi
-    and the largest psi. Their shapes broadcast with those of ``kappa`` and ``u``.
+    and the largest psi.
     """
     with np.errstate(divide="ignore"):
         largest = np.minimum(
@@ -176,24 +162,18 @@ class PairBets:
 
 @dataclass
 class _Course:
-    """The wealth at some levels, by pair and purse.
-
-    The purses get their shares at the start, and again when the first events are chosen.
-    """
+    """The wealth at some levels, by pair and purse."""
 
     claim: Claim
     levels: Floats
     pairs: int
     alpha: float
-    early: float
 
     def __post_init__(self) -> None:
         bets = bet_shares(self.claim)
-        with np.errstate(divide="ignore"):
-            self._shares, self._later = (
-                np.log(np.append(part, (1 - part) * bets))[:, None]
-                for part in (self.early, min(self.early, LATER))
-            )
+        self._shares, self._later = (
+            np.log(np.append(part, (1 - part) * bets))[:, None] for part in (_EARLY, _LATER)
+        )
         self._first = True
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
@@ -231,15 +211,14 @@ class Wealth:
     """The wealth won against one kind of claim, at any level of it.
 
     ``pairs`` is the number of pairs of inputs, ``alpha`` the probability of a false alarm, and
-    ``share`` the part of alpha for this claim; ``early`` is the portfolios' part of the initial
-    wealth. ``steps`` has the bets of each pair that is left, all in equally many blocks.
+    ``share`` the part of alpha for this claim. ``steps`` has the bets of each pair that is left,
+    all in equally many blocks.
     """
 
     claim: Claim
     pairs: int
     alpha: float
     share: float = 1.0
-    early: float = EARLY
     steps: list[Mapping[int, PairBets]] = field(default_factory=list)
     history: list[float] = field(default_factory=list)
     """The log of the wealth at the claimed level, after each block."""
@@ -248,7 +227,7 @@ class Wealth:
         self._claimed = self._course(self.claim, np.array([self.claim.level]))
 
     def _course(self, claim: Claim, levels: Floats) -> _Course:
-        return _Course(claim, levels, self.pairs, self.alpha, self.early)
+        return _Course(claim, levels, self.pairs, self.alpha)
 
     def record(self, step: Mapping[int, PairBets]) -> None:
         """Add the bets on the fresh draws of each pair that is left."""
@@ -284,7 +263,7 @@ class Wealth:
 
         Levels are those of the claim's grid, and the claimed one.
         """
-        grid = np.union1d(claim.grid(), [claim.level])
+        grid = np.union1d(claim.grid, [claim.level])
         bound = 0.0
         for levels in np.split(grid, range(_CHUNK, grid.size, _CHUNK)):
             refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed

@@ -163,34 +163,23 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
 
 def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
     """Return conditions on an entry: values that it has or has not, and half-lines."""
-    real = numbers.dtype.kind == "f"
-    there = numbers[~np.isnan(numbers)] if real else numbers
+    there = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
     values = np.unique(there)
-    events = []
-    if there.size < numbers.size:
-        events += [Event((), True, view), Event(((None, None),), False, view)]
-    if values.size < 2:
-        return events
-    few = values.size <= 6
-    if few or coded:
-        values = values[:_STRONGEST]
-        for value in values.tolist():
-            events.append(Event(((value, value),), False, view))
+    few, conditions = values.size <= 6, []
+    if values.size > 1 and (few or coded):
+        for value in values[:_STRONGEST].tolist():
+            conditions.append([(value, value)])
             if coded and values.size > 2:
-                ends = ((None, value - 1), (value + 1, None))
-                events.append(Event(ends, False, view))
+                conditions.append([(None, value - 1), (value + 1, None)])
     if not coded and values.size > 2:
-        at = (
-            values[:-1]
-            if few
-            else np.quantile(there, (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95), method="lower")
-        )
-        for end in np.unique(at[at < values[-1]]):
-            after = values[np.searchsorted(values, end, side="right")].item()
-            events += [
-                Event(((None, end.item()),), False, view),
-                Event(((after, None),), False, view),
-            ]
+        shares = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+        at = values[:-1] if few else np.unique(np.quantile(there, shares, method="lower"))
+        for end in at[at < values[-1]]:
+            after = values[np.searchsorted(values, end, side="right")]
+            conditions += [[(None, end.item())], [(after.item(), None)]]
+    events = [Event(tuple(ranges), False, view) for ranges in conditions]
+    if there.size < numbers.size:
+        events = [Event((), True, view), Event(((None, None),), False, view), *events]
     return events
 
 
