@@ -209,20 +209,8 @@ def test_plain_values_cross_the_protocol(value):
     assert repr(back) == repr(value)
 
 
-class Labelled:
-    """The interface of an xarray array."""
-
-    coords, dtype = ("t",), "float64"
-
-    def to_dict(self):
-        return {"dims": ("t",), "data": [0.5], "coords": {"t": {"data": [7]}}, "name": None}
-
-
 def test_tables_of_other_libraries():
     frame = pl.DataFrame({"a": [1, 2]})
     assert plain(frame)["a"] == (1, 2)
     assert plain(frame["a"]) == ("Series of Int64 'a'", (1, 2))
     assert rows(frame) == [{"a": 1}, {"a": 2}]
-    assert plain(Labelled())["coords"] == {"t": {"data": (7,)}}
-    with pytest.raises(Broken, match="Labelled for many outputs"):
-        rows(Labelled())

@@ -52,15 +52,14 @@ from epsilometer_audit.outcomes.reals import (
     Array,
     Values,
     are_real,
-    are_told,
     are_whole,
     as_numbers,
     as_whole,
     both_zeros,
     floats,
     remainders_of,
-    type_of,
     typed,
+    types_of,
     with_signs,
 )
 from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, parts_of, raw, together
@@ -190,14 +189,6 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
     return shape if paths == numbers else None
 
 
-@dataclass
-class _Node:
-    """The columns of a part of outputs, with their numbers in the table, and its own parts."""
-
-    columns: list[tuple[int, Column]] = field(default_factory=list)
-    parts: dict[Step, _Node] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Layout:
     """The columns of outputs, learned from past outputs of both sides.
@@ -258,16 +249,6 @@ class Layout:
     def _signed(self) -> list[bool]:
         return [column.signed for column in self.columns]
 
-    @cached_property
-    def _tree(self) -> _Node:
-        tree = _Node()
-        for i, column in enumerate(self.columns):
-            node = tree
-            for step in column.path:
-                node = node.parts.setdefault(step, _Node())
-            node.columns.append((i, column))
-        return tree
-
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -279,7 +260,7 @@ class Layout:
         """
         values = raw(outputs)
         if isinstance(values, np.ndarray) and values.shape[1:] == self._shape and are_real(values):
-            numbers, rest = as_numbers(values)
+            numbers, rest, _ = as_numbers(values)
             numbers = as_whole(numbers, rest) if self.whole else floats(numbers)
             if any(self._signed):
                 numbers = with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
@@ -288,7 +269,7 @@ class Layout:
         for i, column in enumerate(self.columns):
             table[:, i] = column.default(self.whole)
         if len(values):
-            _fill(self._tree, values, None, table, 0)
+            _fill(list(enumerate(self.columns)), 0, values, None, table)
         return table.reshape(-1) if len(self.columns) == 1 else table
 
     def encode_all(self, batches: Sequence[object]) -> Array:
@@ -298,13 +279,10 @@ class Layout:
 
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
-        view, columns = event.view, self.columns
-        if view.kind in ("score", "learned"):
-            size = len(view.read)
-            return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
-        if view.kind == "summary":
-            return view.text([column.name for column in columns])
-        column = columns[view.entry if view.kind in ("entry", "low bit") else 0]
+        view = event.view
+        if view.kind in ("score", "learned", "summary"):
+            return "a " * (view.kind != "summary") + view.text([c.name for c in self.columns])
+        column = self.columns[view.entry if view.kind in ("entry", "low bit") else 0]
         name = name_of(column.path) if column.kind in ("word", "present") else column.name
         return f"the lowest bit of {name}" if view.kind == "low bit" else name
 
@@ -315,23 +293,19 @@ class Layout:
             text = self._rows(view.rows)
         elif view.kind == "all":
             text = " and ".join(map(self.text, view.parts))
-        elif view.kind == "score":
-            name = f"score of {len(view.read)} {'entries' if len(columns) > 1 else 'bits'}"
-            text = listed("", range_texts(name, event.ranges), " or ", " ranges", most=3)
+        elif view.kind in ("output", "entry"):
+            text = columns[view.entry].where(event.ranges, event.missing)
+        elif view.kind == "low bit":
+            texts = low_bit_texts(columns[view.entry].name, event.ranges)
+            text = listed("", texts, " or ", " such", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
             text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
-        elif view.kind in ("learned", "remainder", "difference", "summary"):
+        else:
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing
             text = listed("", texts, " or ", " ranges", most=3)
-        elif view.kind == "low bit":
-            texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            text = listed("", texts, " or ", " such", most=3)
-        else:
-            entry = view.entry if view.kind == "entry" else 0
-            text = columns[entry].where(event.ranges, event.missing)
         return short(one_line(text), LINE)
 
     def plain(self, event: Event) -> dict[str, Any]:
@@ -339,10 +313,9 @@ class Layout:
         plain = event.to_plain()
         if event.view.parts:
             return plain | {"parts": [self.plain(part) for part in event.view.parts]}
-        single = ("output", "entry", "low bit", "bit", "remainder")
-        every = event.view.kind not in single
-        entry = 0 if event.view.kind == "bit" else event.view.entry
-        columns = self.columns if every else self.columns[entry:][:1]
+        columns = self.columns
+        if event.view.kind in ("output", "entry", "low bit", "bit", "remainder"):
+            columns = columns[0 if event.view.kind == "bit" else event.view.entry :][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
         words = {column.name: column.word_names for column in columns if column.kind == "word"}
@@ -364,27 +337,28 @@ class Layout:
         return listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
 
 
-def _fill(node: _Node, values: Values, rows: Counts | None, table: Array, depth: int) -> None:
-    """Write parts of the outputs of some rows into their columns of a table."""
-    for part in parts_of(values, depth):
-        at: Any = slice(None)
-        if part.at is not None or rows is not None:
-            at = rows if part.at is None else part.at if rows is None else rows[part.at]
-        for i, column in node.columns:
-            numbers = _numbers(part, column, table.dtype == np.int64)
-            if numbers is not None:
-                table[at, i] = numbers
-        for step, inside in node.parts.items():
+def _fill(
+    columns: list[tuple[int, Column]], depth: int, values: Values, at: Counts | None, table: Array
+) -> None:
+    """Write columns, with their numbers, of outputs or parts of them into some rows of a table."""
+    inside: dict[Step, list[tuple[int, Column]]] = {}
+    for i, column in columns:
+        if len(column.path) > depth:
+            inside.setdefault(column.path[depth], []).append((i, column))
+    for part in parts_of(values, depth, at):
+        rows = slice(None) if part.at is None else part.at
+        for i, column in columns:
+            if len(column.path) == depth:
+                numbers = _numbers(part, column, table.dtype == np.int64)
+                if numbers is not None:
+                    table[rows, i] = numbers
+        for step, some in inside.items():
             where, inner = part.inner(step)
             if len(inner):
-                if rows is not None:
-                    where = rows if where is None else rows[where]
-                _fill(inside, inner, where, table, depth + 1)
+                _fill(some, depth + 1, inner, where, table)
 
 
-def _numbers(  # noqa: PLR0911
-    part: Part, column: Column, whole: bool
-) -> Array | float | int | None:
+def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  # noqa: PLR0911
     """Return a column of the values, None where they have none."""
     if column.kind == "present":
         return 1
@@ -393,12 +367,12 @@ def _numbers(  # noqa: PLR0911
         if part.form != "word":
             return column.codes.get(part.word, other)
         codes = (column.codes.get(word, other) for word in part.keys)
-        return np.fromiter(codes, np.int64, part.size)
+        return np.fromiter(codes, np.int64, len(part.values))
     if column.kind == "length":
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    numbers, rest = part.numbers
+    numbers, rest, _ = part.numbers
     if column.kind == "rest":
         remainders = remainders_of(numbers, rest)
         if remainders is None or column.level > remainders.shape[1]:
@@ -421,14 +395,10 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    lists = [batch for batch in some if isinstance(batch, list)]
-    own = not as_reals and any(isinstance(each, Own) or type(each) is list for each in lists)
+    own = not as_reals and any(isinstance(batch, Own) for batch in some)
     values = together(some)
-    parts = parts_of(values, 0)
-    cut: list[str] = []
-    candidates = list(
-        _candidates(parts, (), len(values), len(values), as_reals=as_reals, own=own, cut=cut)
-    )
+    parts, learner = parts_of(values, 0), _Learner(len(values), as_reals, own)
+    candidates, cut = list(learner.columns(parts, (), len(values))), learner.cut
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),))
@@ -448,84 +418,73 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)))
 
 
-def _of_columns(values: Values) -> bool:
-    """Tell whether numbers are of columns of several types, of which some have no -0.0."""
-    return not isinstance(values, np.ndarray) and len(set(map(type_of, set(map(type, values))))) > 1
+@dataclass
+class _Learner:
+    """The columns of ``total`` outputs, by form, and notes in ``cut`` on what they leave out.
 
-
-def _candidates(
-    parts: list[Part],
-    path: tuple[Step, ...],
-    beside: int,
-    total: int,
-    *,
-    as_reals: bool,
-    own: bool,
-    cut: list[str],
-) -> Iterator[Column]:
-    """Yield the columns of outputs, or of a part of them, by form.
-
-    ``beside`` counts the values that may have this part, and ``total`` all outputs. ``own`` tells
-    whether numbers have types of their own. Notes on what columns leave out are added to ``cut``.
+    ``own`` tells whether numbers have types of their own.
     """
-    place, count = name_of(path), sum(part.size for part in parts)
-    if path and path[-1][0] in ("member", "listed"):
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
-        return
-    absent = count < total
-    optional = absent or len(parts) > 1
-    for part in parts:
-        if part.form == "number":
-            yield from _of_numbers(part, path, optional, as_reals=as_reals, own=own)
-            if path[-1:] not in _BESIDE and not are_told(part.values):
-                cut.append(f"numbers of {place} beyond the range of reals are not told apart")
-    mixed = len(parts) > 1
-    if mixed or parts[0].form == "word":
-        forms = [part.word for part in parts if part.form != "word"]
-        forms.sort(key=lambda form: (form != NUMBER, form))
-        kept = (*forms, MISSING) if absent else tuple(forms)
-        frequent = (word for part in parts if part.form == "word" for word in part.frequent)
-        kinds = any(part.form not in ("word", "number") for part in parts)
-        name = "type" if kinds else "word"
-        name = f"{name} of {place}" if path else name
-        rank = 0 if kinds else 2
-        yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
-    elif count < beside and path[-1][0] != "entry":  # the length tells which entries are present
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
-    sizes = [part.lengths for part in parts if part.sized]
-    if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
-        optional = absent or len(sizes) < len(parts)
-        name = f"length of {place}" if path else "length"
-        keyed = all(part.form != "sequence" for part in parts if part.sized)
-        rank = 2 if keyed else 0  # a key says more than the number of keys
-        yield Column(name, "length", path, optional=optional, count=count, rank=rank)
-    if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
-        return
-    for part in parts:
-        steps = part.steps(place, cut)
-        if part.form == "number" and own and typed(part.values):
-            steps.append(TYPE)
-        for step in steps:
-            if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                yield from _candidates(
-                    inner, (*path, step), part.size, total, as_reals=as_reals, own=own, cut=cut
-                )
 
+    total: int
+    as_reals: bool
+    own: bool
+    cut: list[str] = field(default_factory=list)
 
-def _of_numbers(
-    part: Part, path: tuple[Step, ...], optional: bool, *, as_reals: bool, own: bool
-) -> Iterator[Column]:
-    """Yield the columns of numbers: their nearest reals, and their remainders."""
-    place, (numbers, rest) = name_of(path), part.numbers
-    whole = numbers.dtype == np.int64
-    signed = (own or not (as_reals or _of_columns(part.values))) and both_zeros(numbers)
-    facts: dict[str, Any] = {"path": path, "optional": optional, "count": part.size}
-    bits = whole and _bits(numbers)
-    yield Column(place, "number", whole=whole, signed=signed, bits=bits, **facts)
-    remainders = remainders_of(numbers, rest)
-    for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
-        name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
-        yield Column(name, "rest", whole=False, level=level, **facts)
+    def columns(self, parts: list[Part], path: tuple[Step, ...], beside: int) -> Iterator[Column]:
+        """Yield the columns of outputs, or of a part of them that ``beside`` values may have."""
+        place, count = name_of(path), sum(len(part.values) for part in parts)
+        if path and path[-1][0] in ("member", "listed"):
+            yield Column(f"{place} present", "present", path, count=count, rank=1)
+            return
+        absent, mixed = count < self.total, len(parts) > 1
+        for part in parts:
+            if part.form == "number":
+                yield from self._of_numbers(part, path, absent or mixed)
+                if path[-1:] not in _BESIDE and not part.numbers[2]:
+                    text = f"numbers of {place} beyond the range of reals are not told apart"
+                    self.cut.append(text)
+        if mixed or parts[0].form == "word":
+            forms = [part.word for part in parts if part.form != "word"]
+            forms.sort(key=lambda form: (form != NUMBER, form))
+            kept = (*forms, MISSING) if absent else tuple(forms)
+            frequent = (word for part in parts if part.form == "word" for word in part.frequent)
+            kinds = any(part.sized for part in parts)
+            name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
+            rank = 0 if kinds else 2
+            yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
+        elif count < beside and path[-1][0] != "entry":  # the length tells which entries there are
+            yield Column(f"{place} present", "present", path, count=count, rank=1)
+        sized = [part for part in parts if part.sized]
+        if len({f(part.lengths) for part in sized for f in (np.min, np.max)}) > 1:
+            optional = absent or len(sized) < len(parts)
+            keyed = all(part.form != "sequence" for part in sized)
+            rank = 2 if keyed else 0  # a key says more than the number of keys
+            name = f"length{f' of {place}' * bool(path)}"
+            yield Column(name, "length", path, optional=optional, count=count, rank=rank)
+        if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
+            return
+        for part in parts:
+            steps = part.steps(place, self.cut)
+            if part.form == "number" and self.own and typed(part.values):
+                steps.append(TYPE)
+            for step in steps:
+                if inner := parts_of(part.inner(step)[1], len(path) + 1):
+                    yield from self.columns(inner, (*path, step), len(part.values))
+
+    def _of_numbers(self, part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
+        """Yield the columns of numbers: their nearest reals, and their remainders."""
+        place, (numbers, rest, _) = name_of(path), part.numbers
+        whole = numbers.dtype == np.int64
+        # of columns of several types, some have no -0.0
+        signs = self.own or not (self.as_reals or len(types_of(part.values)) > 1)
+        facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
+        facts["signed"] = signs and both_zeros(numbers)
+        yield Column(place, "number", whole=whole, bits=whole and _bits(numbers), **facts)
+        remainders = remainders_of(numbers, rest)
+        facts["signed"] = False
+        for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
+            name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
+            yield Column(name, "rest", whole=False, level=level, **facts)
 
 
 def _chosen(candidates: list[Column]) -> list[Column]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -215,18 +216,22 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
 
 
 def feature(step: Step, values: Sequence[Any], texts: Sequence[Any]) -> tuple[list[int], list[Any]]:
-    """Return the positions of the words that have a part, and the parts."""
+    """Return the positions of the words that have a part, and the parts; of equal texts read once.
+
+    The ``values`` have the ``texts``.
+    """
     kind, key = step
-    if kind == "character":
-        size = key + 1 if key >= 0 else -key  # type: ignore[operator]
-        at = [i for i, text in enumerate(texts) if text is not None and len(text) >= size]
-        return at, [texts[i][key] for i in at]
-    at, parts = [], []
-    for i, value in enumerate(values if key in ("time", "message") else texts):
+    read = itemgetter(key) if kind == "character" else _PARTS[key]
+    beside = key in ("time", "message")  # which texts do not hold
+    places: Sequence[Any] = range(len(values)) if beside else texts
+    parts = {}
+    for place, value in (
+        enumerate(values) if beside else dict(zip(texts, texts, strict=True)).items()
+    ):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            parts.append(_PARTS[key](value))
-            at.append(i)
-    return at, parts
+            parts[place] = read(value)
+    at = [i for i, place in enumerate(places) if place in parts]
+    return at, [parts[places[i]] for i in at]
 
 
 def as_text(word: Word) -> str | bytes | None:

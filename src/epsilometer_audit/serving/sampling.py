@@ -287,6 +287,8 @@ class Sampler:
             hint = ": outputs are the rows; transpose it" if vectors else ""
             outputs = counted(len(values), "output")
             raise Broken(f"returned {outputs}{shape} where {size} should be{hint}")
+        if getattr(values, "size", size) == 0:
+            raise Broken("returned outputs without entries")
         return compact(values) if isinstance(values, list) else of_array(values)
 
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
