@@ -179,7 +179,7 @@ GARBAGE = [  # script, words of the error for three outputs
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
     ("echo 1; echo oh no >&2; exit 0", ["exit code 0 after 1 of 3 outputs; its last words: oh no"]),
-    ("echo 1; kill -SEGV $$", ["was ended by signal SIGSEGV after 1 of 3 outputs"]),
+    ("echo 1; kill -SEGV $$", ["crashed: Segmentation fault (signal 11) after 1 of 3 outputs"]),
     ("exec >&-; sleep 5", ["closed its output after 0 of 3 outputs"]),
 ]
 

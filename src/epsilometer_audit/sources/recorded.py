@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 _INDEX = re.compile(r"__index_level_\d+__")
 _PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
 _DIGITS = 15  # that a real holds
-_TRUTHS = {"true": True, "false": False, "True": True, "False": False}
+_TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
 _SHOWN = 12
 
 Column = Any
@@ -70,7 +70,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
         raise ArgumentError(second, message)
     if len(x) > 1:
-        for other in (name for name in x_prime if name not in x):
+        for other in set(x_prime) - set(x):
             raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
     pairs = [_values(list(pair), first) for pair in zip(x.values(), x_prime.values(), strict=True)]
@@ -176,9 +176,7 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
         array = _array(path)
         if array.ndim > 2:
             raise ArgumentError(path, f"has shape {array.shape}; outputs are (n,) or (n, d)")
-        if array.ndim == 1:
-            return {"outputs": array}
-        return {str(i): of_array(array[:, i]) for i in range(array.shape[1])}
+        return {str(i): of_array(each) for i, each in enumerate(array.reshape(len(array), -1).T)}
     table = _csv(file, path, names) if file.suffix == ".csv" else _parquet(file, path)
     known = [name for name in table.column_names if not _INDEX.fullmatch(name)]
     for name in names or ():
@@ -191,23 +189,14 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
         raise ArgumentError(path, f"has two columns {twice!r}")
     if not known or table.num_rows == 0:
         raise ArgumentError(path, "is empty")
-    chosen = list(names) if names is not None else known
-    if sides and len(chosen) == 2:
-        _check_ends(path, {name: table.column(name) for name in chosen})
-    return {name: table.column(name) for name in chosen}
-
-
-def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
-    """Refuse a column that ends before the other: its missing fields are not outcomes."""
-    for name, column in columns.items():
+    columns = {name: table.column(name) for name in (known if names is None else names)}
+    for name, column in columns.items() if sides and len(columns) == 2 else ():
         missing = np.asarray(column.is_null())
         first = len(missing) - column.null_count
-        if column.null_count > 0 and missing[first:].all():
-            raise ArgumentError(
-                path,
-                f"ends after {first} of {len(missing)} rows in column {name!r}; write missing "
-                "values as nan, or two files",
-            )
+        if column.null_count > 0 and missing[first:].all():  # these fields are no outcomes
+            message = f"ends after {first} of {len(missing)} rows in column {name!r}; write "
+            raise ArgumentError(path, f"{message}missing values as nan, or two files")
+    return columns
 
 
 def _joined(columns: Sequence[Outputs]) -> Outputs:
@@ -304,8 +293,9 @@ def _values(columns: Sequence[Any], path: str) -> list[Outputs]:
     if any(each.null_count == len(each) and not pa.types.is_floating(each.type) for each in tables):
         raise ArgumentError(path, "has a column of nothing but missing fields")
     convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    if texts and len(texts) == len(tables) and all(map(_are_truths, texts)):
-        convert = _truths
+    truths = all(set(_TRUTHS).issuperset(each.unique().to_pylist()) for each in texts)
+    if texts and len(texts) == len(tables) and truths:
+        convert = lambda column: compact(list(map(_TRUTHS.get, column.to_pylist())))  # noqa: E731
     elif all(map(_are_numbers, tables)) and not _are_padded(texts, path):
         convert = _numbers
     return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
@@ -324,10 +314,6 @@ def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_decimal(kind) or pa.types.is_large_string(kind):
         return column.cast(pa.string())
     return column
-
-
-def _are_truths(texts: pa.ChunkedArray) -> bool:
-    return set(texts.unique().to_pylist()) <= {*_TRUTHS, None}
 
 
 def _are_numbers(column: pa.ChunkedArray) -> bool:
@@ -365,10 +351,6 @@ def _is_filled(texts: set[str]) -> bool:
     return not widths or max(widths) == min(map(len, texts))
 
 
-def _truths(texts: pa.ChunkedArray) -> Outputs:
-    return compact([_TRUTHS.get(text) for text in texts.to_pylist()])  # type: ignore[no-any-return]
-
-
 def _numbers(column: pa.ChunkedArray) -> Outputs:
     """Return numbers: an array where that loses nothing. A missing one is NaN."""
     import pyarrow as pa
@@ -380,28 +362,23 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
         with suppress(pa.ArrowInvalid):
             if whole or (short and _all(column, r"^[^eE]*$")):
                 return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
-        values = [math.nan if text is None else number_of(text) for text in column.to_pylist()]
-    elif pa.types.is_integer(column.type) and column.null_count > 0:
-        values = [math.nan if value is None else value for value in column.to_pylist()]
-    else:
+    elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())
+    read = number_of if column.type == pa.string() else int
+    values = [math.nan if value is None else read(value) for value in column.to_pylist()]
     exact = all(type(v) is float or (type(v) is int and abs(v) <= EXACT) for v in values)
     return np.array(values, np.float64) if exact else Plain(values)
 
 
 def _mixed(column: pa.ChunkedArray) -> Outputs:
-    """Return texts, numbers and None: an output may be any."""
-    values = [_text_or_number(each) for each in column.to_pylist()]
+    """Return texts, numbers without leading zeros and None; bytes in UTF-8 are texts."""
+    values = column.to_pylist()
+    for i, value in enumerate(values):
+        text = decoded(value) if isinstance(value, bytes) else value
+        plain_number = isinstance(text, str) and _is_number(text) and re.match(_PLAIN, text)
+        values[i] = number_of(text) if plain_number else text
     compacted = compact(values)
     return Plain(compacted) if isinstance(compacted, list) else compacted  # not types of their own
-
-
-def _text_or_number(value: Any) -> Any:
-    """Return a text as a number if it is one, without leading zeros; bytes in UTF-8 are a text."""
-    value = decoded(value) if isinstance(value, bytes) else value
-    if not isinstance(value, str) or not _is_number(value) or not re.match(_PLAIN, value):
-        return value
-    return number_of(value)
 
 
 # --- arrays ---------------------------------------------------------------------------------------
