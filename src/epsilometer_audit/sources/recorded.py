@@ -176,7 +176,9 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
         array = _array(path)
         if array.ndim > 2:
             raise ArgumentError(path, f"has shape {array.shape}; outputs are (n,) or (n, d)")
-        return {str(i): of_array(each) for i, each in enumerate(array.reshape(len(array), -1).T)}
+        if array.ndim == 1:
+            return {"outputs": array}
+        return {str(i): of_array(each) for i, each in enumerate(array.T)}
     table = _csv(file, path, names) if file.suffix == ".csv" else _parquet(file, path)
     known = [name for name in table.column_names if not _INDEX.fullmatch(name)]
     for name in names or ():
