@@ -47,37 +47,10 @@ from epsilometer_audit.events.events import (
     low_bit_texts,
     range_texts,
 )
-from epsilometer_audit.outcomes.reals import (
-    NONE,
-    Array,
-    Values,
-    are_real,
-    are_whole,
-    as_numbers,
-    as_whole,
-    both_zeros,
-    floats,
-    remainders_of,
-    typed,
-    types_of,
-    with_signs,
-)
+from epsilometer_audit.outcomes import reals, words
+from epsilometer_audit.outcomes.reals import NONE, Array, Values
 from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, parts_of, raw, together
-from epsilometer_audit.outcomes.words import (
-    LINE,
-    MISSING,
-    NUMBER,
-    Other,
-    Step,
-    Word,
-    codes_in,
-    in_brackets,
-    listed,
-    name_of,
-    short,
-    text_of,
-    whole_ranges,
-)
+from epsilometer_audit.outcomes.words import Other, Step, Word
 from epsilometer_audit.serving.outputs import Own
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
@@ -118,17 +91,17 @@ class Column:
     def default(self, whole: bool) -> float | int:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""
         if self.kind == "word":
-            return self.codes.get(MISSING, len(self.words))
+            return self.codes.get(words.MISSING, len(self.words))
         if self.kind == "present":
             return 0
         return NONE if whole else math.nan
 
     def where(self, ranges: Ranges, missing: bool) -> str:
         """Return a text that says that it lies in one of the ranges."""
-        place = name_of(self.path)
+        place = words.name_of(self.path)
         if self.kind in ("word", "present"):
             size = len(self.words) + 1 if self.kind == "word" else 2
-            return self._one_of(codes_in(ranges, size), size)
+            return self._one_of(words.codes_in(ranges, size), size)
         has, lacks = (
             ("has a length", "has no length")
             if self.kind == "length"
@@ -136,7 +109,7 @@ class Column:
         )
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
-        ranges = whole_ranges(ranges) if self.whole else ranges
+        ranges = words.whole_ranges(ranges) if self.whole else ranges
         if self.kind == "length":  # never below 0
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         texts = range_texts(self.name, ranges)
@@ -146,14 +119,14 @@ class Column:
         if missing:
             lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
             texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
-        return listed("", texts, " or ", " ranges", most=4) if texts else "no output"
+        return words.listed("", texts, " or ", " ranges", most=4) if texts else "no output"
 
     def value(self, number: int) -> str:
         """Return the name of one of its numbers."""
         if self.kind == "word":
             if 0 <= number < len(self.words):
-                return text_of(self.words[number])
-            return listed("not ", list(map(text_of, self.words)), most=3)
+                return words.text_of(self.words[number])
+            return words.listed("not ", list(map(words.text_of, self.words)), most=3)
         if self.kind == "present":
             return "present" if number else "missing"
         return "none" if number == NONE else repr(number)
@@ -167,7 +140,7 @@ class Column:
             return "any output"
         negated = self.kind == "word" and size - 1 in codes
         texts = [self.value(code) for code in (others if negated else codes)]
-        return listed(f"{name_of(self.path)} is {'not ' * negated}", texts)
+        return words.listed(f"{words.name_of(self.path)} is {'not ' * negated}", texts)
 
 
 def _with_sign(text: str, first: Number | None, last: Number | None) -> str:
@@ -259,11 +232,15 @@ class Layout:
         another word.
         """
         values = raw(outputs)
-        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape and are_real(values):
-            numbers, rest, _ = as_numbers(values)
-            numbers = as_whole(numbers, rest) if self.whole else floats(numbers)
+        if (
+            isinstance(values, np.ndarray)
+            and values.shape[1:] == self._shape
+            and reals.are_real(values)
+        ):
+            numbers, rest, _ = reals.as_numbers(values)
+            numbers = reals.as_whole(numbers, rest) if self.whole else reals.floats(numbers)
             if any(self._signed):
-                numbers = with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
+                numbers = reals.with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         table = np.empty((len(values), len(self.columns)), np.int64 if self.whole else np.float64)
         for i, column in enumerate(self.columns):
@@ -283,7 +260,7 @@ class Layout:
         if view.kind in ("score", "learned", "summary"):
             return "a " * (view.kind != "summary") + view.text([c.name for c in self.columns])
         column = self.columns[view.entry if view.kind in ("entry", "low bit") else 0]
-        name = name_of(column.path) if column.kind in ("word", "present") else column.name
+        name = words.name_of(column.path) if column.kind in ("word", "present") else column.name
         return f"the lowest bit of {name}" if view.kind == "low bit" else name
 
     def text(self, event: Event) -> str:
@@ -297,16 +274,16 @@ class Layout:
             text = columns[view.entry].where(event.ranges, event.missing)
         elif view.kind == "low bit":
             texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            text = listed("", texts, " or ", " such", most=3)
+            text = words.listed("", texts, " or ", " such", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
-            text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
+            text = words.listed("", range_texts(name, words.whole_ranges(event.ranges)), " or ")
         else:
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing
-            text = listed("", texts, " or ", " ranges", most=3)
-        return short(one_line(text), LINE)
+            text = words.listed("", texts, " or ", " ranges", most=3)
+        return words.short(one_line(text), words.LINE)
 
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
@@ -328,13 +305,15 @@ class Layout:
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
         start = "output is "
         if self._shape is None:
-            names = [c.name if c.kind != "present" else name_of(c.path) for c in self.columns]
-            start = f"{in_brackets(names)} is "
+            names = [c.name if c.kind != "present" else words.name_of(c.path) for c in self.columns]
+            start = f"{words.in_brackets(names)} is "
         texts = [
-            in_brackets([c.value(number) for c, number in zip(self.columns, row, strict=False)])
+            words.in_brackets(
+                [c.value(number) for c, number in zip(self.columns, row, strict=False)]
+            )
             for row in rows[:3]
         ]
-        return listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
+        return words.listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
 
 
 def _fill(
@@ -374,13 +353,13 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return None
     numbers, rest, _ = part.numbers
     if column.kind == "rest":
-        remainders = remainders_of(numbers, rest)
+        remainders = reals.remainders_of(numbers, rest)
         if remainders is None or column.level > remainders.shape[1]:
             return 0.0
         return remainders[:, column.level - 1]
     if whole:
-        return as_whole(numbers, rest)
-    return with_signs(floats(numbers)) if column.signed else floats(numbers)
+        return reals.as_whole(numbers, rest)
+    return reals.with_signs(reals.floats(numbers)) if column.signed else reals.floats(numbers)
 
 
 # --- columns of past outputs ----------------------------------------------------------------------
@@ -405,9 +384,9 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     exact = [c for c in candidates if c.kind != "rest"]
     if all(c.whole and not c.optional for c in exact):
         candidates = exact
-    listed = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
-    for _ in range(min(len(candidates) - COLUMNS, len(listed))):  # rare: entries show them, too
-        candidates.remove(listed.pop())
+    rare = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
+    for column in rare[::-1][: max(len(candidates) - COLUMNS, 0)]:  # entries show them, too
+        candidates.remove(column)
     chosen = _chosen(candidates)
     if len(chosen) < len(candidates):
         cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
@@ -432,7 +411,7 @@ class _Learner:
 
     def columns(self, parts: list[Part], path: tuple[Step, ...], beside: int) -> Iterator[Column]:
         """Yield the columns of outputs, or of a part of them that ``beside`` values may have."""
-        place, count = name_of(path), sum(len(part.values) for part in parts)
+        place, count = words.name_of(path), sum(len(part.values) for part in parts)
         if path and path[-1][0] in ("member", "listed"):
             yield Column(f"{place} present", "present", path, count=count, rank=1)
             return
@@ -445,8 +424,8 @@ class _Learner:
                     self.cut.append(text)
         if mixed or parts[0].form == "word":
             forms = [part.word for part in parts if part.form != "word"]
-            forms.sort(key=lambda form: (form != NUMBER, form))
-            kept = (*forms, MISSING) if absent else tuple(forms)
+            forms.sort(key=lambda form: (form != words.NUMBER, form))
+            kept = (*forms, words.MISSING) if absent else tuple(forms)
             frequent = (word for part in parts if part.form == "word" for word in part.frequent)
             kinds = any(part.sized for part in parts)
             name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
@@ -465,7 +444,7 @@ class _Learner:
             return
         for part in parts:
             steps = part.steps(place, self.cut)
-            if part.form == "number" and self.own and typed(part.values):
+            if part.form == "number" and self.own and reals.typed(part.values):
                 steps.append(TYPE)
             for step in steps:
                 if inner := parts_of(part.inner(step)[1], len(path) + 1):
@@ -473,14 +452,14 @@ class _Learner:
 
     def _of_numbers(self, part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
         """Yield the columns of numbers: their nearest reals, and their remainders."""
-        place, (numbers, rest, _) = name_of(path), part.numbers
+        place, (numbers, rest, _) = words.name_of(path), part.numbers
         whole = numbers.dtype == np.int64
         # of columns of several types, some have no -0.0
-        signs = self.own or not (self.as_reals or len(types_of(part.values)) > 1)
+        signs = self.own or not (self.as_reals or len(reals.types_of(part.values)) > 1)
         facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
-        facts["signed"] = signs and both_zeros(numbers)
+        facts["signed"] = signs and reals.both_zeros(numbers)
         yield Column(place, "number", whole=whole, bits=whole and _bits(numbers), **facts)
-        remainders = remainders_of(numbers, rest)
+        remainders = reals.remainders_of(numbers, rest)
         facts["signed"] = False
         for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
             name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
@@ -501,7 +480,7 @@ def _kind(parts: list[Part], candidates: list[Column]) -> str:
     whole, bits = all(c.whole for c in numbers), all(c.bits for c in numbers)
     part = parts[0]
     if len(parts) == 1 and part.form == "number":
-        whole = whole or are_whole(part.values)
+        whole = whole or reals.are_whole(part.values)
         return _named((), whole, bits, not whole and _repeats(part.numbers[0]))
     if len(parts) == 1 and part.form == "sequence":
         shape = shape_of([c for c in candidates if c.kind != "rest"])

@@ -16,30 +16,9 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.outcomes.reals import (
-    Array,
-    Values,
-    are_real,
-    as_numbers,
-    floats,
-    remainders_of,
-    type_of,
-)
-from epsilometer_audit.outcomes.words import (
-    DEPTH,
-    MANY,
-    PRINTED,
-    Other,
-    Step,
-    Word,
-    as_text,
-    feature,
-    features,
-    label,
-    order_of,
-    sort_of,
-    word_of,
-)
+from epsilometer_audit.outcomes import reals, words
+from epsilometer_audit.outcomes.reals import Array, Values
+from epsilometer_audit.outcomes.words import DEPTH, Other, Step, Word
 from epsilometer_audit.serving.errors import Broken
 from epsilometer_audit.serving.outputs import (
     Failure,
@@ -59,7 +38,7 @@ _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
-_WORDS = (str, bytes, type(None), Failure, Other, type, *PRINTED)
+_WORDS = (str, bytes, type(None), Failure, Other, type, *words.PRINTED)
 
 
 def raw(outputs: object, *, own: bool = True) -> Values:
@@ -70,7 +49,7 @@ def raw(outputs: object, *, own: bool = True) -> Values:
     """
     if isinstance(outputs, Plain):
         return outputs
-    if type(outputs) is np.ndarray and outputs.ndim and are_real(outputs):
+    if type(outputs) is np.ndarray and outputs.ndim and reals.are_real(outputs):
         return outputs
     try:
         table, outputs = outputs, rows(outputs, index=False)
@@ -139,18 +118,18 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
 
     Where their types differ, integers have no -0.0, so others have none either.
     """
-    arrays = [batch for batch in batches if isinstance(batch, np.ndarray) and are_real(batch)]
+    arrays = [batch for batch in batches if isinstance(batch, np.ndarray) and reals.are_real(batch)]
     if len(arrays) < len(batches) or len({array.shape[1:] for array in arrays}) > 1:
         return None
     if len({array.dtype for array in arrays}) == 1:
         return arrays
-    numbers = [as_numbers(array)[:2] for array in arrays]
+    numbers = [reals.as_numbers(array)[:2] for array in arrays]
     if all(rest is None and array.dtype == np.int64 for array, rest in numbers):
         return [array for array, _ in numbers]
-    if any(remainders_of(*pair) is not None for pair in numbers):
+    if any(reals.remainders_of(*pair) is not None for pair in numbers):
         return None
     whole = any(array.dtype == np.int64 for array, _ in numbers)
-    return [floats(array) + 0.0 if whole else floats(array) for array, _ in numbers]
+    return [reals.floats(array) + 0.0 if whole else reals.floats(array) for array, _ in numbers]
 
 
 def listing(values: Values) -> list[Any]:
@@ -181,12 +160,12 @@ class Part:
         """The words of the values."""
         if set(map(type, self.values)) <= {str, bytes, type(None)}:
             return self.values  # type: ignore[return-value]
-        return [word_of(value) for value in self.values]
+        return [words.word_of(value) for value in self.values]
 
     @cached_property
     def numbers(self) -> tuple[Array, Array | None, bool]:
         """The numbers and their remainders; see `as_numbers`."""
-        return as_numbers(self.values)
+        return reals.as_numbers(self.values)
 
     @cached_property
     def lengths(self) -> Counts:
@@ -199,7 +178,7 @@ class Part:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        names = {sort_of(word) for word in set(self.keys)}
+        names = {words.sort_of(word) for word in set(self.keys)}
         return [name for name in ("None", "words", "failures", "objects") if name in names]
 
     def steps(self, place: str, cut: list[str]) -> list[Step]:
@@ -225,7 +204,7 @@ class Part:
             return self._common("member", place, cut)
         if self.form != "word":
             return []
-        steps, whole = features(self.values, self.keys)
+        steps, whole = words.features(self.values, self.keys)
         times = self._words
         coded = sum(times[word] for word in self.frequent)
         if not whole and coded < (1 - _RARE) * len(self.values):
@@ -243,7 +222,7 @@ class Part:
         times = Counter(chain.from_iterable(self._members or ()))
         if kind != "key":
             times = Counter({key: n for key, n in times.items() if n < len(self.values)})
-        keys = _frequent(times, COLUMNS, label)
+        keys = _frequent(times, COLUMNS, words.label)
         if len(keys) < len(times):
             cut.append(f"{len(keys)} of {len(times):,} {kind}s of {place} are looked at")
         return [(kind, key) for key in keys]
@@ -267,17 +246,13 @@ class Part:
             return None
 
     @cached_property
-    def _texts(self) -> list[str | bytes | None]:
-        return list(map(as_text, self.keys))
-
-    @cached_property
     def _words(self) -> Counter[Word]:
         return Counter(self.keys)
 
     @cached_property
     def frequent(self) -> list[Word]:
         """The words with a code, the most frequent first, ties by text."""
-        return _frequent(self._words, WORDS, order_of)
+        return _frequent(self._words, WORDS, words.order_of)
 
     @cached_property
     def _in_all(self) -> set[Any]:
@@ -301,10 +276,10 @@ class Part:
         inner: Values = []
         if step == TYPE and self.form == "number":
             if isinstance(values, np.ndarray):
-                return self.at, [type_of(values.dtype.type)] * len(values)
-            return self.at, [type_of(type(value)) for value in values]
+                return self.at, [reals.type_of(values.dtype.type)] * len(values)
+            return self.at, [reals.type_of(type(value)) for value in values]
         if kind in ("text", "character") and self.form == "word":
-            has, inner = feature(step, listing(values), self._texts)
+            has, inner = words.feature(step, listing(values), self.keys)
         elif kind == "entry" and self.form == "sequence":
             assert isinstance(key, int)
             exists = self.lengths >= (key + 1 if key >= 0 else -key)
@@ -331,7 +306,7 @@ class Part:
 def _frequent(times: Counter[Any], most: int, order: Callable[[Any], Any]) -> list[Any]:
     """Return the most frequent keys, ties in an order; of many, only those that repeat."""
     items = times.items()
-    if len(times) > MANY:
+    if len(times) > words.MANY:
         items = [item for item in items if item[1] >= _FREQUENT]  # type: ignore[assignment]
     first = heapq.nsmallest(most, items, key=lambda item: (-item[1], order(item[0])))
     return [key for key, _ in first]

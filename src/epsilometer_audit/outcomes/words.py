@@ -215,21 +215,18 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
     return steps, longest <= 2 * _ENDS
 
 
-def feature(step: Step, values: Sequence[Any], texts: Sequence[Any]) -> tuple[list[int], list[Any]]:
-    """Return the positions of the words that have a part, and the parts; of equal texts read once.
-
-    The ``values`` have the ``texts``.
-    """
+def feature(
+    step: Step, values: Sequence[Any], words: Sequence[Word]
+) -> tuple[list[int], list[Any]]:
+    """Return the positions of the ``words`` of values that have a part, and the parts."""
     kind, key = step
-    read = itemgetter(key) if kind == "character" else _PARTS[key]
-    beside = key in ("time", "message")  # which texts do not hold
-    places: Sequence[Any] = range(len(values)) if beside else texts
+    read: Callable[[Any], Any] = itemgetter(key) if kind == "character" else _PARTS[key]
+    beside = key in ("time", "message")  # which the words do not hold: equal ones are read once
+    places: Any = range(len(values)) if beside else words
     parts = {}
-    for place, value in (
-        enumerate(values) if beside else dict(zip(texts, texts, strict=True)).items()
-    ):
+    for place in places if beside else set(places):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            parts[place] = read(value)
+            parts[place] = read(values[place] if beside else as_text(place))
     at = [i for i, place in enumerate(places) if place in parts]
     return at, [parts[places[i]] for i in at]
 
