@@ -55,6 +55,7 @@ from epsilometer_audit.serving.outputs import Own
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
+_HAS = {"length": ("has a length", "has no length")}
 _HEAD = 8192  # outputs that are looked at for repeated reals
 
 
@@ -102,11 +103,7 @@ class Column:
         if self.kind in ("word", "present"):
             size = len(self.words) + 1 if self.kind == "word" else 2
             return self._one_of(words.codes_in(ranges, size), size)
-        has, lacks = (
-            ("has a length", "has no length")
-            if self.kind == "length"
-            else ("is a number", "is not a number")
-        )
+        has, lacks = _HAS.get(self.kind, ("is a number", "is not a number"))
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
         ranges = words.whole_ranges(ranges) if self.whole else ranges
@@ -218,10 +215,6 @@ class Layout:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
-    @cached_property
-    def _signed(self) -> list[bool]:
-        return [column.signed for column in self.columns]
-
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -232,19 +225,15 @@ class Layout:
         another word.
         """
         values = raw(outputs)
-        if (
-            isinstance(values, np.ndarray)
-            and values.shape[1:] == self._shape
-            and reals.are_real(values)
-        ):
+        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
             numbers, rest, _ = reals.as_numbers(values)
             numbers = reals.as_whole(numbers, rest) if self.whole else reals.floats(numbers)
-            if any(self._signed):
-                numbers = reals.with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
+            if any(signed := [column.signed for column in self.columns]):
+                numbers = reals.with_signs(numbers, np.reshape(signed, numbers.shape[1:]))
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
-        table = np.empty((len(values), len(self.columns)), np.int64 if self.whole else np.float64)
-        for i, column in enumerate(self.columns):
-            table[:, i] = column.default(self.whole)
+        defaults = [column.default(self.whole) for column in self.columns]
+        shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
+        table = np.full(shape, defaults, kind)
         if len(values):
             _fill(list(enumerate(self.columns)), 0, values, None, table)
         return table.reshape(-1) if len(self.columns) == 1 else table
@@ -462,7 +451,7 @@ class _Learner:
         remainders = reals.remainders_of(numbers, rest)
         facts["signed"] = False
         for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
-            name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
+            name = f"{place} less its {f'{level} nearest reals' if level > 1 else 'nearest real'}"
             yield Column(name, "rest", whole=False, level=level, **facts)
 
 

@@ -180,14 +180,12 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
         return (value.real, value.imag) if value.imag else value.real
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
         array: Any = value
-        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMmSc":
-            entries = of_array(value)
+        if value.ndim and value.dtype.kind in "VMmSc":
+            entries = of_array(array)
             return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
         if value.dtype.names:
             return _mapping("", ((name, array[name]) for name in value.dtype.names))
-        if value.dtype.kind in "MmS":
-            return of_array(np.reshape(array, 1))[0]
-        item = value.tolist()
+        item = of_array(np.reshape(array, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
         return None

@@ -49,25 +49,13 @@ T = TypeVar("T")
 
 
 class WorkerSource:
-    """A program that draws, in any language.
+    """A program that draws, in any language; one process answers all requests.
 
-    Raise `ArgumentError` if there is no such program.
-
-    Parameters
-    ----------
-    command
-        The program and its arguments, a line (split like a shell's, but no shell runs it) or a
-        list. One process answers all requests, as defined in ``docs/worker.md``.
-    timeout
-        Seconds within which a batch must be answered.
-    failures
-        Whether an output ``{"error": ...}`` is an outcome.
-    folder
-        Its working directory.
-    env
-        Variables beside those of this process.
-    name
-        Its name in errors; the command by default.
+    They are defined in ``docs/worker.md``. ``command`` is the program with its arguments, a line
+    (split like a shell's, but no shell runs it) or a list, in the working directory ``folder``,
+    with the variables ``env`` beside those of this process. A batch must be answered within
+    ``timeout`` seconds. With ``failures`` an output ``{"error": ...}`` is an outcome. Errors call
+    the program ``name``. Raise `ArgumentError` if there is no such program.
     """
 
     _folds = True  # whether seeds are made small and far apart
@@ -248,9 +236,9 @@ def _split(command: str | Sequence[str]) -> list[str]:
         argv = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
     except ValueError as error:
         raise ArgumentError("command", f"{str(command)!r}: {one_line(error)}") from None
-    if not argv or not argv[0]:
-        raise ArgumentError("command", "names no program")
-    return argv
+    if argv and argv[0]:
+        return argv
+    raise ArgumentError("command", "names no program")
 
 
 def _name(argv: Sequence[str]) -> str:
