@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,7 @@ from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.sources.callables import load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from tests.unit.processes import gone, until
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 SYSTEM = "/usr/bin/python3"  # often without NumPy
@@ -101,11 +103,9 @@ def test_a_worker_in_python(start):
 
 REPLIES = [  # the reply for three outputs, and the outputs
     (r"1\n2\n3\n", [1, 2, 3]),
-    (r"1\n2.5\n-3\n", [1, 2.5, -3]),
     (r"nan\ninf\n-inf\n", [math.nan, math.inf, -math.inf]),
     (r".5\n-nan\n5.\n", [0.5, math.nan, 5.0]),
     (r"1\r\n2\r\n3\r\n", [1, 2, 3]),
-    (r"123456789012345678901\n2\n3\n", [123456789012345678901, 2, 3]),
     (r'"yes"\nnull\ntrue\n', ["yes", None, True]),
     (r"[1, 2]\n[3, 4]\n[5, 6]\n", [[1, 2], [3, 4], [5, 6]]),
     (r"[1]\n[2, 3]\n[4, NaN]\n", [(1,), (2, 3), (4, math.nan)]),
@@ -139,19 +139,14 @@ def test_a_request_is_one_line_of_json(shell):
     assert ', "b": [0, 1]}, "size": 1, "seed": ' in line
 
 
-def test_an_input_larger_than_a_pipe_is_sent(start):
+def test_much_input_and_much_on_stderr_hold_nothing_up(start):
     code = (
-        "import sys, json\nfor line in sys.stdin: print(len(json.loads(line)['input']), flush=True)"
+        "import sys, json\nfor line in sys.stdin:\n"
+        " sys.stderr.write('x' * 300000); print(len(json.loads(line)['input']), flush=True)"
     )
     source = start([sys.executable, "-S", "-c", code])
-    assert source.draw(list(range(100_000)), 1, 0).tolist() == [100_000]
-
-
-def test_much_on_stderr_holds_nothing_up(start):
-    code = "import sys\nfor line in sys.stdin: sys.stderr.write('x' * 300000); print(1, flush=True)"
-    source = start([sys.executable, "-S", "-c", code])
     for _ in range(3):
-        assert source.draw(0, 1, 0).tolist() == [1]
+        assert source.draw(list(range(100_000)), 1, 0).tolist() == [100_000]
 
 
 def test_failures_are_outcomes_on_request(shell):
@@ -169,12 +164,9 @@ def test_failures_are_outcomes_on_request(shell):
 GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is not an output in JSON: '{2'"]),
-    (r"printf '1\n1_0\n3\n'", ["line 2 of 3 is not an output in JSON: '1_0'"]),
     (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is not an output in JSON: '[1'"]),
-    (r"printf '1 2\n\n3\n'", ["line 1 of 3", "'1 2'"]),
     (r"printf '1\n\n3\n'", ["line 2 of 3 is empty"]),
     (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is not an output"]),
-    (f"echo 1; echo {'x ' * 100}; echo 3", ["line 2 of 3", "x x x x..."]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
@@ -243,23 +235,12 @@ def test_a_worker_that_answers_once_is_an_error(start):
 # --- nothing is left ------------------------------------------------------------------------------
 
 
-def alive(number):
-    """Tell whether a process runs that is no zombie."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
-
-
 def test_closing_ends_the_worker_and_its_children(shell):
     source = shell("sleep 60 & echo $!; echo $$")
     numbers = source.draw(0, 2, 0).tolist()
-    assert all(map(alive, numbers))
+    assert not any(map(gone, numbers))
     source.close()
-    until = time.monotonic() + 5
-    while any(map(alive, numbers)) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not any(map(alive, numbers))
+    assert until(lambda: all(map(gone, numbers)), 5)
     assert not children()
     source.close()
 
@@ -269,7 +250,7 @@ def test_a_forgotten_worker_ends(tmp_path):
     (number,) = source.draw(0, 1, 0).tolist()
     del source
     gc.collect()
-    assert not alive(number)
+    assert gone(number)
 
 
 def test_the_end_of_the_interpreter_ends_the_worker():
@@ -280,7 +261,7 @@ def test_the_end_of_the_interpreter_ends_the_worker():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stderr == ""
-    assert not alive(int(run.stdout))
+    assert gone(int(run.stdout))
 
 
 # --- wrong use ------------------------------------------------------------------------------------
@@ -379,21 +360,17 @@ def test_another_interpreter_draws_the_same_as_this_one(survey):
 def test_another_interpreter_without_packages(survey):
     if not Path(SYSTEM).exists():
         pytest.skip("no other interpreter")
-    source = python_worker(SYSTEM, "survey.py:word", folder=survey)
-    outputs = source.draw(3, 200, 1)
-    assert {str(value) for value in outputs} == {"a", "None", "nan", "3"}
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:failing", folder=survey, failures=True)
-    assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError", "division by zero")}
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:failing", folder=survey)
+
+    def drawn(name, size, **options):
+        with closing(python_worker(SYSTEM, f"survey.py:{name}", folder=survey, **options)) as there:
+            return there.draw(3, size, 1)
+
+    assert {str(value) for value in drawn("word", 200)} == {"a", "None", "nan", "3"}
+    failure = Failure("ZeroDivisionError", "division by zero")
+    assert set(drawn("failing", 50, failures=True)) == {1.0, failure}
     with pytest.raises(MechanismError, match=r"^survey.py:failing: ZeroDivisionError: .*\(survey"):
-        source.draw(3, 50, 1)
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:reading", folder=survey)
-    assert not source.seeded
-    assert source.draw(3, 1, 1) == [""]
-    source.close()
+        drawn("failing", 50)
+    assert drawn("reading", 1) == [""]
 
 
 def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
@@ -414,13 +391,9 @@ def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
 
 ELSEWHERE = [  # interpreter, source, words of the error
     (SYSTEM, "survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
-    (SYSTEM, "surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     (SYSTEM, "broken.py:f", ["broken.py cannot be loaded", "use the interpreter that has it"]),
-    (SYSTEM, "survey.py", ["survey.py names no function"]),
     ("venv", "survey.py:noisy", ["'venv' is not a program"]),
-    ("./pyton", "survey.py:noisy", ["'./pyton' is not there"]),
     ("/bin/sh", "survey.py:noisy", ["python '/bin/sh' does not run it: survey.py:noisy: ended"]),
-    ("/bin/cat", "survey.py:noisy", ["python '/bin/cat' does not run it"]),
     ("/bin/true", "survey.py:noisy", ["python '/bin/true' does not run it", "exit code 0"]),
 ]
 
