@@ -101,8 +101,7 @@ class Column:
         """Return a text that says that it lies in one of the ranges."""
         place = words.name_of(self.path)
         if self.kind in ("word", "present"):
-            size = len(self.words) + 1 if self.kind == "word" else 2
-            return self._one_of(words.codes_in(ranges, size), size)
+            return self._one_of(ranges)
         has, lacks = _HAS.get(self.kind, ("is a number", "is not a number"))
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
@@ -128,15 +127,18 @@ class Column:
             return "present" if number else "missing"
         return "none" if number == NONE else repr(number)
 
-    def _one_of(self, codes: list[int], size: int) -> str:
+    def _one_of(self, ranges: Ranges) -> str:
         """Name the words, or all others if the code for other words is among them."""
-        others = sorted(set(range(size)) - set(codes))
-        if not codes:
-            return "no output"
-        if not others:
-            return "any output"
+        size = len(self.words) + 1 if self.kind == "word" else 2
+        codes: set[int] = set()
+        for first, last in words.whole_ranges(ranges):
+            until = size if last is None else min(int(last) + 1, size)
+            codes.update(range(max(int(first or 0), 0), until))
+        others = sorted(set(range(size)) - codes)
+        if len(others) in (0, size):
+            return "no output" if others else "any output"
         negated = self.kind == "word" and size - 1 in codes
-        texts = [self.value(code) for code in (others if negated else codes)]
+        texts = [self.value(code) for code in (others if negated else sorted(codes))]
         return words.listed(f"{words.name_of(self.path)} is {'not ' * negated}", texts)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -24,6 +25,9 @@ Values = list[Any] | Array  # arrays of numbers only, the outputs along the firs
 
 EXACT = 2**53
 """Whole numbers up to here are exact as reals."""
+NUMBER = re.compile(  # as a user, C or awk writes it
+    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
+)
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""

@@ -38,6 +38,7 @@ _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
+_SORTS = {None: "None", "failure": "failures", "object": "objects"}
 _WORDS = (str, bytes, type(None), Failure, Other, type, *words.PRINTED)
 
 
@@ -178,8 +179,9 @@ class Part:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        names = {words.sort_of(word) for word in set(self.keys)}
-        return [name for name in ("None", "words", "failures", "objects") if name in names]
+        sorts = {None if word is None else getattr(word, "sort", "") for word in set(self.keys)}
+        names = {_SORTS.get(sort, "words") for sort in sorts}
+        return sorted(names, key=("None", "words", "failures", "objects").index)
 
     def steps(self, place: str, cut: list[str]) -> list[Step]:
         """Return the parts to look at, except types; add notes on parts left out to ``cut``.

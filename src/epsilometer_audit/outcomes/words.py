@@ -77,15 +77,6 @@ def order_of(word: Word) -> tuple[int, Any]:
     return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
 
 
-def sort_of(word: Word) -> str:
-    """Return the name of the sort of a word, in the plural."""
-    if word is None:
-        return "None"
-    if isinstance(word, Other):
-        return {"failure": "failures", "object": "objects"}.get(word.sort, "words")
-    return "words"
-
-
 def text_of(word: Word) -> str:
     """Return the name of a word, in a line."""
     return word.text() if isinstance(word, Other) else short(repr(word))
@@ -115,16 +106,6 @@ def name_of(path: tuple[Step, ...]) -> str:
         return f"{kind} {text}" if kind in ("entry", "key", "character") else text
 
     return ".".join(name(*step) for step in path) or "output"
-
-
-def codes_in(ranges: Ranges, size: int) -> list[int]:
-    """Return the whole numbers from 0 that lie in ranges."""
-    codes: list[int] = []
-    for first, last in whole_ranges(ranges):
-        start = 0 if first is None else max(int(first), 0)
-        stop = size - 1 if last is None else min(int(last), size - 1)
-        codes.extend(range(start, stop + 1))
-    return codes
 
 
 def whole_ranges(ranges: Ranges) -> Ranges:

@@ -191,11 +191,9 @@ def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
         text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
         digest = hashlib.sha256(text).hexdigest()
         return {**common, getattr(inner, "__qualname__", "code"): digest}
-    module = str(getattr(inner, "__module__", "") or "").split(".")
-    depth = len(module) - (file.name != "__init__.py")  # folders that are packages
-    root = file.parents[min(depth, len(file.parents) - 1)]
-    if root.joinpath(*module[:depth]) != file.parent:
-        root = file.parent
     if is_library(str(file)):
-        return {**common, **source_digests(f"{'.'.join(module)}:_")}
+        return {**common, **source_digests(f"{inner.__module__}:_")}
+    root = file.parent
+    while (root / "__init__.py").is_file():  # a package
+        root = root.parent
     return {**file_digests(file, root), **common}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
-from epsilometer_audit.outcomes.reals import EXACT, number_of
+from epsilometer_audit.outcomes.reals import EXACT, NUMBER, number_of
 from epsilometer_audit.outcomes.shapes import recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ENDINGS = (".csv", ".parquet", ".npy")
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
-)
 _INDEX = re.compile(r"__index_level_\d+__")
 _PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
 _DIGITS = 15  # that a real holds
@@ -259,16 +256,10 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
 def _is_header(first: list[str], table: pa.Table) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
     texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    if any(not text.strip() or _is_number(text) for text in texts):
+    if any(not text.strip() or NUMBER.fullmatch(text.strip()) for text in texts):
         return False
-    below = [column.slice(1) for column in table.columns]
-    return not any(
-        text in set(column.to_pylist()) for text, column in zip(first, below, strict=True)
-    )
-
-
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text.strip()))
+    below = [column.slice(1).to_pylist() for column in table.columns]
+    return not any(text in values for text, values in zip(first, below, strict=True))
 
 
 def _parquet(file: Path, path: str) -> pa.Table:
@@ -322,7 +313,7 @@ def _are_numbers(column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
     if column.type == pa.string():
-        return _all(column, rf"(?i)^\s*({_NUMBER.pattern})\s*$")
+        return _all(column, rf"(?i)^\s*({NUMBER.pattern})\s*$")
     complete = pa.types.is_boolean(column.type) and column.null_count == 0
     return bool(complete or pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
@@ -377,8 +368,9 @@ def _mixed(column: pa.ChunkedArray) -> Outputs:
     values = column.to_pylist()
     for i, value in enumerate(values):
         text = decoded(value) if isinstance(value, bytes) else value
-        plain_number = isinstance(text, str) and _is_number(text) and re.match(_PLAIN, text)
-        values[i] = number_of(text) if plain_number else text
+        if isinstance(text, str) and NUMBER.fullmatch(text.strip()) and re.match(_PLAIN, text):
+            text = number_of(text)
+        values[i] = text
     compacted = compact(values)
     return Plain(compacted) if isinstance(compacted, list) else compacted  # not types of their own
 

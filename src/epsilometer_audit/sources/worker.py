@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import selectors
 import shlex
 import shutil
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
 from epsilometer.processes import cause_of
-from epsilometer_audit.outcomes.reals import number_of
+from epsilometer_audit.outcomes.reals import NUMBER, number_of
 from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
@@ -40,9 +39,6 @@ _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
 _TAIL = 4096  # bytes of it that are read
 _WORDS = "its last words"
-_NUMBER = re.compile(  # as C or awk prints it
-    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
-)
 _DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
 _REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
 T = TypeVar("T")
@@ -470,7 +466,7 @@ class Reply:
             value = _DECODER.decode(line.decode())
         except (ValueError, RecursionError):
             subject, text = f"line {number} of {self.size} is", line.strip()
-            if _NUMBER.fullmatch(word := text.decode(errors="replace")):  # as of C: .5, nan, -inf
+            if NUMBER.fullmatch(word := text.decode(errors="replace")):  # as of C: .5, nan, -inf
                 return number_of(word)
             if not text:
                 raise MechanismError(f"{subject} empty") from None
