@@ -71,25 +71,22 @@ def test_a_worker_in_c(start, tmp_path):
     assert source.draw(1, 5, 1).shape == (5,)
 
 
-def test_a_worker_in_a_shell(start):
-    source = start(["sh", str(DATA / "worker.sh")])
-    x, again, other = (source.draw(1, 4000, seed) for seed in (0, 0, 1))
-    assert x.dtype == np.int64
-    assert (x == again).all()
-    assert (x != other).any()
-    assert abs(x.mean() - 0.75) < 0.05
-    assert set(source.digest()) == {"command", "sh", str(DATA / "worker.sh")}
-    with pytest.raises(MechanismError, match="the input is 0 or 1"):
-        source.draw(2, 5, 1)
-
-
-def test_a_worker_in_python(start):
-    source = start([sys.executable, "-S", str(DATA / "worker.py")])
-    x = source.draw([0, 0, 9], 2000, 3)
-    assert set(x.tolist()) <= {0, 1, 2}
-    assert x.mean() > 1.5
-    with pytest.raises(MechanismError, match=r"worker.py: TypeError: .*int"):
-        source.draw(3, 5, 1)
+@pytest.mark.parametrize(
+    ("command", "x", "mean", "wrong", "message"),
+    [
+        (["sh", str(DATA / "worker.sh")], 1, 0.75, 2, "the input is 0 or 1"),
+        ([sys.executable, "-S", str(DATA / "worker.py")], [0, 0, 9], 2, 3, "TypeError: .*int"),
+    ],
+)
+def test_a_worker_in_a_script(start, command, x, mean, wrong, message):
+    source = start(command)
+    drawn, again = (source.draw(x, 4000, 0) for _ in range(2))
+    assert drawn.dtype == np.int64
+    assert (drawn == again).all()
+    assert abs(drawn.mean() - mean) < 0.1
+    assert {"command", command[0], command[-1]} <= set(source.digest())
+    with pytest.raises(MechanismError, match=message):
+        source.draw(wrong, 5, 1)
 
 
 # --- replies --------------------------------------------------------------------------------------
@@ -300,6 +297,8 @@ def test_the_error_of_a_failed_start_is_one_line(start, tmp_path):
 # --- another interpreter --------------------------------------------------------------------------
 
 SURVEY = """\
+from decimal import Decimal
+from fractions import Fraction
 import helper
 
 def noisy(x, size, rng):
@@ -314,6 +313,15 @@ def failing(x, rng):
 
 def flag(x, size, rng):
     return rng.random((size, 2)) < 0.5
+
+def fraction(x, size, rng):
+    return [Fraction(int(k), 3) + x for k in rng.integers(9, size=size)]
+
+def decimal(x, rng):
+    return Decimal(int(rng.integers(9))) / 7 + Decimal(x)
+
+def long(x, size, rng):
+    return rng.integers(9, size=size).astype("g") / 3 + x
 
 def reading(x):
     import os, sys
@@ -330,19 +338,18 @@ def survey(tmp_path):
     return tmp_path
 
 
-def test_another_interpreter_draws_the_same_as_this_one(survey):
-    source = python_worker(sys.executable, "survey.py:noisy", folder=survey)
-    here = load("survey.py:noisy", folder=survey)
-    assert source.description == f"{here.description}, in {sys.executable}"
-    assert source.seeded
-    assert {**here.digest(), "interpreter": sys.executable} == source.digest()
-    assert (source.draw(1.0, 1000, 5) == here.draw(1.0, 1000, 5)).all()
-    source.close()
-    source = python_worker(sys.executable, "survey.py:flag", folder=survey)
-    there, here = source.draw(0, 20, 1), load("survey.py:flag", folder=survey).draw(0, 20, 1)
-    assert there.dtype == here.dtype == bool
-    assert (there == here).all()
-    source.close()
+@pytest.mark.parametrize("name", ["noisy", "flag", "fraction", "decimal", "long"])
+def test_another_interpreter_draws_the_same_as_this_one(survey, name):
+    here = load(f"survey.py:{name}", folder=survey)
+    with closing(python_worker(sys.executable, f"survey.py:{name}", folder=survey)) as source:
+        assert source.description == f"{here.description}, in {sys.executable}"
+        assert source.seeded
+        assert {**here.digest(), "interpreter": sys.executable} == source.digest()
+        drawn = [each.draw(1.0, 100, 5) for each in (source, here)]
+    if name == "long":
+        drawn[0] = [np.longdouble(str(value)) for value in drawn[0]]
+    assert getattr(drawn[0], "dtype", 0) == getattr(drawn[name != "long"], "dtype", 0)
+    assert np.array_equal(*drawn)
 
 
 def test_another_interpreter_without_packages(survey):
@@ -366,15 +373,13 @@ def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
         (survey / f"{name}.py").write_text(f"NAME = 'my {name}'\n")
     (survey / "names.py").write_text(
         "import loading, outputs, epsilometer\n"
-        "def names(x): return loading.NAME, outputs.NAME, epsilometer.NAME\n"
-        "def answering(x): import answering\n"
+        "def names(x): return loading.NAME, outputs.NAME, epsilometer.NAME, answering(x)\n"
+        "def answering(x):\n try: import answering\n except ImportError as e: return str(e)\n"
     )
-    source = python_worker(sys.executable, "names.py:names", folder=survey)
-    assert source.draw(0, 1, 1) == [("my loading", "my outputs", "my epsilometer")]
-    source.close()
-    source = python_worker(sys.executable, "names.py:answering", folder=survey, failures=True)
-    assert source.draw(0, 1, 1) == [Failure("ModuleNotFoundError", "No module named 'answering'")]
-    source.close()
+    with closing(python_worker(sys.executable, "names.py:names", folder=survey)) as source:
+        (names,) = source.draw(0, 1, 1)
+    assert names[:3] == ("my loading", "my outputs", "my epsilometer")
+    assert names[3] == "No module named 'answering'"
 
 
 ELSEWHERE = [  # interpreter, source, words of the error
