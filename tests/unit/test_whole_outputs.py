@@ -69,7 +69,7 @@ LEAKS = {
     "json": texts(lambda v: json.dumps({"id": "a", "value": [v]})),
     "datetime": texts(lambda v: EPOCH + datetime.timedelta(days=v)),
     "timedelta": texts(lambda v: datetime.timedelta(days=v)),
-    "time": texts(lambda v: (EPOCH + datetime.timedelta(minutes=300 + 43 * v)).time()),
+    "time": texts(lambda v: datetime.time(minute=min(max(int(5 * v) + 30, 0), 59))),
     "datetime64": lambda x, size, rng: (
         np.datetime64("2020-01-01", "ns")
         + rng.laplace(x * 3e9, 1e9, size).astype("timedelta64[ns]")
@@ -109,13 +109,13 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("name", sorted({*LEAKS} - {"time"}))  # which shows in a set of words
 def test_a_leak_anywhere_in_outputs_is_in_a_column(name):
     assert_a_column_differs(drawn(LEAKS[name], failures=name == "message"))
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("name", ["message", "end of a text", "index", "type of number"])
+@pytest.mark.parametrize("name", ["message", "end of a text", "index", "type of number", "time"])
 def test_such_a_leak_is_a_violation(name, seed):
     options = {"samples": 400, "seed": seed, "check_sampler": False}
     verdict = ea.audit(LEAKS[name], PAIRS, CLAIM, failures=name == "message", **options)
