@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import importlib
 import os
 import sys
 import sysconfig
@@ -13,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from .optional import np
-
+np: Any = None  # where NumPy is not installed
+with contextlib.suppress(ImportError):
+    np = importlib.import_module("numpy")
 _STDLIB = sysconfig.get_paths()["stdlib"]
 
 
@@ -94,7 +96,7 @@ def contained() -> Iterator[None]:
     this process ends as it does elsewhere.
     """
     owner, end, filters = os.getpid(), os._exit, warnings.filters[:]
-    errors: Any = contextlib.nullcontext() if np is None else np.errstate()
+    errors = contextlib.nullcontext() if np is None else np.errstate()
 
     def raise_exit(status: int) -> NoReturn:
         if os.getpid() != owner:

@@ -21,7 +21,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .errors import Broken, type_text
-from .optional import np
+from .modules import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
 _SIMPLE = frozenset(ATOMS) - {int}  # of an integer, the digits must be counted
@@ -179,13 +179,12 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     if type(value) is complex:
         return (value.real, value.imag) if value.imag else value.real
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
-        array: Any = value
         if value.ndim and value.dtype.kind in "VMmSc":
-            entries = of_array(array)
+            entries = of_array(value)
             return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
         if value.dtype.names:
-            return _mapping("", ((name, array[name]) for name in value.dtype.names))
-        item = of_array(np.reshape(array, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
+            return _mapping("", ((name, value[name]) for name in value.dtype.names))
+        item = of_array(np.reshape(value, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
         return None

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
-from .modules import ModuleFolder, contained
-from .optional import np
+from .modules import ModuleFolder, contained, np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
 
 # what a mechanism prints goes there
@@ -356,5 +355,5 @@ def copier(x: Any) -> Callable[[], Any]:
     if type(x) is list and all(flat(row, list) for row in x):
         return lambda: [row.copy() for row in x]
     if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
-        return x.copy
+        return lambda: np.array(x)
     return lambda: copy.deepcopy(x)
