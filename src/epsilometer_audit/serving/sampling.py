@@ -96,18 +96,6 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     return named if named or all(p.kind is not p.VAR_POSITIONAL for p in known) else None
 
 
-def _frame(table: list[list[Any]], types: dict[str, str], library: str) -> Any:
-    """Return a data frame of rows, and the types of its columns by their names."""
-    try:
-        module: Any = importlib.import_module(library)
-    except ImportError:
-        raise Broken(f"is given a data frame, which needs {library} where it runs") from None
-    if library == "pandas":
-        return module.DataFrame(table, columns=list(types)).astype(types)
-    schema = {name: getattr(module, kind) for name, kind in types.items()}
-    return module.DataFrame(table, schema=schema, orient="row")
-
-
 class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
@@ -137,9 +125,9 @@ class Signature:
         self.text = f"({', '.join(p.name for p in parameters if p.name in roles)})"
         self.size = next((key for key, role in roles.items() if role == "size"), "")
         self.many = bool(self.size)
-        self.randomness = next((roles[key] for key in _random(roles)), "")
-        own = next((p for p in parameters if p.name in _random(roles)), None)
-        if own is not None and own.default is not None and own.default is not own.empty:
+        own = next((p for p in parameters if p.name in _random(roles)), only)
+        self.randomness = "" if own is only else roles[own.name]
+        if own.default is not None and own.default is not own.empty:
             seed = own.default if isinstance(own.default, int) else type(own.default).__name__
             self.constant = f"{own.name}={seed}"
         left = [p for p in parameters if p.default is not p.empty and p.name not in roles]
@@ -158,7 +146,16 @@ class Signature:
             return np.asarray(x)
         for key, library in (("$frame", "pandas"), ("$polars", "polars")):
             if isinstance(x, dict) and set(x) == {key, "rows"}:
-                return _frame(x["rows"], x[key], library)
+                table, types = x["rows"], x[key]
+                try:
+                    module: Any = importlib.import_module(library)
+                except ImportError:
+                    needed = f"is given a data frame, which needs {library} where it runs"
+                    raise Broken(needed) from None
+                if library == "pandas":
+                    return module.DataFrame(table, columns=list(types)).astype(types)
+                schema = {name: getattr(module, kind) for name, kind in types.items()}
+                return module.DataFrame(table, schema=schema, orient="row")
         return x
 
     def call(self, function: Callable[..., Any], x: Any, size: int, randomness: Any) -> Any:
@@ -187,11 +184,6 @@ def folded(seed: int) -> int:
     """
     digest = hashlib.sha256(str(seed).encode()).digest()
     return 1 + int.from_bytes(digest[:8], "big") % (_SEED_LIMIT - 1)
-
-
-def distinct_seeds(seed: int, size: int) -> list[int]:
-    """Return ``size`` different seeds, for functions and programs of one draw."""
-    return random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
 
 
 class Sampler:
@@ -274,7 +266,7 @@ class Sampler:
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
         sources: Iterable[Any]
         if self.signature.randomness == "seed":
-            sources = distinct_seeds(seed, size)
+            sources = random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
         else:
             sources = itertools.repeat(self.signature.randomness_of(seed), size)
         fresh, values = copier(x), []
