@@ -79,11 +79,6 @@ class Column:
     rank: int = field(default=2, compare=False)  # of equal events, the first is shown
     bits: bool = field(default=False, compare=False)
 
-    @property
-    def word_names(self) -> list[str]:
-        """The names of the words, in full."""
-        return [w.text(None) if isinstance(w, Other) else repr(w) for w in self.words]
-
     @cached_property
     def codes(self) -> dict[Word, int]:
         """The codes of the words."""
@@ -286,9 +281,11 @@ class Layout:
             columns = columns[0 if event.view.kind == "bit" else event.view.entry :][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
-        words = {column.name: column.word_names for column in columns if column.kind == "word"}
-        if words:
-            plain["words"] = words
+        if coded := [column for column in columns if column.kind == "word"]:
+            plain["words"] = {
+                c.name: [w.text(None) if isinstance(w, Other) else repr(w) for w in c.words]
+                for c in coded
+            }
         if any(column.signed for column in columns):
             plain["minus zero"] = MINUS_ZERO
         return plain
@@ -449,7 +446,8 @@ class _Learner:
         signs = self.own or not (self.as_reals or len(reals.types_of(part.values)) > 1)
         facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
         facts["signed"] = signs and reals.both_zeros(numbers)
-        yield Column(place, "number", whole=whole, bits=whole and _bits(numbers), **facts)
+        bits = whole and bool(numbers.min() >= 0 and numbers.max() <= 1)
+        yield Column(place, "number", whole=whole, bits=bits, **facts)
         remainders = reals.remainders_of(numbers, rest)
         facts["signed"] = False
         for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
@@ -493,10 +491,6 @@ def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False)
     if len(shape) == 1:
         return f"vectors of {shape[0]} {name}{'' if shape[0] == 1 else 's'}"
     return f"arrays of {' x '.join(map(str, shape))} {name}s"
-
-
-def _bits(numbers: Array) -> bool:
-    return bool(numbers.size and numbers.min() >= 0 and numbers.max() <= 1)
 
 
 def _repeats(numbers: Array) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -221,7 +222,7 @@ class Part:
 
     def _common(self, kind: str, place: str, cut: list[str]) -> list[Step]:
         """Return the most frequent keys or members, without members that all have."""
-        times = Counter(chain.from_iterable(self._members or ()))
+        times = Counter(chain.from_iterable(self._members))
         if kind != "key":
             times = Counter({key: n for key, n in times.items() if n < len(self.values)})
         keys = _frequent(times, COLUMNS, words.label)
@@ -230,22 +231,14 @@ class Part:
         return [(kind, key) for key in keys]
 
     @cached_property
-    def _members(self) -> Sequence[Collection[Any]] | None:
-        """The keys or members of each.
-
-        Of sequences, whatever their order, if all are words or all sequences; None otherwise.
-        """
-        if self.form != "sequence" or isinstance(self.values, np.ndarray):
-            return None if self.form == "sequence" else self.values  # type: ignore[return-value]
-        if self._forms not in ({"word"}, {"sequence"}):
-            return None
-        try:
-            return [
-                frozenset(tuple(v) if isinstance(v, list) else v for v in value)
-                for value in self.values
-            ]
-        except TypeError:  # of lists within lists
-            return None
+    def _members(self) -> Sequence[Collection[Any]]:
+        """The keys or members of each; of sequences, if all are words or all sequences, or none."""
+        if isinstance(self.values, list) and self.form != "sequence":
+            return self.values
+        if isinstance(self.values, list) and self._forms in ({"word"}, {"sequence"}):
+            with suppress(TypeError):  # of lists within lists
+                return [frozenset(map(_hashable, value)) for value in self.values]
+        return ()
 
     @cached_property
     def _words(self) -> Counter[Word]:
@@ -290,7 +283,7 @@ class Part:
             has = None if exists.all() else np.flatnonzero(exists)
             inner = [value[key] for value in (values if has is None else compress(values, exists))]
         elif (kind, self.form) in (("listed", "sequence"), ("member", "set")):
-            has = [i for i, members in enumerate(self._members or ()) if key in members]
+            has = [i for i, members in enumerate(self._members) if key in members]
             inner = np.ones(len(has), bool)
         elif kind == "key" and self.form == "mapping":
             if key not in self._in_all:
@@ -303,6 +296,10 @@ class Part:
             return self.at, inner
         rows = np.asarray(has, np.int64)
         return rows if self.at is None else self.at[rows], inner
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _frequent(times: Counter[Any], most: int, order: Callable[[Any], Any]) -> list[Any]:

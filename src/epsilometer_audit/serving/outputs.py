@@ -345,14 +345,14 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
 
 def from_json(json_object: dict[str, Any]) -> Any:
     """Return the set or dictionary that `as_json` wrote as this object; others as they are."""
-    with contextlib.suppress(ValueError, TypeError, ArithmeticError):  # of another program
-        if set(json_object) == {"$set"}:
-            return frozenset(plain(member) for member in json_object["$set"])
-        if set(json_object) == {"$items"}:
-            return {_frozen(plain(key)): entry for key, entry in json_object["$items"]}
-        if set(json_object) == {"$number"}:
-            number: str = json_object["$number"]
-            return Fraction(number) if "/" in number else Decimal(number)
-        if set(json_object) == {"$bytes"}:
-            return bytes.fromhex(json_object["$bytes"])
+    with contextlib.suppress(ValueError, TypeError, ArithmeticError):  # another, or wrong
+        ((kind, value),) = json_object.items()
+        if kind == "$set":
+            return frozenset(map(plain, value))
+        if kind == "$items":
+            return {_frozen(plain(key)): entry for key, entry in value}
+        if kind == "$number":
+            return Fraction(value) if "/" in value else Decimal(value)
+        if kind == "$bytes":
+            return bytes.fromhex(value)
     return json_object

@@ -31,9 +31,6 @@ _DIGITS = 15  # that a real holds
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
 _SHOWN = 12
 
-Column = Any
-"""A column of a table, or an array of outputs."""
-
 
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
     """Return the outputs on x and on x' that files hold.
@@ -99,7 +96,7 @@ def digest(paths: Sequence[str]) -> dict[str, str]:
 
 def _two(
     path: str, names: Sequence[str] | None, which: str, *, sides: bool = False
-) -> dict[str, Column]:
+) -> dict[str, Any]:
     """Return columns by name: of a table the named ones, or all; an array has two."""
     if names is not None and len(names) != 2:
         raise ArgumentError("columns", f"must be two{which}, got {len(names)}")
@@ -164,7 +161,7 @@ def _there(path: str) -> Path:
     return file
 
 
-def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Column]:
+def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Any]:
     """Return the columns of a file by name; of an npy file by number."""
     file = _file(path)
     if file.suffix == ".npy":
