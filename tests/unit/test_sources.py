@@ -90,29 +90,6 @@ def forget() -> None:
         remembered.cache_clear()
 
 
-def by_content(function):
-    """Return a function of a file with a memory of all contents: an edit changes one file of many.
-
-    A run has a memory of files, as no file changes during it.
-    """
-    memory = {}
-
-    def remembering(path):
-        template = path.with_suffix(".html.j2")
-        key = path, path.read_bytes(), template.read_bytes() if template.is_file() else b""
-        if key not in memory:
-            memory[key] = function.__wrapped__(path)
-        return memory[key]
-
-    remembering.cache_clear = lambda: None
-    return remembering
-
-
-REMEMBERED = {
-    name: by_content(getattr(sources, name)) for name in ("_parsed", "_statements", "_imports")
-}
-
-
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
     return Copy(tmp_path_factory.mktemp("copy"))
@@ -124,8 +101,6 @@ def copy(copied, monkeypatch):
         patched.setattr(sources, "_SOURCE", copied.source)
         patched.setattr(sources, "_STAGES", copied.stages)
         patched.setattr(sources, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
-        for name, function in REMEMBERED.items():
-            patched.setattr(sources, name, function)
         yield copied
     copied.restore()
     forget()
