@@ -231,16 +231,14 @@ def _labelled(value: Any) -> Any:
     if (table := _table(value)) is None:
         return None
     facts, labels, columns = table
+    if not hasattr(value, "columns"):
+        ((name, entries),) = columns
+        facts = [*facts, *(labels or ()), *([] if name is None else [repr(name)])]
+    text = " ".join(map(str, [kind.__name__, "of", *facts]))
     if hasattr(value, "columns"):
         columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
-        return _mapping(_facts(value, facts), columns)
-    name, entries = columns[0]
-    text = _facts(value, [*facts, *(labels or ()), *([] if name is None else [repr(name)])])
+        return _mapping(text, columns)
     return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
-
-
-def _facts(value: Any, facts: list[Any]) -> str:
-    return " ".join(map(str, [type(value).__name__, "of", *facts]))
 
 
 def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:

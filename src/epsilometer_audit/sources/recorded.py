@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,8 +44,6 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     None otherwise. Numbers are read to the last digit, by their values: 1 and 1.0 are one number.
     A number with leading zeros is a text, unless all are filled up to one width.
     """
-    if len(paths) not in (1, 2):
-        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     if len(paths) == 1:
         pair = _two(paths[0], columns, " of a single file", sides=True)
         if len(pair) == 2:
@@ -54,15 +52,16 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         hint = "name a second file" if len(pair) == 1 else "choose two of them"
         if len(pair) == 1 and ";" in next(iter(pair)):
             hint = "separate them by commas"
-        message = f"has {_column_list(list(pair))}; outputs on x and on x' are wanted: {hint}"
+        message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
         raise ArgumentError(paths[0], message)
+    if len(paths) != 2:
+        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     first, second = paths
     if _file(first).samefile(_file(second)):
         raise ArgumentError(first, "is given twice; give one file for x and another for x'")
-    x, x_prime = _columns(first, columns), _columns(second, columns)
+    x, x_prime = (_columns(path, columns) for path in paths)
     if len(x) != len(x_prime):
-        message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
-        raise ArgumentError(second, message)
+        raise ArgumentError(second, f"has {_listed(x_prime)}, but {first} has {_listed(x)}")
     if len(x) > 1:
         for other in set(x_prime) - set(x):
             raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
@@ -123,16 +122,16 @@ def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Output
     if columns is None and set(default) <= set(pair):
         pair = {name: pair[name] for name in default}
     if len(pair) != 2:
-        message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
+        message = f"has {_listed(pair)}; a score and inclusion of each canary are wanted"
         raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
     scores, included = (_values([column], path)[0] for column in pair.values())
     return scores, included
 
 
-def _column_list(names: list[str]) -> str:
-    shown = ", ".join(name or "''" for name in names[:_SHOWN])
-    more = ", ..." if len(names) > _SHOWN else ""
-    return f"{counted(len(names), 'column')} ({shown}{more})"
+def _listed(columns: Mapping[str, Any]) -> str:
+    names = [name or "''" for name in columns]
+    shown = [*names[:_SHOWN], *["..."] * (len(names) > _SHOWN)]
+    return f"{counted(len(names), 'column')} ({', '.join(shown)})"
 
 
 def _file(path: str) -> Path:
