@@ -445,7 +445,7 @@ class _Learner:
         # of columns of several types, some have no -0.0
         signs = self.own or not (self.as_reals or len(reals.types_of(part.values)) > 1)
         facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
-        facts["signed"] = signs and reals.both_zeros(numbers)
+        facts["signed"] = not whole and signs and reals.both_zeros(numbers)
         bits = whole and bool(numbers.min() >= 0 and numbers.max() <= 1)
         yield Column(place, "number", whole=whole, bits=bits, **facts)
         remainders = reals.remainders_of(numbers, rest)

@@ -101,8 +101,8 @@ def typed(values: Values) -> bool:
 
 def both_zeros(numbers: Array) -> bool:
     """Tell whether there are zeros of both signs."""
-    zeros = numbers[numbers == 0]
-    return len({*np.signbit(zeros).tolist()}) > 1
+    signs = np.signbit(numbers[numbers == 0])
+    return bool(signs.any() and not signs.all())
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
