@@ -33,11 +33,9 @@ def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str,
         check_file(base / module, module)
         return file_digests((base / module).resolve())
     top, *rest = module.split(".")
-    with ModuleFolder(base).entered():
-        try:
-            module_spec = importlib.util.find_spec(top)
-        except ValueError:
-            module_spec = None
+    module_spec = None
+    with ModuleFolder(base).entered(), contextlib.suppress(ValueError):
+        module_spec = importlib.util.find_spec(top)
     if module_spec is None:
         raise Misuse(module, f"cannot be imported: no module {top!r}")
     home = next(iter(module_spec.submodule_search_locations or ()), None)

@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -175,11 +175,10 @@ def argument_errors() -> Iterator[None]:
 
 def _file(function: Any) -> Path | None:
     """Return the file in which a function is defined, if there is one."""
-    try:
+    with suppress(TypeError, OSError):  # C functions, and code from a prompt
         file = Path(inspect.getsourcefile(function) or "")
-    except (TypeError, OSError):  # C functions, and code from a prompt
-        return None
-    return file.resolve() if file.is_file() else None
+        return file.resolve() if file.is_file() else None
+    return None
 
 
 def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
