@@ -65,7 +65,7 @@ def changes(x, size, rng):
     return good(x, size, rng) * 1e-320
 """
 PAIR = ("--pair", "[0]", "[1]", "--epsilon", "1", "--quiet")
-FEW, BUDGET = ("--samples", "100", "--no-checks"), ("--budget", "1s", "--no-checks")
+FEW, BUDGET = ("--samples", "100", "--no-checks"), ("--budget", "2s", "--no-checks")
 TIMEOUT = ("--timeout", ".5", *FEW)
 STAYS = "did not return in time, and could not be interrupted (own.py:"
 ENDS = [  # a mechanism, options, the exit code, and a part of the one line
