@@ -121,10 +121,9 @@ def answered(run: Callable[[], int]) -> int | str:
     _, status = os.waitpid(child, 0)
     signal.alarm(0)
     os.set_blocking(answers, False)
-    try:
+    words = b""
+    with suppress(BlockingIOError):  # a process of the child is left
         words = os.read(answers, 1 << 16)
-    except BlockingIOError:  # a process of the child is left
-        words = b""
     if codes := _CODE.findall(words):
         return int(codes[-1])
     for first in received[:1]:  # ended by it, as if there was no child

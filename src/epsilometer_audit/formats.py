@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import ROUND_UP, Context, Decimal
-from itertools import takewhile, zip_longest
+from itertools import accumulate, takewhile, zip_longest
 from typing import Any
 
 import numpy as np
@@ -66,11 +66,8 @@ def input_text(x: Any, most: int = 60) -> str:
     text = _json(plain)
     if len(text) <= most:
         return text
-    start = ""
-    for part in map(_json, plain if isinstance(plain, list) else ()):
-        if len(start) + len(part) + 2 > most - 5:
-            break
-        start += f"{part}, "
+    parts = (f"{_json(part)}, " for part in (plain if isinstance(plain, list) else ()))
+    *_, start = "", *takewhile(lambda some: len(some) <= most - 5, accumulate(parts))
     return f"[{start}...]" if start else _cut(text, most)
 
 

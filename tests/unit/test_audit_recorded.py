@@ -13,6 +13,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer_audit.inputs.neighbours import neighbours
 from epsilometer_audit.sources.recorded import digest, read
 from epsilometer_audit.sources.recorded import table as read_table
+from tests.unit.one_line import error_in_one_line
 
 NAN = math.nan
 
@@ -47,19 +48,15 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
     ("1,2\n3,4\n", integers(1, 3), integers(2, 4)),
     ("\ufeffx,x_prime\r\n1,2\r\n3,4\r\n\r\n", integers(1, 3), integers(2, 4)),
     ("a,b\n1.5,nan\n,inf\n-inf,2\n", floats(1.5, NAN, -math.inf), floats(NAN, math.inf, 2)),
-    ("a,b\n1,-nan\n,Infinity\n3,.5\n", floats(1, NAN, 3), floats(NAN, math.inf, 0.5)),
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
     ("a,b\nfail,1\n2,3\n0.5,4\n", ["fail", 2, 0.5], integers(1, 3, 4)),
     ("a,b\ntrue,2024-01-01\nfalse,2024-01-02\n", ["true", "false"], None),
     ("a,b\ntrue,False\nfalse,True\n", np.array([True, False]), np.array([False, True])),
-    ("a,b\n,false\ntrue,true\n", [None, True], np.array([False, True])),
     ("a,b\ntrue,maybe\nfalse,true\n", ["true", "false"], ["maybe", "true"]),
     ("a,b\n,1\nno,2\n,3\n5,4\n", [None, "no", None, 5], integers(1, 2, 3, 4)),
-    ("a,b\n123456789012345678901,1\n2,1\n", [123456789012345678901, 2], integers(1, 1)),
     ("a,b\n,1\n123456789012345678901,1\n", [NAN, 123456789012345678901], None),
     ("a,b\n0123,0001\n1230,9999\n", integers(123, 1230), integers(1, 9999)),
     ("a,b\n0123,1\n123,9\n", ["0123", 123], integers(1, 9)),
-    ("a,b\n0.5,-0\n-0.25,5\n", floats(0.5, -0.25), integers(0, 5)),
     ("a,b\n1e-400,1\n1e400,9\n", [Decimal("1E-400"), Decimal("1E+400")], integers(1, 9)),
     (
         "a,b\n0.1000000000000000000000000000012,0.10000000000000001\n0.10,5e-324\n",
@@ -95,21 +92,18 @@ def test_columns_are_chosen_by_name():
         read(["words.csv"], columns=["x", "y"])
 
 
-def test_two_files_of_a_column_each():
+def test_two_files():
     Path("x.csv").write_text("output\n1\n\n3\n\n")
     Path("y.csv").write_text("4\n5\n")
     x, y = read(["x.csv", "y.csv"])
     same(x, floats(1, NAN, 3))
     same(y, integers(4, 5))
-
-
-def test_two_files_of_vectors():
     Path("x.csv").write_text("a,b\n1,2\n3,4\n")
     Path("y.csv").write_text("b,a\n5,6.5\n")
+    Path("z.csv").write_text("a,b\n1,yes\n")
     x, y = read(["x.csv", "y.csv"])
     same(x, np.array([[1, 2], [3, 4]]))
     same(y, np.array([[6.5, 5]]))
-    Path("z.csv").write_text("a,b\n1,yes\n")
     same(read(["x.csv", "z.csv"])[1], [(1, "yes")])
 
 
@@ -158,41 +152,46 @@ def test_npy(array, shape):
 
 
 def test_npy_in_two_files():
-    np.save("x.npy", np.arange(3.0))
-    np.save("y.npy", np.arange(4))
-    x, y = read(["x.npy", "y.npy"])
-    same(x, floats(0, 1, 2))
-    same(y, integers(0, 1, 2, 3))
-    np.save("x.npy", np.arange(6.0).reshape(3, 2))
-    np.save("y.npy", np.arange(8.0).reshape(4, 2))
-    x, y = read(["x.npy", "y.npy"])
-    same(x, np.arange(6.0).reshape(3, 2))
-    same(y, np.arange(8.0).reshape(4, 2))
+    for x, y in ((np.arange(3.0), np.arange(4)), (np.eye(3, 2), np.ones((4, 2)))):
+        np.save("x.npy", x)
+        np.save("y.npy", y)
+        for side, expected in zip(read(["x.npy", "y.npy"]), (x, y), strict=True):
+            same(side, expected)
     assert set(digest(["x.npy", "y.npy"])) == {"x.npy", "y.npy"}
 
 
+FILES = {
+    "good.csv": "a,b\n1,2\n3,4\n",
+    "other.csv": "a,c\n1,2\n",
+    "alike.csv": "a,b\n1,2\n1,2\n",
+    "one.csv": "a\n1\n",
+    "three.csv": "a,b,c\n1,2,3\n",
+    "twice.csv": "a,a\n1,2\n",
+    "semicolons.csv": "a;b\n1;2\n",
+    "empty.csv": "",
+    "ragged.csv": "a,b\n1,2\n3,4,5\n",
+    "short.csv": "a,b\n1,2\n3,\n5,\n",
+    "padded.csv": "a,b\n0012,1\n1234,2\n",
+    "missing.csv": "a,b\n,2\n,4\n",
+    "latin.csv": "a,b\nä,b\n",
+    "binary.csv": "a,b\n\0,2\n",
+    "o.txt": "1,2\n",
+    "bad.parquet": "a,b\n1,2\n",
+    "bad.npy": "a,b\n1,2\n",
+    "flat.npy": np.zeros(7),
+    "none.npy": np.zeros((2, 0)),
+    "cube.npy": np.zeros((3, 4, 5)),
+    "object.npy": np.array([[None], [1]]),
+}
+
+
 def prepare():
-    Path("good.csv").write_text("a,b\n1,2\n3,4\n")
-    Path("one.csv").write_text("a\n1\n")
-    Path("three.csv").write_text("a,b,c\n1,2,3\n")
-    Path("twice.csv").write_text("a,a\n1,2\n")
-    Path("semicolons.csv").write_text("a;b\n1;2\n")
-    Path("empty.csv").write_text("")
-    Path("header.csv").write_text("a,b\n")
-    Path("ragged.csv").write_text("a,b\n1,2\n3,4,5\n")
-    Path("short.csv").write_text("a,b\n1,2\n3,\n5,\n")
-    Path("padded.csv").write_text("a,b\n0012,1\n1234,2\n")
-    Path("missing.csv").write_text("a,b\n,2\n,4\n")
-    Path("latin.csv").write_bytes("a,b\nä,b\n".encode("latin-1"))
-    Path("binary.csv").write_bytes(b"a,b\n\0,2\n")
-    Path("o.txt").write_text("1,2\n")
     Path("folder.csv").mkdir()
-    Path("bad.parquet").write_text("a,b\n1,2\n")
-    Path("bad.npy").write_text("a,b\n1,2\n")
-    np.save("flat.npy", np.zeros(7))
-    np.save("none.npy", np.zeros((2, 0)))
-    np.save("cube.npy", np.zeros((3, 4, 5)))
-    np.save("object.npy", np.array([[None], [1]]), allow_pickle=True)
+    for name, content in FILES.items():
+        if isinstance(content, str):
+            Path(name).write_text(content, "latin-1")
+        else:
+            np.save(name, content)
 
 
 BAD = [  # paths, columns, words of the error
@@ -206,10 +205,8 @@ BAD = [  # paths, columns, words of the error
     (["semicolons.csv"], None, ["semicolons.csv has 1 column", "separate them by commas"]),
     (["twice.csv"], None, ["twice.csv has two columns 'a'"]),
     (["empty.csv"], None, ["empty.csv is empty"]),
-    (["header.csv"], None, ["header.csv is empty"]),
     (["ragged.csv"], None, ["ragged.csv cannot be read: ", "Expected 2 columns, got 3"]),
     (["short.csv"], None, ["short.csv ends after 1 of 3 rows in column 'b'", "nan, or two files"]),
-    (["missing.csv"], None, ["missing.csv ends after 0 of 2 rows in column 'a'"]),
     (["padded.csv"], None, ["padded.csv has numbers with leading zeros", "write both alike"]),
     (["missing.csv", "good.csv"], ["a"], ["missing.csv has a column of nothing but missing"]),
     (["latin.csv"], None, ["latin.csv is not text in UTF-8 (byte 4)"]),
@@ -232,13 +229,8 @@ BAD = [  # paths, columns, words of the error
 @pytest.mark.parametrize(("paths", "columns", "words"), BAD)
 def test_a_bad_file_of_outputs_is_an_error(paths, columns, words):
     prepare()
-    Path("other.csv").write_text("a,c\n1,2\n")
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(ArgumentError, words):
         read(paths, columns)
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text, text
 
 
 # --- neighbours -----------------------------------------------------------------------------------
@@ -282,7 +274,5 @@ def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
 )
 def test_bad_neighbours_are_an_error(path, kind, word):
     prepare()
-    Path("alike.csv").write_text("a,b\n1,2\n1,2\n")
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(ArgumentError, [word]):
         neighbours(path, kind)
-    assert word in str(caught.value)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +19,8 @@ from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.sources.callables import load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from tests.unit.one_line import error_in_one_line
+from tests.unit.processes import gone, until
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 SYSTEM = "/usr/bin/python3"  # often without NumPy
@@ -48,14 +51,6 @@ def shell(start, tmp_path):
     return started
 
 
-def assert_one_line(caught, words):
-    text = str(caught.value)
-    assert "\n" not in text
-    assert len(text) < 400
-    for word in words:
-        assert word in text, text
-
-
 # --- the examples ---------------------------------------------------------------------------------
 
 
@@ -76,36 +71,31 @@ def test_a_worker_in_c(start, tmp_path):
     assert source.draw(1, 5, 1).shape == (5,)
 
 
-def test_a_worker_in_a_shell(start):
-    source = start(["sh", str(DATA / "worker.sh")])
-    x, again, other = (source.draw(1, 4000, seed) for seed in (0, 0, 1))
-    assert x.dtype == np.int64
-    assert (x == again).all()
-    assert (x != other).any()
-    assert abs(x.mean() - 0.75) < 0.05
-    assert set(source.digest()) == {"command", "sh", str(DATA / "worker.sh")}
-    with pytest.raises(MechanismError, match="the input is 0 or 1"):
-        source.draw(2, 5, 1)
-
-
-def test_a_worker_in_python(start):
-    source = start([sys.executable, "-S", str(DATA / "worker.py")])
-    x = source.draw([0, 0, 9], 2000, 3)
-    assert set(x.tolist()) <= {0, 1, 2}
-    assert x.mean() > 1.5
-    with pytest.raises(MechanismError, match=r"worker.py: TypeError: .*int"):
-        source.draw(3, 5, 1)
+@pytest.mark.parametrize(
+    ("command", "x", "mean", "wrong", "message"),
+    [
+        (["sh", str(DATA / "worker.sh")], 1, 0.75, 2, "the input is 0 or 1"),
+        ([sys.executable, "-S", str(DATA / "worker.py")], [0, 0, 9], 2, 3, "TypeError: .*int"),
+    ],
+)
+def test_a_worker_in_a_script(start, command, x, mean, wrong, message):
+    source = start(command)
+    drawn, again = (source.draw(x, 4000, 0) for _ in range(2))
+    assert drawn.dtype == np.int64
+    assert (drawn == again).all()
+    assert abs(drawn.mean() - mean) < 0.1
+    assert {"command", command[0], command[-1]} <= set(source.digest())
+    with pytest.raises(MechanismError, match=message):
+        source.draw(wrong, 5, 1)
 
 
 # --- replies --------------------------------------------------------------------------------------
 
 REPLIES = [  # the reply for three outputs, and the outputs
     (r"1\n2\n3\n", [1, 2, 3]),
-    (r"1\n2.5\n-3\n", [1, 2.5, -3]),
     (r"nan\ninf\n-inf\n", [math.nan, math.inf, -math.inf]),
     (r".5\n-nan\n5.\n", [0.5, math.nan, 5.0]),
     (r"1\r\n2\r\n3\r\n", [1, 2, 3]),
-    (r"123456789012345678901\n2\n3\n", [123456789012345678901, 2, 3]),
     (r'"yes"\nnull\ntrue\n', ["yes", None, True]),
     (r"[1, 2]\n[3, 4]\n[5, 6]\n", [[1, 2], [3, 4], [5, 6]]),
     (r"[1]\n[2, 3]\n[4, NaN]\n", [(1,), (2, 3), (4, math.nan)]),
@@ -139,19 +129,14 @@ def test_a_request_is_one_line_of_json(shell):
     assert ', "b": [0, 1]}, "size": 1, "seed": ' in line
 
 
-def test_an_input_larger_than_a_pipe_is_sent(start):
+def test_much_input_and_much_on_stderr_hold_nothing_up(start):
     code = (
-        "import sys, json\nfor line in sys.stdin: print(len(json.loads(line)['input']), flush=True)"
+        "import sys, json\nfor line in sys.stdin:\n"
+        " sys.stderr.write('x' * 300000); print(len(json.loads(line)['input']), flush=True)"
     )
     source = start([sys.executable, "-S", "-c", code])
-    assert source.draw(list(range(100_000)), 1, 0).tolist() == [100_000]
-
-
-def test_much_on_stderr_holds_nothing_up(start):
-    code = "import sys\nfor line in sys.stdin: sys.stderr.write('x' * 300000); print(1, flush=True)"
-    source = start([sys.executable, "-S", "-c", code])
     for _ in range(3):
-        assert source.draw(0, 1, 0).tolist() == [1]
+        assert source.draw(list(range(100_000)), 1, 0).tolist() == [100_000]
 
 
 def test_failures_are_outcomes_on_request(shell):
@@ -169,17 +154,14 @@ def test_failures_are_outcomes_on_request(shell):
 GARBAGE = [  # script, words of the error for three outputs
     (r"printf '1\nsegmentation\n3\n'", ["line 2 of 3", "'segmentation'; words are written in"]),
     (r"printf '1\n{2\n3\n'", ["line 2 of 3 is not an output in JSON: '{2'"]),
-    (r"printf '1\n1_0\n3\n'", ["line 2 of 3 is not an output in JSON: '1_0'"]),
     (r"printf '[1]\n[1\n0]\n'", ["line 2 of 3 is not an output in JSON: '[1'"]),
-    (r"printf '1 2\n\n3\n'", ["line 1 of 3", "'1 2'"]),
     (r"printf '1\n\n3\n'", ["line 2 of 3 is empty"]),
     (r"printf '1\n\377\376\n3\n'", ["line 2 of 3 is not an output"]),
-    (f"echo 1; echo {'x ' * 100}; echo 3", ["line 2 of 3", "x x x x..."]),
     (r"printf '1\n2\n3\n4\n'", ["printed more than the 3 outputs asked for: '4'"]),
     (r"""printf '1\n2\n{"error": "out of\\nluck"}\n'""", [": out of luck"]),
     ("exit 3", ["ended with exit code 3 after 0 of 3 outputs"]),
     ("echo 1; echo oh no >&2; exit 0", ["exit code 0 after 1 of 3 outputs; its last words: oh no"]),
-    ("echo 1; kill -SEGV $$", ["was ended by signal SIGSEGV after 1 of 3 outputs"]),
+    ("echo 1; kill -SEGV $$", ["crashed: Segmentation fault (signal 11) after 1 of 3 outputs"]),
     ("exec >&-; sleep 5", ["closed its output after 0 of 3 outputs"]),
 ]
 
@@ -187,9 +169,8 @@ GARBAGE = [  # script, words of the error for three outputs
 @pytest.mark.parametrize(("script", "words"), GARBAGE)
 def test_the_error_of_garbage_is_one_line(shell, script, words):
     source = shell(script, name="mech")
-    with pytest.raises(MechanismError) as caught:
+    with error_in_one_line(MechanismError, ["mech: ", *words]):
         source.draw(0, 3, 0)
-    assert_one_line(caught, ["mech: ", *words])
 
 
 HANGING = [
@@ -203,10 +184,9 @@ HANGING = [
 def test_the_error_of_a_hang_is_one_line_and_no_process_is_left(shell, script, words):
     source = shell(script, name="mech", timeout=0.4)
     before = time.monotonic()
-    with pytest.raises(MechanismError) as caught:
+    with error_in_one_line(MechanismError, ["mech: ", *words]):
         source.draw(0, 3, 0)
     assert time.monotonic() - before < 40
-    assert_one_line(caught, ["mech: ", *words])
     assert not children()
 
 
@@ -243,23 +223,12 @@ def test_a_worker_that_answers_once_is_an_error(start):
 # --- nothing is left ------------------------------------------------------------------------------
 
 
-def alive(number):
-    """Tell whether a process runs that is no zombie."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False
-
-
 def test_closing_ends_the_worker_and_its_children(shell):
     source = shell("sleep 60 & echo $!; echo $$")
     numbers = source.draw(0, 2, 0).tolist()
-    assert all(map(alive, numbers))
+    assert not any(map(gone, numbers))
     source.close()
-    until = time.monotonic() + 5
-    while any(map(alive, numbers)) and time.monotonic() < until:
-        time.sleep(0.01)
-    assert not any(map(alive, numbers))
+    assert until(lambda: all(map(gone, numbers)), 5)
     assert not children()
     source.close()
 
@@ -269,7 +238,7 @@ def test_a_forgotten_worker_ends(tmp_path):
     (number,) = source.draw(0, 1, 0).tolist()
     del source
     gc.collect()
-    assert not alive(number)
+    assert gone(number)
 
 
 def test_the_end_of_the_interpreter_ends_the_worker():
@@ -280,7 +249,7 @@ def test_the_end_of_the_interpreter_ends_the_worker():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stderr == ""
-    assert not alive(int(run.stdout))
+    assert gone(int(run.stdout))
 
 
 # --- wrong use ------------------------------------------------------------------------------------
@@ -306,22 +275,19 @@ def test_the_error_of_a_bad_command_is_one_line(start, tmp_path, command, words)
     if not words:
         start(command)
         return
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(ArgumentError, words):
         start(command)
-    assert_one_line(caught, words)
 
 
 def test_the_error_of_a_failed_start_is_one_line(start, tmp_path):
     (tmp_path / "mech").write_text("true\n")
     (tmp_path / "mech").chmod(0o755)
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(
+        ArgumentError, ["command './mech' cannot be run: Exec format error; does it begin with #!"]
+    ):
         start("./mech").draw(0, 1, 0)
-    assert_one_line(
-        caught, ["command './mech' cannot be run: Exec format error; does it begin with #!"]
-    )
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(ArgumentError, ["input cannot be written as JSON: object is unknown"]):
         start("cat").draw(object(), 1, 0)
-    assert_one_line(caught, ["input cannot be written as JSON: object is unknown"])
     with pytest.raises(ArgumentError, match="timeout must be positive"):
         start("cat", timeout=0)
     with pytest.raises(ArgumentError, match="folder 'nowhere' is not there"):
@@ -331,6 +297,8 @@ def test_the_error_of_a_failed_start_is_one_line(start, tmp_path):
 # --- another interpreter --------------------------------------------------------------------------
 
 SURVEY = """\
+from decimal import Decimal
+from fractions import Fraction
 import helper
 
 def noisy(x, size, rng):
@@ -345,6 +313,15 @@ def failing(x, rng):
 
 def flag(x, size, rng):
     return rng.random((size, 2)) < 0.5
+
+def fraction(x, size, rng):
+    return [Fraction(int(k), 3) + x for k in rng.integers(9, size=size)]
+
+def decimal(x, rng):
+    return Decimal(int(rng.integers(9))) / 7 + Decimal(x)
+
+def long(x, size, rng):
+    return rng.integers(9, size=size).astype("g") / 3 + x
 
 def reading(x):
     import os, sys
@@ -361,39 +338,34 @@ def survey(tmp_path):
     return tmp_path
 
 
-def test_another_interpreter_draws_the_same_as_this_one(survey):
-    source = python_worker(sys.executable, "survey.py:noisy", folder=survey)
-    here = load("survey.py:noisy", folder=survey)
-    assert source.description == f"{here.description}, in {sys.executable}"
-    assert source.seeded
-    assert {**here.digest(), "interpreter": sys.executable} == source.digest()
-    assert (source.draw(1.0, 1000, 5) == here.draw(1.0, 1000, 5)).all()
-    source.close()
-    source = python_worker(sys.executable, "survey.py:flag", folder=survey)
-    there, here = source.draw(0, 20, 1), load("survey.py:flag", folder=survey).draw(0, 20, 1)
-    assert there.dtype == here.dtype == bool
-    assert (there == here).all()
-    source.close()
+@pytest.mark.parametrize("name", ["noisy", "flag", "fraction", "decimal", "long"])
+def test_another_interpreter_draws_the_same_as_this_one(survey, name):
+    here = load(f"survey.py:{name}", folder=survey)
+    with closing(python_worker(sys.executable, f"survey.py:{name}", folder=survey)) as source:
+        assert source.description == f"{here.description}, in {sys.executable}"
+        assert source.seeded
+        assert {**here.digest(), "interpreter": sys.executable} == source.digest()
+        drawn = [each.draw(1.0, 100, 5) for each in (source, here)]
+    if name == "long":
+        drawn[0] = [np.longdouble(str(value)) for value in drawn[0]]
+    assert getattr(drawn[0], "dtype", 0) == getattr(drawn[name != "long"], "dtype", 0)
+    assert np.array_equal(*drawn)
 
 
 def test_another_interpreter_without_packages(survey):
     if not Path(SYSTEM).exists():
         pytest.skip("no other interpreter")
-    source = python_worker(SYSTEM, "survey.py:word", folder=survey)
-    outputs = source.draw(3, 200, 1)
-    assert {str(value) for value in outputs} == {"a", "None", "nan", "3"}
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:failing", folder=survey, failures=True)
-    assert set(source.draw(3, 50, 1)) == {1.0, Failure("ZeroDivisionError", "division by zero")}
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:failing", folder=survey)
+
+    def drawn(name, size, **options):
+        with closing(python_worker(SYSTEM, f"survey.py:{name}", folder=survey, **options)) as there:
+            return there.draw(3, size, 1)
+
+    assert {str(value) for value in drawn("word", 200)} == {"a", "None", "nan", "3"}
+    failure = Failure("ZeroDivisionError", "division by zero")
+    assert set(drawn("failing", 50, failures=True)) == {1.0, failure}
     with pytest.raises(MechanismError, match=r"^survey.py:failing: ZeroDivisionError: .*\(survey"):
-        source.draw(3, 50, 1)
-    source.close()
-    source = python_worker(SYSTEM, "survey.py:reading", folder=survey)
-    assert not source.seeded
-    assert source.draw(3, 1, 1) == [""]
-    source.close()
+        drawn("failing", 50)
+    assert drawn("reading", 1) == [""]
 
 
 def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
@@ -401,26 +373,20 @@ def test_another_interpreter_imports_modules_beside_the_mechanism(survey):
         (survey / f"{name}.py").write_text(f"NAME = 'my {name}'\n")
     (survey / "names.py").write_text(
         "import loading, outputs, epsilometer\n"
-        "def names(x): return loading.NAME, outputs.NAME, epsilometer.NAME\n"
-        "def answering(x): import answering\n"
+        "def names(x): return loading.NAME, outputs.NAME, epsilometer.NAME, answering(x)\n"
+        "def answering(x):\n try: import answering\n except ImportError as e: return str(e)\n"
     )
-    source = python_worker(sys.executable, "names.py:names", folder=survey)
-    assert source.draw(0, 1, 1) == [("my loading", "my outputs", "my epsilometer")]
-    source.close()
-    source = python_worker(sys.executable, "names.py:answering", folder=survey, failures=True)
-    assert source.draw(0, 1, 1) == [Failure("ModuleNotFoundError", "No module named 'answering'")]
-    source.close()
+    with closing(python_worker(sys.executable, "names.py:names", folder=survey)) as source:
+        (names,) = source.draw(0, 1, 1)
+    assert names[:3] == ("my loading", "my outputs", "my epsilometer")
+    assert names[3] == "No module named 'answering'"
 
 
 ELSEWHERE = [  # interpreter, source, words of the error
     (SYSTEM, "survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
-    (SYSTEM, "surwey.py:noisy", ["surwey.py is not there; did you mean 'survey.py'?"]),
     (SYSTEM, "broken.py:f", ["broken.py cannot be loaded", "use the interpreter that has it"]),
-    (SYSTEM, "survey.py", ["survey.py names no function"]),
     ("venv", "survey.py:noisy", ["'venv' is not a program"]),
-    ("./pyton", "survey.py:noisy", ["'./pyton' is not there"]),
     ("/bin/sh", "survey.py:noisy", ["python '/bin/sh' does not run it: survey.py:noisy: ended"]),
-    ("/bin/cat", "survey.py:noisy", ["python '/bin/cat' does not run it"]),
     ("/bin/true", "survey.py:noisy", ["python '/bin/true' does not run it", "exit code 0"]),
 ]
 
@@ -428,7 +394,6 @@ ELSEWHERE = [  # interpreter, source, words of the error
 @pytest.mark.parametrize(("interpreter", "spec", "words"), ELSEWHERE)
 def test_the_error_of_a_bad_interpreter_is_one_line(survey, interpreter, spec, words):
     (survey / "venv").mkdir()
-    with pytest.raises(ArgumentError) as caught:
+    with error_in_one_line(ArgumentError, words):
         python_worker(interpreter, spec, folder=survey)
-    assert_one_line(caught, words)
     assert not children()

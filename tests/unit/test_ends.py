@@ -1,9 +1,11 @@
 """Mechanisms that end their process, or never return: never exit code 0, and always an end."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -63,13 +65,21 @@ def changes(x, size, rng):
     return good(x, size, rng) * 1e-320
 """
 PAIR = ("--pair", "[0]", "[1]", "--epsilon", "1", "--quiet")
-ENDS = {
-    "ends": "called os._exit(0) (own.py:9)",
-    "ends_in_c": "before its verdict: the mechanism ended the interpreter with exit code 0",
-    "exits": "called sys.exit(0)",
-    "interrupts": "interrupted",
-    "is_killed": "before its verdict: it crashed: Killed (signal 9)",
-}
+FEW, BUDGET = ("--samples", "100", "--no-checks"), ("--budget", "2s", "--no-checks")
+TIMEOUT = ("--timeout", ".5", *FEW)
+STAYS = "did not return in time, and could not be interrupted (own.py:"
+ENDS = [  # a mechanism, options, the exit code, and a part of the one line
+    ("ends", FEW, 4, "called os._exit(0) (own.py:9)"),
+    ("ends_in_c", FEW, 4, "its verdict: the mechanism ended the interpreter with exit code 0"),
+    ("exits", FEW, 4, "called sys.exit(0)"),
+    ("interrupts", FEW, 130, "interrupted"),
+    ("is_killed", FEW, 4, "before its verdict: it crashed: Killed (signal 9)"),
+    ("forks", FEW, 0, "NOT REFUTED"),
+    ("sleeps", BUDGET, 3, "UNDECIDED: the time was over before a call"),
+    ("sleeps", TIMEOUT, 4, "does not return within 0.5 s a batch"),
+    ("stays", BUDGET, 4, STAYS),
+    ("stays", TIMEOUT, 4, STAYS),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -80,28 +90,29 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def command(*words, **options):
-    """Run a command in a process of its own."""
-    argv = [sys.executable, "-m", "epsilometer_audit", *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, **options)
+def ended(*words):
+    """Return the exit code of a command and what it prints, in a process with these modules."""
+    with tempfile.TemporaryFile("a+") as printed:
+        if (child := os.fork()) == 0:
+            for stream in (1, 2):
+                os.dup2(printed.fileno(), stream)
+            sys.argv[1:], sys.stdout, sys.stderr = words, os.fdopen(1, "w"), os.fdopen(2, "w")
+            with suppress(BaseException):
+                code = main()
+                sys.stdout.flush()
+                os._exit(code)
+            os._exit(99)
+        _, status = os.waitpid(child, 0)
+        printed.seek(0)
+        return os.waitstatus_to_exitcode(status), printed.read()
 
 
-@pytest.mark.parametrize("name", ENDS)
-def test_a_command_without_a_verdict_does_not_end_with_0(name):
-    ended = command("audit", f"own.py:{name}", *PAIR, "--samples", "100", "--json", "v.json")
-    assert ended.returncode == (130 if name == "interrupts" else 4)
-    (line,) = ended.stderr.splitlines()
-    assert ENDS[name] in line
-
-
-def write_audits(**timeouts):
-    """Write a file of audits, of these mechanisms with these timeouts."""
-    audits = {
-        name: {"mechanism": f"own.py:{name}", "pairs": [[[0], [1]]], "claims": [{"epsilon": 1}]}
-        | ({} if timeout is None else {"timeout": timeout})
-        for name, timeout in timeouts.items()
-    }
-    Path("a.yaml").write_text(json.dumps({"samples": 100, "audits": audits}))
+@pytest.mark.parametrize(("name", "options", "code", "line"), ENDS)
+def test_a_command_ends_with_a_verdict_or_not_with_0(name, options, code, line):
+    returned, printed = ended("audit", f"own.py:{name}", *PAIR, *options)
+    assert returned == code
+    assert line in printed
+    assert code in (0, 3) or len(printed.splitlines()) == 1
 
 
 def test_pytest_does_not_end_with_0(folder):
@@ -113,36 +124,15 @@ def test_pytest_does_not_end_with_0(folder):
     assert "_exit(0) (own.py:" in ended.stdout
 
 
-def test_a_fork_of_a_mechanism_may_end():
-    ended = command("audit", "own.py:forks", *PAIR, "--samples", "100", "--no-checks")
-    assert ended.stdout.startswith(("NOT REFUTED", "UNDECIDED"))
-
-
-BUDGET, TIMEOUT = ("--budget", "1s"), ("--timeout", ".5", "--samples", "500")
-
-
-@pytest.mark.parametrize("name", ["sleeps", "stays"])
-@pytest.mark.parametrize("limit", [BUDGET, TIMEOUT])
-def test_a_call_that_never_returns_ends(name, limit):
-    ended = command("audit", f"own.py:{name}", *PAIR, *limit, "--no-checks")
-    if name == "sleeps" and limit[0] == "--budget":
-        assert ended.returncode == 3
-        assert ended.stdout.startswith("UNDECIDED: the time was over before a call")
-        return
-    assert ended.returncode == 4
-    (line,) = ended.stderr.splitlines()
-    if name == "sleeps":
-        assert line.endswith("does not return within 0.5 s a batch")
-    else:
-        assert "did not return in time, and could not be interrupted (own.py:" in line
-
-
 def test_calls_of_a_file_of_audits_end(capfd):
-    write_audits(sleeps=0.5, stays=0.5, good=None)
+    audit = {"pairs": [[[0], [1]]], "claims": [{"epsilon": 1}], "timeout": 0.5}
+    names = ("sleeps", "stays", "good")
+    audits = {name: {"mechanism": f"own.py:{name}", **audit} for name in names}
+    Path("a.yaml").write_text(json.dumps({"samples": 100, "audits": audits}))
     assert main(["audits", "a.yaml", "--quiet", "--jobs", "3"]) == 4
     out, _ = capfd.readouterr()
     assert "sleeps: does not return within 0.5 s a batch" in out
-    assert "did not return in time, and could not be interrupted (own.py:" in out
+    assert STAYS in out
     assert "2 failed, 1 not refuted" in out
 
 

@@ -20,33 +20,30 @@ def names(*starts):
     return {path.stem for path in sources.closure(*starts)}
 
 
-def test_a_mechanism_job_uses_its_family_and_no_other():
-    modules = names(STAGES / "sample.py", LAPLACE)
-    assert {"truncated", "seeds", "storage", "sample"} <= modules
-    assert not {"real_line", "finite", "histogram", "study", "safety"} & modules
-
-
-def test_an_estimator_job_uses_its_estimator_and_no_other():
-    modules = names(STAGES / "estimate.py", HISTOGRAM)
-    assert {"histogram", "planner", "estimate"} <= modules
-    assert not {"safety", "truncated", "spectrum", "binned", "render"} & modules
+@pytest.mark.parametrize(
+    ("stage", "module", "used", "unused"),
+    [
+        ("sample", LAPLACE, {"truncated", "seeds", "storage"}, {"real_line", "histogram", "study"}),
+        ("estimate", HISTOGRAM, {"histogram", "planner"}, {"safety", "truncated", "render"}),
+    ],
+)
+def test_a_job_uses_its_family_and_no_other(stage, module, used, unused):
+    modules = names(STAGES / f"{stage}.py", module)
+    assert {stage} | used <= modules
+    assert not unused & modules
 
 
 @pytest.mark.parametrize("stage", EVERY_STAGE)
-def test_modules_that_run_jobs_or_list_names_are_not_a_jobs_code(stage):
+def test_nothing_that_is_imported_is_missed_but_what_runs_jobs(loaded, stage):
+    """Import the same modules as the stage, in a fresh interpreter, and compare."""
     files = sources.closure(STAGES / f"{stage}.py")
     assert files == sorted(files)
     assert not [p for p in files if p.parent.name == "runtime" or p.name == "__init__.py"]
-
-
-@pytest.mark.parametrize("stage", EVERY_STAGE)
-def test_nothing_that_is_imported_is_missed(loaded, stage):
-    """Import the same modules as the stage, in a fresh interpreter, and compare."""
-    files = {name: file for name, file in loaded(stage).items() if name.startswith("epsilometer")}
-    runs = {Path(file) for name, file in files.items() if ".runtime" not in name}
+    imported = {name: file for name, file in loaded(stage).items() if name[:11] == "epsilometer"}
+    runs = {Path(file) for name, file in imported.items() if ".runtime" not in name}
     runs = {path for path in runs if path.name != "__init__.py"}
     assert runs
-    assert runs <= set(sources.closure(STAGES / f"{stage}.py"))
+    assert runs <= set(files)
 
 
 @pytest.mark.parametrize(
@@ -93,29 +90,6 @@ def forget() -> None:
         remembered.cache_clear()
 
 
-def by_content(function):
-    """Return a function of a file with a memory of all contents: an edit changes one file of many.
-
-    A run has a memory of files, as no file changes during it.
-    """
-    memory = {}
-
-    def remembering(path):
-        template = path.with_suffix(".html.j2")
-        key = path, path.read_bytes(), template.read_bytes() if template.is_file() else b""
-        if key not in memory:
-            memory[key] = function.__wrapped__(path)
-        return memory[key]
-
-    remembering.cache_clear = lambda: None
-    return remembering
-
-
-REMEMBERED = {
-    name: by_content(getattr(sources, name)) for name in ("_parsed", "_statements", "_imports")
-}
-
-
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory):
     return Copy(tmp_path_factory.mktemp("copy"))
@@ -127,8 +101,6 @@ def copy(copied, monkeypatch):
         patched.setattr(sources, "_SOURCE", copied.source)
         patched.setattr(sources, "_STAGES", copied.stages)
         patched.setattr(sources, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
-        for name, function in REMEMBERED.items():
-            patched.setattr(sources, name, function)
         yield copied
     copied.restore()
     forget()
@@ -143,10 +115,6 @@ DRAWN = "return np.asarray(outputs, kind.dtype)\n"
 DOCSTRING = (
     '    """Write samples of the sides that ``sides_of`` names for each run, in that order."""\n'
 )
-
-
-def test_a_library_elsewhere_is_the_same_code(copy):
-    assert copy.digest(*SAMPLE) == copy.code
 
 
 @pytest.mark.parametrize(
@@ -191,39 +159,26 @@ def test_another_statement_or_number_is_other_code(copy, file, old, new):
     assert copy.digest(*SAMPLE) != copy.code
 
 
-def test_a_new_import_is_followed(copy):
-    copy.edit(MECHANISM, "", "import epsilometer.estimators.planner\n")
-    with_planner = copy.digest(*SAMPLE)
-    assert with_planner != copy.code
-    copy.edit("epsilometer/estimators/planner.py", "return ", "return 0 + ")
-    assert copy.digest(*SAMPLE) != with_planner
-
-
 def test_a_template_counts_with_its_module(copy):
     before = copy.digest("page")
     copy.stages.joinpath("page.html.j2").write_text("<h2>")
-    forget()
     assert copy.digest("page") != before
     assert copy.digest(*SAMPLE) == copy.code
 
 
-def test_relative_and_late_imports_are_followed(copy):
+def test_new_imports_are_followed_but_those_for_type_checkers(copy):
     copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import noisy_sum\n")
-    copy.edit(
-        "epsilometer/seeds.py",
-        "    digest =",
-        "    from epsilometer.exact import quadrature\n    digest =",
-    )
-    forget()
-    modules = names(copy.stages / "sample.py", LAPLACE)
-    assert {"proportions", "noisy_sum", "quadrature"} <= modules
-
-
-def test_imports_for_type_checkers_are_not_followed(copy):
+    late = "    from epsilometer.exact import quadrature\n    digest ="
+    copy.edit("epsilometer/seeds.py", "    digest =", late)
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
     copy.edit("epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
-    forget()
-    assert "planner" not in names(copy.stages / "sample.py", LAPLACE)
+    new = copy.digest(*SAMPLE)
+    assert new != copy.code
+    modules = names(copy.stages / "sample.py", LAPLACE)
+    assert {"proportions", "noisy_sum", "quadrature"} <= modules
+    assert "planner" not in modules
+    copy.edit("epsilometer/exact/quadrature.py", "return ", "return 0 + ")
+    assert copy.digest(*SAMPLE) != new
 
 
 def versions(*job):

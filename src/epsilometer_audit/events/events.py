@@ -110,9 +110,9 @@ class View:
         return sample if self.formula is None else self.formula.of(sample)
 
     def text(self, names: Sequence[str]) -> str:
-        """Name a remainder, a difference or a learned score, by the names of the entries."""
-        if self.formula is not None:
-            return f"score of {len(self.read)} entries"
+        """Name a remainder, a difference, a summary or a score, by the names of the entries."""
+        if self.kind in ("score", "learned"):
+            return f"score of {len(self.read)} {'entries' if len(names) > 1 else 'bits'}"
         if self.kind == "summary":
             return self._of_groups(names)
         if self.kind == "remainder":

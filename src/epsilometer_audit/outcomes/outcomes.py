@@ -47,42 +47,15 @@ from epsilometer_audit.events.events import (
     low_bit_texts,
     range_texts,
 )
-from epsilometer_audit.outcomes.reals import (
-    NONE,
-    Array,
-    Values,
-    are_real,
-    are_told,
-    are_whole,
-    as_numbers,
-    as_whole,
-    both_zeros,
-    floats,
-    remainders_of,
-    type_of,
-    typed,
-    with_signs,
-)
+from epsilometer_audit.outcomes import reals, words
+from epsilometer_audit.outcomes.reals import NONE, Array, Values
 from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, parts_of, raw, together
-from epsilometer_audit.outcomes.words import (
-    LINE,
-    MISSING,
-    NUMBER,
-    Other,
-    Step,
-    Word,
-    codes_in,
-    in_brackets,
-    listed,
-    name_of,
-    short,
-    text_of,
-    whole_ranges,
-)
+from epsilometer_audit.outcomes.words import Other, Step, Word
 from epsilometer_audit.serving.outputs import Own
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
+_HAS = {"length": ("has a length", "has no length")}
 _HEAD = 8192  # outputs that are looked at for repeated reals
 
 
@@ -106,11 +79,6 @@ class Column:
     rank: int = field(default=2, compare=False)  # of equal events, the first is shown
     bits: bool = field(default=False, compare=False)
 
-    @property
-    def word_names(self) -> list[str]:
-        """The names of the words, in full."""
-        return [w.text(None) if isinstance(w, Other) else repr(w) for w in self.words]
-
     @cached_property
     def codes(self) -> dict[Word, int]:
         """The codes of the words."""
@@ -119,25 +87,20 @@ class Column:
     def default(self, whole: bool) -> float | int:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""
         if self.kind == "word":
-            return self.codes.get(MISSING, len(self.words))
+            return self.codes.get(words.MISSING, len(self.words))
         if self.kind == "present":
             return 0
         return NONE if whole else math.nan
 
     def where(self, ranges: Ranges, missing: bool) -> str:
         """Return a text that says that it lies in one of the ranges."""
-        place = name_of(self.path)
+        place = words.name_of(self.path)
         if self.kind in ("word", "present"):
-            size = len(self.words) + 1 if self.kind == "word" else 2
-            return self._one_of(codes_in(ranges, size), size)
-        has, lacks = (
-            ("has a length", "has no length")
-            if self.kind == "length"
-            else ("is a number", "is not a number")
-        )
+            return self._one_of(ranges)
+        has, lacks = _HAS.get(self.kind, ("is a number", "is not a number"))
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
-        ranges = whole_ranges(ranges) if self.whole else ranges
+        ranges = words.whole_ranges(ranges) if self.whole else ranges
         if self.kind == "length":  # never below 0
             ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         texts = range_texts(self.name, ranges)
@@ -147,28 +110,31 @@ class Column:
         if missing:
             lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
             texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
-        return listed("", texts, " or ", " ranges", most=4) if texts else "no output"
+        return words.listed("", texts, " or ", " ranges", most=4) if texts else "no output"
 
     def value(self, number: int) -> str:
         """Return the name of one of its numbers."""
         if self.kind == "word":
             if 0 <= number < len(self.words):
-                return text_of(self.words[number])
-            return listed("not ", list(map(text_of, self.words)), most=3)
+                return words.text_of(self.words[number])
+            return words.listed("not ", list(map(words.text_of, self.words)), most=3)
         if self.kind == "present":
             return "present" if number else "missing"
         return "none" if number == NONE else repr(number)
 
-    def _one_of(self, codes: list[int], size: int) -> str:
+    def _one_of(self, ranges: Ranges) -> str:
         """Name the words, or all others if the code for other words is among them."""
-        others = sorted(set(range(size)) - set(codes))
-        if not codes:
-            return "no output"
-        if not others:
-            return "any output"
+        size = len(self.words) + 1 if self.kind == "word" else 2
+        codes: set[int] = set()
+        for first, last in words.whole_ranges(ranges):
+            until = size if last is None else min(int(last) + 1, size)
+            codes.update(range(max(int(first or 0), 0), until))
+        others = sorted(set(range(size)) - codes)
+        if len(others) in (0, size):
+            return "no output" if others else "any output"
         negated = self.kind == "word" and size - 1 in codes
-        texts = [self.value(code) for code in (others if negated else codes)]
-        return listed(f"{name_of(self.path)} is {'not ' * negated}", texts)
+        texts = [self.value(code) for code in (others if negated else sorted(codes))]
+        return words.listed(f"{words.name_of(self.path)} is {'not ' * negated}", texts)
 
 
 def _with_sign(text: str, first: Number | None, last: Number | None) -> str:
@@ -188,14 +154,6 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
     paths = [tuple(("entry", i) for i in index) for index in np.ndindex(shape)]
     numbers = [column.path for column in columns if column.kind == "number" and not column.optional]
     return shape if paths == numbers else None
-
-
-@dataclass
-class _Node:
-    """The columns of a part of outputs, with their numbers in the table, and its own parts."""
-
-    columns: list[tuple[int, Column]] = field(default_factory=list)
-    parts: dict[Step, _Node] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -256,20 +214,6 @@ class Layout:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
-    @cached_property
-    def _signed(self) -> list[bool]:
-        return [column.signed for column in self.columns]
-
-    @cached_property
-    def _tree(self) -> _Node:
-        tree = _Node()
-        for i, column in enumerate(self.columns):
-            node = tree
-            for step in column.path:
-                node = node.parts.setdefault(step, _Node())
-            node.columns.append((i, column))
-        return tree
-
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -280,17 +224,17 @@ class Layout:
         another word.
         """
         values = raw(outputs)
-        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape and are_real(values):
-            numbers, rest = as_numbers(values)
-            numbers = as_whole(numbers, rest) if self.whole else floats(numbers)
-            if any(self._signed):
-                numbers = with_signs(numbers, np.reshape(self._signed, numbers.shape[1:]))
+        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
+            numbers, rest, _ = reals.as_numbers(values)
+            numbers = reals.as_whole(numbers, rest) if self.whole else reals.floats(numbers)
+            if any(signed := [column.signed for column in self.columns]):
+                numbers = reals.with_signs(numbers, np.reshape(signed, numbers.shape[1:]))
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
-        table = np.empty((len(values), len(self.columns)), np.int64 if self.whole else np.float64)
-        for i, column in enumerate(self.columns):
-            table[:, i] = column.default(self.whole)
+        defaults = [column.default(self.whole) for column in self.columns]
+        shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
+        table = np.full(shape, defaults, kind)
         if len(values):
-            _fill(self._tree, values, None, table, 0)
+            _fill(list(enumerate(self.columns)), 0, values, None, table)
         return table.reshape(-1) if len(self.columns) == 1 else table
 
     def encode_all(self, batches: Sequence[object]) -> Array:
@@ -300,14 +244,11 @@ class Layout:
 
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
-        view, columns = event.view, self.columns
-        if view.kind in ("score", "learned"):
-            size = len(view.read)
-            return f"a score of {size} {'entries' if len(columns) > 1 else 'bits'}"
-        if view.kind == "summary":
-            return view.text([column.name for column in columns])
-        column = columns[view.entry if view.kind in ("entry", "low bit") else 0]
-        name = name_of(column.path) if column.kind in ("word", "present") else column.name
+        view = event.view
+        if view.kind in ("score", "learned", "summary"):
+            return "a " * (view.kind != "summary") + view.text([c.name for c in self.columns])
+        column = self.columns[view.entry if view.kind in ("entry", "low bit") else 0]
+        name = words.name_of(column.path) if column.kind in ("word", "present") else column.name
         return f"the lowest bit of {name}" if view.kind == "low bit" else name
 
     def text(self, event: Event) -> str:
@@ -317,39 +258,36 @@ class Layout:
             text = self._rows(view.rows)
         elif view.kind == "all":
             text = " and ".join(map(self.text, view.parts))
-        elif view.kind == "score":
-            name = f"score of {len(view.read)} {'entries' if len(columns) > 1 else 'bits'}"
-            text = listed("", range_texts(name, event.ranges), " or ", " ranges", most=3)
+        elif view.kind in ("output", "entry"):
+            text = columns[view.entry].where(event.ranges, event.missing)
+        elif view.kind == "low bit":
+            texts = low_bit_texts(columns[view.entry].name, event.ranges)
+            text = words.listed("", texts, " or ", " such", most=3)
         elif view.kind == "bit":
             name = f"bit {view.entry} of {columns[0].name}"
-            text = listed("", range_texts(name, whole_ranges(event.ranges)), " or ")
-        elif view.kind in ("learned", "remainder", "difference", "summary"):
+            text = words.listed("", range_texts(name, words.whole_ranges(event.ranges)), " or ")
+        else:
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
             texts += [f"{name} is NaN"] * event.missing
-            text = listed("", texts, " or ", " ranges", most=3)
-        elif view.kind == "low bit":
-            texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            text = listed("", texts, " or ", " such", most=3)
-        else:
-            entry = view.entry if view.kind == "entry" else 0
-            text = columns[entry].where(event.ranges, event.missing)
-        return short(one_line(text), LINE)
+            text = words.listed("", texts, " or ", " ranges", most=3)
+        return words.short(one_line(text), words.LINE)
 
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
         if event.view.parts:
             return plain | {"parts": [self.plain(part) for part in event.view.parts]}
-        single = ("output", "entry", "low bit", "bit", "remainder")
-        every = event.view.kind not in single
-        entry = 0 if event.view.kind == "bit" else event.view.entry
-        columns = self.columns if every else self.columns[entry:][:1]
+        columns = self.columns
+        if event.view.kind in ("output", "entry", "low bit", "bit", "remainder"):
+            columns = columns[0 if event.view.kind == "bit" else event.view.entry :][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
-        words = {column.name: column.word_names for column in columns if column.kind == "word"}
-        if words:
-            plain["words"] = words
+        if coded := [column for column in columns if column.kind == "word"]:
+            plain["words"] = {
+                c.name: [w.text(None) if isinstance(w, Other) else repr(w) for w in c.words]
+                for c in coded
+            }
         if any(column.signed for column in columns):
             plain["minus zero"] = MINUS_ZERO
         return plain
@@ -357,36 +295,39 @@ class Layout:
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
         start = "output is "
         if self._shape is None:
-            names = [c.name if c.kind != "present" else name_of(c.path) for c in self.columns]
-            start = f"{in_brackets(names)} is "
+            names = [c.name if c.kind != "present" else words.name_of(c.path) for c in self.columns]
+            start = f"{words.in_brackets(names)} is "
         texts = [
-            in_brackets([c.value(number) for c, number in zip(self.columns, row, strict=False)])
+            words.in_brackets(
+                [c.value(number) for c, number in zip(self.columns, row, strict=False)]
+            )
             for row in rows[:3]
         ]
-        return listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
+        return words.listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
 
 
-def _fill(node: _Node, values: Values, rows: Counts | None, table: Array, depth: int) -> None:
-    """Write parts of the outputs of some rows into their columns of a table."""
-    for part in parts_of(values, depth):
-        at: Any = slice(None)
-        if part.at is not None or rows is not None:
-            at = rows if part.at is None else part.at if rows is None else rows[part.at]
-        for i, column in node.columns:
-            numbers = _numbers(part, column, table.dtype == np.int64)
-            if numbers is not None:
-                table[at, i] = numbers
-        for step, inside in node.parts.items():
+def _fill(
+    columns: list[tuple[int, Column]], depth: int, values: Values, at: Counts | None, table: Array
+) -> None:
+    """Write columns, with their numbers, of outputs or parts of them into some rows of a table."""
+    inside: dict[Step, list[tuple[int, Column]]] = {}
+    for i, column in columns:
+        if len(column.path) > depth:
+            inside.setdefault(column.path[depth], []).append((i, column))
+    for part in parts_of(values, depth, at):
+        rows = slice(None) if part.at is None else part.at
+        for i, column in columns:
+            if len(column.path) == depth:
+                numbers = _numbers(part, column, table.dtype == np.int64)
+                if numbers is not None:
+                    table[rows, i] = numbers
+        for step, some in inside.items():
             where, inner = part.inner(step)
             if len(inner):
-                if rows is not None:
-                    where = rows if where is None else rows[where]
-                _fill(inside, inner, where, table, depth + 1)
+                _fill(some, depth + 1, inner, where, table)
 
 
-def _numbers(  # noqa: PLR0911
-    part: Part, column: Column, whole: bool
-) -> Array | float | int | None:
+def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  # noqa: PLR0911
     """Return a column of the values, None where they have none."""
     if column.kind == "present":
         return 1
@@ -395,20 +336,20 @@ def _numbers(  # noqa: PLR0911
         if part.form != "word":
             return column.codes.get(part.word, other)
         codes = (column.codes.get(word, other) for word in part.keys)
-        return np.fromiter(codes, np.int64, part.size)
+        return np.fromiter(codes, np.int64, len(part.values))
     if column.kind == "length":
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    numbers, rest = part.numbers
+    numbers, rest, _ = part.numbers
     if column.kind == "rest":
-        remainders = remainders_of(numbers, rest)
+        remainders = reals.remainders_of(numbers, rest)
         if remainders is None or column.level > remainders.shape[1]:
             return 0.0
         return remainders[:, column.level - 1]
     if whole:
-        return as_whole(numbers, rest)
-    return with_signs(floats(numbers)) if column.signed else floats(numbers)
+        return reals.as_whole(numbers, rest)
+    return reals.with_signs(reals.floats(numbers)) if column.signed else reals.floats(numbers)
 
 
 # --- columns of past outputs ----------------------------------------------------------------------
@@ -423,23 +364,19 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    lists = [batch for batch in some if isinstance(batch, list)]
-    own = not as_reals and any(isinstance(each, Own) or type(each) is list for each in lists)
+    own = not as_reals and any(isinstance(batch, Own) for batch in some)
     values = together(some)
-    parts = parts_of(values, 0)
-    cut: list[str] = []
-    candidates = list(
-        _candidates(parts, (), len(values), len(values), as_reals=as_reals, own=own, cut=cut)
-    )
+    parts, learner = parts_of(values, 0), _Learner(len(values), as_reals, own)
+    candidates, cut = list(learner.columns(parts, (), len(values))), learner.cut
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
     exact = [c for c in candidates if c.kind != "rest"]
     if all(c.whole and not c.optional for c in exact):
         candidates = exact
-    listed = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
-    for _ in range(min(len(candidates) - COLUMNS, len(listed))):  # rare: entries show them, too
-        candidates.remove(listed.pop())
+    rare = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
+    for column in rare[::-1][: max(len(candidates) - COLUMNS, 0)]:  # entries show them, too
+        candidates.remove(column)
     chosen = _chosen(candidates)
     if len(chosen) < len(candidates):
         cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
@@ -450,84 +387,74 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)), as_reals)
 
 
-def _of_columns(values: Values) -> bool:
-    """Tell whether numbers are of columns of several types, of which some have no -0.0."""
-    return not isinstance(values, np.ndarray) and len(set(map(type_of, set(map(type, values))))) > 1
+@dataclass
+class _Learner:
+    """The columns of ``total`` outputs, by form, and notes in ``cut`` on what they leave out.
 
-
-def _candidates(
-    parts: list[Part],
-    path: tuple[Step, ...],
-    beside: int,
-    total: int,
-    *,
-    as_reals: bool,
-    own: bool,
-    cut: list[str],
-) -> Iterator[Column]:
-    """Yield the columns of outputs, or of a part of them, by form.
-
-    ``beside`` counts the values that may have this part, and ``total`` all outputs. ``own`` tells
-    whether numbers have types of their own. Notes on what columns leave out are added to ``cut``.
+    ``own`` tells whether numbers have types of their own.
     """
-    place, count = name_of(path), sum(part.size for part in parts)
-    if path and path[-1][0] in ("member", "listed"):
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
-        return
-    absent = count < total
-    optional = absent or len(parts) > 1
-    for part in parts:
-        if part.form == "number":
-            yield from _of_numbers(part, path, optional, as_reals=as_reals, own=own)
-            if path[-1:] not in _BESIDE and not are_told(part.values):
-                cut.append(f"numbers of {place} beyond the range of reals are not told apart")
-    mixed = len(parts) > 1
-    if mixed or parts[0].form == "word":
-        forms = [part.word for part in parts if part.form != "word"]
-        forms.sort(key=lambda form: (form != NUMBER, form))
-        kept = (*forms, MISSING) if absent else tuple(forms)
-        frequent = (word for part in parts if part.form == "word" for word in part.frequent)
-        kinds = any(part.form not in ("word", "number") for part in parts)
-        name = "type" if kinds else "word"
-        name = f"{name} of {place}" if path else name
-        rank = 0 if kinds else 2
-        yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
-    elif count < beside and path[-1][0] != "entry":  # the length tells which entries are present
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
-    sizes = [part.lengths for part in parts if part.sized]
-    if sizes and min(s.min() for s in sizes) < max(s.max() for s in sizes):
-        optional = absent or len(sizes) < len(parts)
-        name = f"length of {place}" if path else "length"
-        keyed = all(part.form != "sequence" for part in parts if part.sized)
-        rank = 2 if keyed else 0  # a key says more than the number of keys
-        yield Column(name, "length", path, optional=optional, count=count, rank=rank)
-    if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
-        return
-    for part in parts:
-        steps = part.steps(place, cut)
-        if part.form == "number" and own and typed(part.values):
-            steps.append(TYPE)
-        for step in steps:
-            if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                yield from _candidates(
-                    inner, (*path, step), part.size, total, as_reals=as_reals, own=own, cut=cut
-                )
 
+    total: int
+    as_reals: bool
+    own: bool
+    cut: list[str] = field(default_factory=list)
 
-def _of_numbers(
-    part: Part, path: tuple[Step, ...], optional: bool, *, as_reals: bool, own: bool
-) -> Iterator[Column]:
-    """Yield the columns of numbers: their nearest reals, and their remainders."""
-    place, (numbers, rest) = name_of(path), part.numbers
-    whole = numbers.dtype == np.int64
-    signed = (own or not (as_reals or _of_columns(part.values))) and both_zeros(numbers)
-    facts: dict[str, Any] = {"path": path, "optional": optional, "count": part.size}
-    bits = whole and _bits(numbers)
-    yield Column(place, "number", whole=whole, signed=signed, bits=bits, **facts)
-    remainders = remainders_of(numbers, rest)
-    for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
-        name = f"{place} less its {'nearest real' if level == 1 else f'{level} nearest reals'}"
-        yield Column(name, "rest", whole=False, level=level, **facts)
+    def columns(self, parts: list[Part], path: tuple[Step, ...], beside: int) -> Iterator[Column]:
+        """Yield the columns of outputs, or of a part of them that ``beside`` values may have."""
+        place, count = words.name_of(path), sum(len(part.values) for part in parts)
+        if path and path[-1][0] in ("member", "listed"):
+            yield Column(f"{place} present", "present", path, count=count, rank=1)
+            return
+        absent, mixed = count < self.total, len(parts) > 1
+        for part in parts:
+            if part.form == "number":
+                yield from self._of_numbers(part, path, absent or mixed)
+                if path[-1:] not in _BESIDE and not part.numbers[2]:
+                    text = f"numbers of {place} beyond the range of reals are not told apart"
+                    self.cut.append(text)
+        if mixed or parts[0].form == "word":
+            forms = [part.word for part in parts if part.form != "word"]
+            forms.sort(key=lambda form: (form != words.NUMBER, form))
+            kept = (*forms, words.MISSING) if absent else tuple(forms)
+            frequent = (word for part in parts if part.form == "word" for word in part.frequent)
+            kinds = any(part.sized for part in parts)
+            name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
+            rank = 0 if kinds else 2
+            yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
+        elif count < beside and path[-1][0] != "entry":  # the length tells which entries there are
+            yield Column(f"{place} present", "present", path, count=count, rank=1)
+        sized = [part for part in parts if part.sized]
+        if len({f(part.lengths) for part in sized for f in (np.min, np.max)}) > 1:
+            optional = absent or len(sized) < len(parts)
+            keyed = all(part.form != "sequence" for part in sized)
+            rank = 2 if keyed else 0  # a key says more than the number of keys
+            name = f"length{f' of {place}' * bool(path)}"
+            yield Column(name, "length", path, optional=optional, count=count, rank=rank)
+        if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
+            return
+        for part in parts:
+            steps = part.steps(place, self.cut)
+            if part.form == "number" and self.own and reals.typed(part.values):
+                steps.append(TYPE)
+            for step in steps:
+                if inner := parts_of(part.inner(step)[1], len(path) + 1):
+                    yield from self.columns(inner, (*path, step), len(part.values))
+
+    def _of_numbers(self, part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
+        """Yield the columns of numbers: their nearest reals, and their remainders."""
+        place, (numbers, rest, _) = words.name_of(path), part.numbers
+        whole = numbers.dtype == np.int64
+        # of columns of several types, some have no -0.0
+        signs = self.own or not (self.as_reals or len(reals.types_of(part.values)) > 1)
+        facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
+        facts["signed"] = not whole and signs and reals.both_zeros(numbers)
+        bits = whole and bool(numbers.min() >= 0 and numbers.max() <= 1)
+        yield Column(place, "number", whole=whole, bits=bits, **facts)
+        remainders = reals.remainders_of(numbers, rest)
+        facts["signed"] = False
+        for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
+            name = f"{place} less its {f'{level} nearest reals' if level > 1 else 'nearest real'}"
+            yield Column(name, "rest", whole=False, level=level, **facts)
 
 
 def _chosen(candidates: list[Column]) -> list[Column]:
@@ -544,7 +471,7 @@ def _kind(parts: list[Part], candidates: list[Column]) -> str:
     whole, bits = all(c.whole for c in numbers), all(c.bits for c in numbers)
     part = parts[0]
     if len(parts) == 1 and part.form == "number":
-        whole = whole or are_whole(part.values)
+        whole = whole or reals.are_whole(part.values)
         return _named((), whole, bits, not whole and _repeats(part.numbers[0]))
     if len(parts) == 1 and part.form == "sequence":
         shape = shape_of([c for c in candidates if c.kind != "rest"])
@@ -566,10 +493,6 @@ def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False)
     if len(shape) == 1:
         return f"vectors of {shape[0]} {name}{'' if shape[0] == 1 else 's'}"
     return f"arrays of {' x '.join(map(str, shape))} {name}s"
-
-
-def _bits(numbers: Array) -> bool:
-    return bool(numbers.size and numbers.min() >= 0 and numbers.max() <= 1)
 
 
 def _repeats(numbers: Array) -> bool:

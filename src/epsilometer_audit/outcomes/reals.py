@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -23,10 +25,12 @@ Values = list[Any] | Array  # arrays of numbers only, the outputs along the firs
 
 EXACT = 2**53
 """Whole numbers up to here are exact as reals."""
+NUMBER = re.compile(  # as a user, C or awk writes it
+    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
+)
 _LIMITS = np.iinfo(np.int64)
 NONE = int(_LIMITS.min)
 """The code for a missing number in a table of whole numbers."""
-_LARGE = 2**1000  # whole numbers up to here are held by reals
 _DOUBLE = 8  # bytes
 _REALS = 21  # that hold any whole number below 2^1024
 _DECIMALS = 400  # places of a decimal's first digit
@@ -35,45 +39,27 @@ _FEW = 16
 
 
 @np.errstate(over="ignore")  # a long double may be too large for a double
-def as_numbers(values: Values) -> tuple[Array, Array | None]:
-    """Return whole numbers (int64), or reals (float64) and their remainders, if not all are 0.
+def as_numbers(values: Values) -> tuple[Array, Array | None, bool]:
+    """Return numbers, their remainders, and whether both tell each of them from others.
 
-    Remainders have the shape of the reals, and a last axis.
+    They are whole numbers (int64), or reals (float64) with remainders if not all are 0, of the
+    shape of the reals with a last axis.
     """
     if isinstance(values, np.ndarray):
         return _of_array(values)
     kinds = set(map(type, values))
-    if are_whole(values):
-        try:
+    with suppress(OverflowError):
+        if are_whole(values):
             whole = values if kinds <= {int, bool} else [int(value) for value in values]
-            return np.array(whole, np.int64), None
-        except OverflowError:
-            pass
-    elif all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds):
-        return np.array(values, np.float64), None
-    elif all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
-        try:
+            return np.array(whole, np.int64), None, True
+        if all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
             reals = np.array(values, np.float64)
-            if np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any():
-                return reals, None
-        except OverflowError:
-            pass
-    rows = [_split(value)[0] for value in values]
+            exact = all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds)
+            if exact or (np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any()):
+                return reals, None, True
+    rows, told = zip(*map(_split, values), strict=True)
     table = np.array(list(itertools.zip_longest(*rows, fillvalue=0.0))).T
-    return table[:, 0], table[:, 1:] if table[:, 1:].any() else None
-
-
-def are_told(values: Values) -> bool:
-    """Tell whether numbers and their remainders tell each of them from others."""
-    if isinstance(values, np.ndarray):
-        with np.errstate(all="ignore"):
-            beyond = values.dtype.itemsize > _DOUBLE and np.isinf(values.astype(np.float64))
-            return not np.any(beyond & np.isfinite(values))
-    if all(issubclass(kind, (float, np.generic)) for kind in set(map(type, values))):
-        return True
-    if are_whole(values) and max(map(abs, values)) < _LARGE:
-        return True
-    return all(_split(value)[1] for value in values)
+    return table[:, 0], table[:, 1:] if table[:, 1:].any() else None, all(told)
 
 
 def are_real(values: Array) -> bool:
@@ -96,11 +82,16 @@ def type_of(kind: type) -> str:
     return "int" if issubclass(kind, (int, np.integer)) else kind.__name__
 
 
+def types_of(values: Values) -> set[str]:
+    """Return the names of the types of numbers."""
+    if isinstance(values, np.ndarray):
+        return {type_of(values.dtype.type)}
+    return set(map(type_of, set(map(type, values))))
+
+
 def typed(values: Values) -> bool:
     """Tell whether numbers of the same value may have different types."""
-    if isinstance(values, np.ndarray):
-        return False
-    names = set(map(type_of, set(map(type, values))))
+    names = types_of(values)
     if names != {"int", "float"}:
         return len(names) > 1
     reals = {v for v in values if isinstance(v, (float, np.floating)) and float(v).is_integer()}
@@ -110,8 +101,8 @@ def typed(values: Values) -> bool:
 
 def both_zeros(numbers: Array) -> bool:
     """Tell whether there are zeros of both signs."""
-    zeros = numbers[numbers == 0]
-    return len({*np.signbit(zeros).tolist()}) > 1
+    signs = np.signbit(numbers[numbers == 0])
+    return bool(signs.any() and not signs.all())
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
@@ -119,14 +110,15 @@ def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
     return np.where((numbers == 0) & np.signbit(numbers) & where, MINUS_ZERO, numbers)
 
 
-def _of_array(values: Array) -> tuple[Array, Array | None]:
-    kind, wide = values.dtype.kind, values.dtype.itemsize > _DOUBLE and values.size > 0
-    if kind == "f" and not wide:
-        return values.astype(np.float64, copy=False), None
+def _of_array(values: Array) -> tuple[Array, Array | None, bool]:
+    kind = values.dtype.kind
+    if kind == "f" and (values.dtype.itemsize <= _DOUBLE or not values.size):
+        return values.astype(np.float64, copy=False), None, True
     if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
-        return values.astype(np.int64, copy=False), None
-    reals, rest = as_numbers(list(values.ravel()))
-    return reals.reshape(values.shape), None if rest is None else rest.reshape(*values.shape, -1)
+        return values.astype(np.int64, copy=False), None, True
+    reals, rest, told = as_numbers(list(values.ravel()))
+    rest = None if rest is None else rest.reshape(*values.shape, -1)
+    return reals.reshape(values.shape), rest, told
 
 
 def _split(value: Any) -> tuple[list[float], bool]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -76,15 +77,6 @@ def order_of(word: Word) -> tuple[int, Any]:
     return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
 
 
-def sort_of(word: Word) -> str:
-    """Return the name of the sort of a word, in the plural."""
-    if word is None:
-        return "None"
-    if isinstance(word, Other):
-        return {"failure": "failures", "object": "objects"}.get(word.sort, "words")
-    return "words"
-
-
 def text_of(word: Word) -> str:
     """Return the name of a word, in a line."""
     return word.text() if isinstance(word, Other) else short(repr(word))
@@ -114,16 +106,6 @@ def name_of(path: tuple[Step, ...]) -> str:
         return f"{kind} {text}" if kind in ("entry", "key", "character") else text
 
     return ".".join(name(*step) for step in path) or "output"
-
-
-def codes_in(ranges: Ranges, size: int) -> list[int]:
-    """Return the whole numbers from 0 that lie in ranges."""
-    codes: list[int] = []
-    for first, last in whole_ranges(ranges):
-        start = 0 if first is None else max(int(first), 0)
-        stop = size - 1 if last is None else min(int(last), size - 1)
-        codes.extend(range(start, stop + 1))
-    return codes
 
 
 def whole_ranges(ranges: Ranges) -> Ranges:
@@ -214,19 +196,20 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
     return steps, longest <= 2 * _ENDS
 
 
-def feature(step: Step, values: Sequence[Any], texts: Sequence[Any]) -> tuple[list[int], list[Any]]:
-    """Return the positions of the words that have a part, and the parts."""
+def feature(
+    step: Step, values: Sequence[Any], words: Sequence[Word]
+) -> tuple[list[int], list[Any]]:
+    """Return the positions of the ``words`` of values that have a part, and the parts."""
     kind, key = step
-    if kind == "character":
-        size = key + 1 if key >= 0 else -key  # type: ignore[operator]
-        at = [i for i, text in enumerate(texts) if text is not None and len(text) >= size]
-        return at, [texts[i][key] for i in at]
-    at, parts = [], []
-    for i, value in enumerate(values if key in ("time", "message") else texts):
+    read: Callable[[Any], Any] = itemgetter(key) if kind == "character" else _PARTS[key]
+    beside = key in ("time", "message")  # which the words do not hold: equal ones are read once
+    places: Any = range(len(values)) if beside else words
+    parts = {}
+    for place in places if beside else set(places):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            parts.append(_PARTS[key](value))
-            at.append(i)
-    return at, parts
+            parts[place] = read(values[place] if beside else as_text(place))
+    at = [i for i, place in enumerate(places) if place in parts]
+    return at, [parts[places[i]] for i in at]
 
 
 def as_text(word: Word) -> str | bytes | None:

@@ -37,7 +37,13 @@ def main(spec: str, options: str = "{}") -> None:
                 reply = _line({**record, "digest": source_digests(spec)})
             else:
                 sampler = sampler or load(spec, **json.loads(options))
-                reply = _answer(sampler, spec, request)
+                if "describe" in request:
+                    facts = {"description": sampler.description, "seeded": sampler.seeded}
+                    call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
+                    reply = _line({**facts, **call, "digest": source_digests(spec)})
+                else:
+                    drawn = sampler.draw(request["input"], request["size"], request["seed"])
+                    reply = _encoded(drawn)
         except Misuse as error:
             problem = {"argument": error.argument, "error": error.message, "fatal": True}
             reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})
@@ -45,14 +51,6 @@ def main(spec: str, options: str = "{}") -> None:
             reply = _line({"error": str(error), "fatal": True})
         answers.write(reply)
         answers.flush()
-
-
-def _answer(sampler: Sampler, spec: str, request: dict[str, Any]) -> bytes:
-    if "describe" in request:
-        facts = {"description": sampler.description, "seeded": sampler.seeded}
-        call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
-        return _line({**facts, **call, "digest": source_digests(spec)})
-    return _encoded(sampler.draw(request["input"], request["size"], request["seed"]))
 
 
 def _line(value: Any) -> bytes:

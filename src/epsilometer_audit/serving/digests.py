@@ -11,7 +11,7 @@ import importlib.util
 import os
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import Misuse
@@ -33,11 +33,9 @@ def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str,
         check_file(base / module, module)
         return file_digests((base / module).resolve())
     top, *rest = module.split(".")
-    with ModuleFolder(base).entered():
-        try:
-            module_spec = importlib.util.find_spec(top)
-        except ValueError:
-            module_spec = None
+    module_spec = None
+    with ModuleFolder(base).entered(), contextlib.suppress(ValueError):
+        module_spec = importlib.util.find_spec(top)
     if module_spec is None:
         raise Misuse(module, f"cannot be imported: no module {top!r}")
     home = next(iter(module_spec.submodule_search_locations or ()), None)
@@ -65,15 +63,13 @@ def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
         digests[key] = sha256(path)
         for module, level in _imports(path):
             start = path.parents[min(level, len(path.parents)) - 1] if level else root
-            parts = module.split(".") if module else []
+            parts = module.split(".")
             reached = [_module_file(start, parts[:i]) for i in range(1, len(parts) + 1)]
             queue += [source for source in reached if source and root in source.parents]
             if not level and not any(reached):
                 names.add(parts[0])
-    versions: dict[str, str] = {}
-    for name in sorted(names):
-        versions.update(_version(name))
-    return {**dict(sorted(digests.items())), "python": platform.python_version(), **versions}
+    versions = [item for name in sorted(names) for item in _version(name).items()]
+    return {**dict(sorted(digests.items())), "python": platform.python_version(), **dict(versions)}
 
 
 def sha256(file: Path) -> str:
@@ -94,21 +90,16 @@ def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
 
 
 def _imports(path: Path) -> set[tuple[str, int]]:
-    """Return the modules that a file imports anywhere in it, with the dots before them."""
-    try:
-        return set(imported(ast.walk(ast.parse(path.read_bytes()))))
-    except (SyntaxError, ValueError):
-        return set()
-
-
-def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
-    """Yield the names that statements import, with the number of dots before each."""
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, 0) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield ".".join(filter(None, [node.module, alias.name])), node.level
+    """Return the names that a file imports anywhere in it, with the number of dots before each."""
+    names: set[tuple[str, int]] = set()
+    with contextlib.suppress(SyntaxError, ValueError):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                names.update((alias.name, 0) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                paths = (filter(None, [node.module, alias.name]) for alias in node.names)
+                names.update((".".join(path), node.level) for path in paths)
+    return names
 
 
 def _version(module: str) -> Mapping[str, str]:

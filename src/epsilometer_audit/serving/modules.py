@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import importlib
 import os
 import sys
 import sysconfig
@@ -13,8 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
-from .optional import np
-
+np: Any = None  # where NumPy is not installed
+with contextlib.suppress(ImportError):
+    np = importlib.import_module("numpy")
 _STDLIB = sysconfig.get_paths()["stdlib"]
 
 
@@ -62,11 +64,9 @@ class ModuleFolder:
             with contextlib.suppress(ValueError):
                 sys.path.remove(entry)
             if self.private:
-                for name in [n for n in sys.modules if n not in before and n not in self.modules]:
-                    if self.has(sys.modules[name]):
-                        self.modules[name] = sys.modules[name]
-                for name in self.modules:
-                    sys.modules.pop(name, None)
+                for name, module in list(sys.modules.items()):
+                    if name in self.modules or (name not in before and self.has(module)):
+                        self.modules[name] = sys.modules.pop(name)
                 sys.modules.update(hidden)
 
     def _hide(self) -> dict[str, ModuleType]:
@@ -76,11 +76,11 @@ class ModuleFolder:
         own |= {path.stem for path in self.folder.glob("*.py")}
         own |= {path.parent.name for path in self.folder.glob("*/__init__.py")}
         hidden = {}
-        for name in [n for n in sys.modules if n.partition(".")[0] in own and n != "__main__"]:
-            file = getattr(sys.modules[name], "__file__", None)
-            others = file and not is_library(file) and not self.has(sys.modules[name])
-            if others or name in self.modules:
-                hidden[name] = sys.modules.pop(name)
+        for name, module in list(sys.modules.items()):
+            if name.partition(".")[0] in own and name != "__main__":
+                file = getattr(module, "__file__", None)
+                if name in self.modules or (file and not is_library(file) and not self.has(module)):
+                    hidden[name] = sys.modules.pop(name)
         return hidden
 
 
@@ -96,7 +96,7 @@ def contained() -> Iterator[None]:
     this process ends as it does elsewhere.
     """
     owner, end, filters = os.getpid(), os._exit, warnings.filters[:]
-    errors: Any = contextlib.nullcontext() if np is None else np.errstate()
+    errors = contextlib.nullcontext() if np is None else np.errstate()
 
     def raise_exit(status: int) -> NoReturn:
         if os.getpid() != owner:

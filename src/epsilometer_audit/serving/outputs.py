@@ -21,16 +21,16 @@ from pathlib import PurePath
 from typing import Any
 
 from .errors import Broken, type_text
-from .optional import np
+from .modules import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
 _SIMPLE = frozenset(ATOMS) - {int}  # of an integer, the digits must be counted
 _MOST_BITS = 14_284  # fewer than any number of 4301 digits has
-_SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
 FACTS = "$"  # the key in a mapping for the type of its record or table
-_UNITS = ("as", "fs", "ps", "ns", "us", "ms", "s")
-_NANOSECONDS = {unit: Fraction(1000) ** (i - 3) for i, unit in enumerate(_UNITS)}
-_NANOSECONDS.update({u: Fraction(n * 10**9) for u, n in _SECONDS.items()})
+_SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
+_NANOSECONDS = {unit: Fraction(n * 10**9) for unit, n in _SECONDS.items()}
+for power, unit in enumerate(("as", "fs", "ps", "ns", "us", "ms", "s")):
+    _NANOSECONDS[unit] = Fraction(1000) ** (power - 3)
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -75,12 +75,6 @@ def of_array(array: Any) -> Any:
     The type that its entries share is no outcome: dates are whole nanoseconds, complex numbers
     without imaginary parts real ones, bytes in UTF-8 texts, and records have no types.
     """
-    if array.ndim > 1 and array.size == 0:
-        raise Broken("returned outputs without entries")
-    return _entries(array)
-
-
-def _entries(array: Any) -> Any:
     if array.dtype.names:
         return Plain(plain(list(row) if array.ndim > 1 else row) for row in array)
     if isinstance(array, np.ma.MaskedArray):
@@ -88,9 +82,10 @@ def _entries(array: Any) -> Any:
     if array.dtype.kind in "Mm":
         return _nanoseconds(array)
     if array.dtype.kind == "c":
-        array = array.real if (array.imag == 0).all() else array
-    if array.dtype.kind == "c" and array.imag.all():
-        array = np.stack([array.real, array.imag], -1)
+        if not array.imag.any():
+            array = array.real
+        elif array.imag.all():
+            array = np.stack([array.real, array.imag], -1)
     if array.dtype.kind in "biuf":
         return array
     values = array.tolist()
@@ -132,49 +127,37 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
         shapes = {(value.shape, value.dtype) for value in values}
         if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
             return of_array(np.stack(values))
-    array = _array(values, own)
+    array = array_of(values)
     if array is None and not {type(value) for value in values} <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
-        array = _array(values, own)
-    if array is not None:
+        array = array_of(values)
+    if array is not None and (array.dtype.kind == "f" or not own):
         return array
     values = [printable(value) if type(value) is int else value for value in values]
     return Own(values) if own or several_types(values) else Plain(values)
 
 
-def _array(values: list[Any], own: bool) -> Any:
-    """Return numbers or vectors of one type as an array, reals only if types are their own."""
-    if np is None or not values:
+def array_of(values: list[Any], depth: int = 1) -> Any:
+    """Return numbers of one type, or sequences of such of one shape, as an array; else None.
+
+    Sequences are in each other ``depth`` times at most.
+    """
+    kind = type(values[0]) if values else None
+    if np is None or any(type(value) is not kind for value in values):
         return None
-    of_several = {type(value) for value in values} in ({list}, {tuple})
-    array = _vectors(values) if of_several else _numbers(values)
-    return array if array is not None and (array.dtype.kind == "f" or not own) else None
+    if kind in (list, tuple) and depth and len(set(map(len, values))) == 1:
+        inside = array_of(list(itertools.chain.from_iterable(values)), depth - 1)
+        return None if inside is None else inside.reshape(len(values), -1, *inside.shape[1:])
+    if kind in (float, int, bool):
+        with contextlib.suppress(OverflowError):
+            return np.array(values, np.int64 if kind is int else kind)
+    return None
 
 
 def several_types(values: list[Any]) -> bool:
     """Tell whether equal numbers among values are of several of Python's types."""
-    kinds = {type(value) for value in values} & {float, int, bool}
-    numbers = [{value for value in values if type(value) is kind} for kind in kinds]
-    return any(not a.isdisjoint(b) for a, b in itertools.combinations(numbers, 2))
-
-
-def _numbers(values: list[Any]) -> Any:
-    """Return numbers of one type, floats, integers or truth values, as an array; else None."""
-    kinds = {type(value) for value in values}
-    with contextlib.suppress(OverflowError):
-        for kind in (float, int, bool):
-            if kinds == {kind}:
-                return np.array(values, {float: np.float64, int: np.int64, bool: bool}[kind])
-    return None
-
-
-def _vectors(values: list[Any]) -> Any:
-    """Return sequences of as many numbers of one type as an array; else None."""
-    lengths = set(map(len, values))
-    if lengths == {0} or len(lengths) > 1:
-        return None
-    flat = _numbers(list(itertools.chain.from_iterable(values)))
-    return None if flat is None else flat.reshape(len(values), -1)
+    numbers = {(type(value), value) for value in values if type(value) in (float, int, bool)}
+    return len({value for _, value in numbers}) < len(numbers)
 
 
 def printable(value: Any) -> Any:
@@ -196,15 +179,12 @@ def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
     if type(value) is complex:
         return (value.real, value.imag) if value.imag else value.real
     if np is not None and isinstance(value, (np.generic, np.ndarray)):
-        array: Any = value
-        if isinstance(value, np.ndarray) and value.ndim and value.dtype.kind in "VMmSc":
-            entries = _entries(value)
+        if value.ndim and value.dtype.kind in "VMmSc":
+            entries = of_array(value)
             return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
         if value.dtype.names:
-            return _mapping("", ((name, array[name]) for name in value.dtype.names))
-        if value.dtype.kind in "MmS":
-            return _entries(np.reshape(array, 1))[0]
-        item = value.tolist()
+            return _mapping("", ((name, value[name]) for name in value.dtype.names))
+        item = of_array(np.reshape(value, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
         return item if isinstance(item, np.generic) else plain(item)
     if type(value).__name__ == "NAType":  # of pandas
         return None
@@ -237,7 +217,7 @@ def _simple(values: Iterable[Any]) -> bool:
 _LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "categories")
 
 
-def _labelled(value: Any) -> Any:  # noqa: PLR0911
+def _labelled(value: Any) -> Any:
     """Return a record or a table as a dictionary from its labels; None where it is neither."""
     kind = type(value)
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
@@ -246,24 +226,19 @@ def _labelled(value: Any) -> Any:  # noqa: PLR0911
         fields = getattr(kind, "__attrs_attrs__", None) or dataclasses.fields(value)
         names = [field.name for field in fields if hasattr(value, field.name)]
         return _mapping(kind.__name__, ((name, getattr(value, name)) for name in names))
-    if hasattr(value, "coords") and hasattr(value, "to_dict"):  # xarray
-        types = getattr(value, "dtype", None) or dict(getattr(value, "dtypes", {}))
-        return _mapping(f"{kind.__name__} {types}", value.to_dict().items())
     if hasattr(value, "as_py"):  # a scalar of PyArrow
         return plain(value.as_py())
     if (table := _table(value)) is None:
         return None
     facts, labels, columns = table
+    if not hasattr(value, "columns"):
+        ((name, entries),) = columns
+        facts = [*facts, *(labels or ()), *([] if name is None else [repr(name)])]
+    text = " ".join(map(str, [kind.__name__, "of", *facts]))
     if hasattr(value, "columns"):
         columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
-        return _mapping(_facts(value, facts), columns)
-    name, entries = columns[0]
-    text = _facts(value, [*facts, *(labels or ()), *([] if name is None else [repr(name)])])
+        return _mapping(text, columns)
     return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
-
-
-def _facts(value: Any, facts: list[Any]) -> str:
-    return " ".join(map(str, [type(value).__name__, "of", *facts]))
 
 
 def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:
@@ -318,8 +293,6 @@ def rows(table: Any, *, index: bool = True) -> Any:
     Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
     ``index`` the labels of rows are part of the outputs, unless they only count the rows.
     """
-    if hasattr(table, "coords") and hasattr(table, "to_dict"):
-        raise Broken(f"returned {type_text(table)} for many outputs; return a list or an array")
     if (parts := _table(table)) is None:
         return table
     _, labels, columns = parts
@@ -332,10 +305,7 @@ def rows(table: Any, *, index: bool = True) -> Any:
 
 
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
-    (
-        (list, tuple, collections.deque),
-        lambda value: tuple(value if _simple(value) else map(plain, value)),
-    ),
+    ((list, tuple, collections.deque), lambda v: tuple(v if _simple(v) else map(plain, v))),
     (Mapping, lambda value: {_frozen(plain(k)): plain(v) for k, v in value.items()}),
     (Set, lambda value: frozenset(_frozen(plain(member)) for member in value)),
     (bytearray, bytes),
@@ -373,14 +343,14 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
 
 def from_json(json_object: dict[str, Any]) -> Any:
     """Return the set or dictionary that `as_json` wrote as this object; others as they are."""
-    with contextlib.suppress(ValueError, TypeError, ArithmeticError):  # of another program
-        if set(json_object) == {"$set"}:
-            return frozenset(plain(member) for member in json_object["$set"])
-        if set(json_object) == {"$items"}:
-            return {_frozen(plain(key)): entry for key, entry in json_object["$items"]}
-        if set(json_object) == {"$number"}:
-            number: str = json_object["$number"]
-            return Fraction(number) if "/" in number else Decimal(number)
-        if set(json_object) == {"$bytes"}:
-            return bytes.fromhex(json_object["$bytes"])
+    with contextlib.suppress(ValueError, TypeError, ArithmeticError):  # another, or wrong
+        ((kind, value),) = json_object.items()
+        if kind == "$set":
+            return frozenset(map(plain, value))
+        if kind == "$items":
+            return {_frozen(plain(key)): entry for key, entry in value}
+        if kind == "$number":
+            return Fraction(value) if "/" in value else Decimal(value)
+        if kind == "$bytes":
+            return bytes.fromhex(value)
     return json_object

@@ -13,12 +13,11 @@ import itertools
 import os
 import random
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .errors import Broken, Misuse, counted, error_text, in_serving, shortened, type_text
-from .modules import ModuleFolder, contained
-from .optional import np
+from .modules import ModuleFolder, contained, np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
 
 # what a mechanism prints goes there
@@ -38,33 +37,32 @@ _SEED_LIMIT = 2**31  # R, Java and old NumPy take no larger ones
 
 def _role(parameter: inspect.Parameter) -> str:
     name, kind = parameter.name.lower(), str(parameter.annotation)
-    untyped = parameter.annotation is parameter.empty
-    if name in _SIZES:
-        return "size"
     if name not in RANDOM:
-        return ""
+        return "size" if name in _SIZES else ""
     if "RandomState" in kind:
         return "RandomState"
+    untyped = parameter.annotation is parameter.empty
     if "random.Random" in kind or kind == "Random" or (name == "random" and untyped):
         return "Random"
-    if "Generator" in kind:
-        return "rng"
-    return "seed" if name in _SEEDS or "int" in kind else "rng"
+    return "seed" if "Generator" not in kind and (name in _SEEDS or "int" in kind) else "rng"
 
 
 def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]:
     """Return the role of each parameter that gets a value: x, size, seed or a generator."""
     roles = {p.name: role for p in parameters if (role := _role(p))}
-    required = [p for p in parameters if p.default is p.empty]
-    x = next((p.name for p in parameters if _may_be_input(p, roles.get(p.name, ""))), "")
+    required = [p.name for p in parameters if p.default is p.empty]
+    # it has no role, or is called like a number of draws but must be given
+    may_be = [
+        p.name for p in parameters if roles.get(p.name) in (None, p.default is p.empty and "size")
+    ]
+    x = next(iter(may_be), "")
     if not x:
         raise Misuse(name, f"takes no input; understood are {_UNDERSTOOD}")
     roles[x] = "x"
     counts = [key for key, role in roles.items() if role == "size"]
-    unknown = [p.name for p in required if p.name not in roles]
     if x == "self":
         raise Misuse(name, "is the method of a class; name one of an object")
-    if unknown:
+    if unknown := [key for key in required if key not in roles]:
         raise Misuse(
             name,
             f"needs {' and '.join(map(repr, unknown))} beside its input {x!r}: give it a default "
@@ -74,11 +72,6 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
         if len(names) > 1:
             raise Misuse(name, f"has two parameters for {title}: {' and '.join(names)}")
     return roles
-
-
-def _may_be_input(parameter: inspect.Parameter, role: str) -> bool:
-    """Tell whether it has no role, or is called like a number of draws but must be given."""
-    return not role or (role == "size" and parameter.default is parameter.empty)
 
 
 def _random(roles: dict[str, str]) -> list[str]:
@@ -93,11 +86,6 @@ def parameters_of(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
-def by_name(parameters: Sequence[inspect.Parameter]) -> list[str]:
-    """Return the names of those that can be passed by name."""
-    return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-
-
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """Return the named parameters; None where there are none, but ``*args``."""
     if (known := parameters_of(function)) is None:
@@ -106,25 +94,6 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     named = [p for p in known if p.kind not in kinds and p.name not in bound]
     return named if named or all(p.kind is not p.VAR_POSITIONAL for p in known) else None
-
-
-def _defaults(function: Callable[..., Any], bound: Collection[str]) -> list[str]:
-    """Return the parameters that are not ``bound`` and have defaults, with their values."""
-    left = [p for p in _parameters(function) or () if p.default is not p.empty]
-    shown = {p.name: " ".join(repr(p.default).split()) for p in left if p.name not in bound}
-    return [n if s[:1] == "<" else f"{n} = {shortened(s, 30)}" for n, s in shown.items()]
-
-
-def _frame(table: list[list[Any]], types: dict[str, str], library: str) -> Any:
-    """Return a data frame of rows, and the types of its columns by their names."""
-    try:
-        module: Any = importlib.import_module(library)
-    except ImportError:
-        raise Broken(f"is given a data frame, which needs {library} where it runs") from None
-    if library == "pandas":
-        return module.DataFrame(table, columns=list(types)).astype(types)
-    schema = {name: getattr(module, kind) for name, kind in types.items()}
-    return module.DataFrame(table, schema=schema, orient="row")
 
 
 class _Role(str):
@@ -156,12 +125,16 @@ class Signature:
         self.text = f"({', '.join(p.name for p in parameters if p.name in roles)})"
         self.size = next((key for key, role in roles.items() if role == "size"), "")
         self.many = bool(self.size)
-        self.randomness = next((roles[key] for key in _random(roles)), "")
-        own = next((p for p in parameters if p.name in _random(roles)), None)
-        if own is not None and own.default is not None and own.default is not own.empty:
+        own = next((p for p in parameters if p.name in _random(roles)), only)
+        self.randomness = "" if own is only else roles[own.name]
+        if own.default is not None and own.default is not own.empty:
             seed = own.default if isinstance(own.default, int) else type(own.default).__name__
             self.constant = f"{own.name}={seed}"
-        self.defaults = _defaults(function, roles)
+        left = [p for p in parameters if p.default is not p.empty and p.name not in roles]
+        shown = {p.name: " ".join(repr(p.default).split()) for p in left}
+        self.defaults = [
+            n if s[:1] == "<" else f"{n} = {shortened(s, 30)}" for n, s in shown.items()
+        ]
 
     def converted(self, x: Any) -> Any:
         """Return an input as an array, if it is annotated as one, or as a table.
@@ -173,7 +146,16 @@ class Signature:
             return np.asarray(x)
         for key, library in (("$frame", "pandas"), ("$polars", "polars")):
             if isinstance(x, dict) and set(x) == {key, "rows"}:
-                return _frame(x["rows"], x[key], library)
+                table, types = x["rows"], x[key]
+                try:
+                    module: Any = importlib.import_module(library)
+                except ImportError:
+                    needed = f"is given a data frame, which needs {library} where it runs"
+                    raise Broken(needed) from None
+                if library == "pandas":
+                    return module.DataFrame(table, columns=list(types)).astype(types)
+                schema = {name: getattr(module, kind) for name, kind in types.items()}
+                return module.DataFrame(table, schema=schema, orient="row")
         return x
 
     def call(self, function: Callable[..., Any], x: Any, size: int, randomness: Any) -> Any:
@@ -204,11 +186,6 @@ def folded(seed: int) -> int:
     return 1 + int.from_bytes(digest[:8], "big") % (_SEED_LIMIT - 1)
 
 
-def distinct_seeds(seed: int, size: int) -> list[int]:
-    """Return ``size`` different seeds, for functions and programs of one draw."""
-    return random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
-
-
 class Sampler:
     """A function, and everything that draws from it.
 
@@ -234,13 +211,8 @@ class Sampler:
         """One line that says how it is called."""
         calls = "many draws a call" if self.signature.many else "one draw a call"
         defaults = self.signature.defaults
-        parts = (
-            f"{self.name}{self.signature.text}",
-            calls,
-            "" if self.seeded else "unseeded",
-            f"{', '.join(defaults)} by default" if defaults else "",
-        )
-        return ", ".join(filter(None, parts))
+        parts = [f"{self.name}{self.signature.text}", calls, *["unseeded"] * (not self.seeded)]
+        return ", ".join([*parts, *[f"{', '.join(defaults)} by default"] * bool(defaults)])
 
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
@@ -287,12 +259,14 @@ class Sampler:
             hint = ": outputs are the rows; transpose it" if vectors else ""
             outputs = counted(len(values), "output")
             raise Broken(f"returned {outputs}{shape} where {size} should be{hint}")
+        if getattr(values, "size", size) == 0:
+            raise Broken("returned outputs without entries")
         return compact(values) if isinstance(values, list) else of_array(values)
 
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
         sources: Iterable[Any]
         if self.signature.randomness == "seed":
-            sources = distinct_seeds(seed, size)
+            sources = random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
         else:
             sources = itertools.repeat(self.signature.randomness_of(seed), size)
         fresh, values = copier(x), []
@@ -354,7 +328,7 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
         return function  # `Sampler` refuses it
     own = parameters_of(function)
     if own is not None and all(p.kind is not p.VAR_KEYWORD for p in own):
-        known = by_name(own)
+        known = [p.name for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for unknown in (key for key in parameters if key not in known):
             raise Misuse(name, f"takes no parameter {unknown!r}", unknown, known)
     return functools.partial(function, **parameters)
@@ -362,14 +336,16 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
 
 def copier(x: Any) -> Callable[[], Any]:
     """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
-    if isinstance(x, ATOMS) or (isinstance(x, tuple) and all(isinstance(v, ATOMS) for v in x)):
+
+    def flat(x: Any, kind: Any) -> bool:
+        return type(x) is kind and all(isinstance(value, ATOMS) for value in x)
+
+    if isinstance(x, ATOMS) or flat(x, tuple):
         return lambda: x
-    if type(x) is list and all(isinstance(v, ATOMS) for v in x):
-        return x.copy
-    if type(x) is list and all(
-        type(row) is list and all(isinstance(v, ATOMS) for v in row) for row in x
-    ):
+    if flat(x, list):
+        return lambda: list(x)
+    if type(x) is list and all(flat(row, list) for row in x):
         return lambda: [row.copy() for row in x]
     if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
-        return x.copy
+        return lambda: np.array(x)
     return lambda: copy.deepcopy(x)

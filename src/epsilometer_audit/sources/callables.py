@@ -11,7 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -175,11 +175,10 @@ def argument_errors() -> Iterator[None]:
 
 def _file(function: Any) -> Path | None:
     """Return the file in which a function is defined, if there is one."""
-    try:
+    with suppress(TypeError, OSError):  # C functions, and code from a prompt
         file = Path(inspect.getsourcefile(function) or "")
-    except (TypeError, OSError):  # C functions, and code from a prompt
-        return None
-    return file.resolve() if file.is_file() else None
+        return file.resolve() if file.is_file() else None
+    return None
 
 
 def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
@@ -191,11 +190,9 @@ def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
         text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
         digest = hashlib.sha256(text).hexdigest()
         return {**common, getattr(inner, "__qualname__", "code"): digest}
-    module = str(getattr(inner, "__module__", "") or "").split(".")
-    depth = len(module) - (file.name != "__init__.py")  # folders that are packages
-    root = file.parents[min(depth, len(file.parents) - 1)]
-    if root.joinpath(*module[:depth]) != file.parent:
-        root = file.parent
     if is_library(str(file)):
-        return {**common, **source_digests(f"{'.'.join(module)}:_")}
+        return {**common, **source_digests(f"{inner.__module__}:_")}
+    root = file.parent
+    while (root / "__init__.py").is_file():  # a package
+        root = root.parent
     return {**file_digests(file, root), **common}

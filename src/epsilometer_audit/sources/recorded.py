@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
-from epsilometer_audit.outcomes.reals import EXACT, number_of
+from epsilometer_audit.outcomes.reals import EXACT, NUMBER, number_of
 from epsilometer_audit.outcomes.shapes import recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
@@ -25,17 +25,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ENDINGS = (".csv", ".parquet", ".npy")
-_NUMBER = re.compile(
-    r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE
-)
 _INDEX = re.compile(r"__index_level_\d+__")
 _PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
 _DIGITS = 15  # that a real holds
-_TRUTHS = {"true": True, "false": False, "True": True, "False": False}
+_TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
 _SHOWN = 12
-
-Column = Any
-"""A column of a table, or an array of outputs."""
 
 
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
@@ -50,8 +44,6 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     None otherwise. Numbers are read to the last digit, by their values: 1 and 1.0 are one number.
     A number with leading zeros is a text, unless all are filled up to one width.
     """
-    if len(paths) not in (1, 2):
-        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     if len(paths) == 1:
         pair = _two(paths[0], columns, " of a single file", sides=True)
         if len(pair) == 2:
@@ -60,17 +52,18 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
         hint = "name a second file" if len(pair) == 1 else "choose two of them"
         if len(pair) == 1 and ";" in next(iter(pair)):
             hint = "separate them by commas"
-        message = f"has {_column_list(list(pair))}; outputs on x and on x' are wanted: {hint}"
+        message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
         raise ArgumentError(paths[0], message)
+    if len(paths) != 2:
+        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
     first, second = paths
     if _file(first).samefile(_file(second)):
         raise ArgumentError(first, "is given twice; give one file for x and another for x'")
-    x, x_prime = _columns(first, columns), _columns(second, columns)
+    x, x_prime = (_columns(path, columns) for path in paths)
     if len(x) != len(x_prime):
-        message = f"has {_column_list(list(x_prime))}, but {first} has {_column_list(list(x))}"
-        raise ArgumentError(second, message)
+        raise ArgumentError(second, f"has {_listed(x_prime)}, but {first} has {_listed(x)}")
     if len(x) > 1:
-        for other in (name for name in x_prime if name not in x):
+        for other in set(x_prime) - set(x):
             raise ArgumentError(second, f"has a column {other!r} that {first} does not have")
         x_prime = {name: x_prime[name] for name in x}
     pairs = [_values(list(pair), first) for pair in zip(x.values(), x_prime.values(), strict=True)]
@@ -102,7 +95,7 @@ def digest(paths: Sequence[str]) -> dict[str, str]:
 
 def _two(
     path: str, names: Sequence[str] | None, which: str, *, sides: bool = False
-) -> dict[str, Column]:
+) -> dict[str, Any]:
     """Return columns by name: of a table the named ones, or all; an array has two."""
     if names is not None and len(names) != 2:
         raise ArgumentError("columns", f"must be two{which}, got {len(names)}")
@@ -129,16 +122,16 @@ def read_scores(path: str, columns: Sequence[str] | None = None) -> tuple[Output
     if columns is None and set(default) <= set(pair):
         pair = {name: pair[name] for name in default}
     if len(pair) != 2:
-        message = f"has {_column_list(list(pair))}; a score and inclusion of each canary are wanted"
+        message = f"has {_listed(pair)}; a score and inclusion of each canary are wanted"
         raise ArgumentError(path, f"{message}: name them, --columns SCORE INCLUDED")
     scores, included = (_values([column], path)[0] for column in pair.values())
     return scores, included
 
 
-def _column_list(names: list[str]) -> str:
-    shown = ", ".join(name or "''" for name in names[:_SHOWN])
-    more = ", ..." if len(names) > _SHOWN else ""
-    return f"{counted(len(names), 'column')} ({shown}{more})"
+def _listed(columns: Mapping[str, Any]) -> str:
+    names = [name or "''" for name in columns]
+    shown = [*names[:_SHOWN], *["..."] * (len(names) > _SHOWN)]
+    return f"{counted(len(names), 'column')} ({', '.join(shown)})"
 
 
 def _file(path: str) -> Path:
@@ -167,7 +160,7 @@ def _there(path: str) -> Path:
     return file
 
 
-def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Column]:
+def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> dict[str, Any]:
     """Return the columns of a file by name; of an npy file by number."""
     file = _file(path)
     if file.suffix == ".npy":
@@ -178,7 +171,7 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
             raise ArgumentError(path, f"has shape {array.shape}; outputs are (n,) or (n, d)")
         if array.ndim == 1:
             return {"outputs": array}
-        return {str(i): of_array(array[:, i]) for i in range(array.shape[1])}
+        return {str(i): of_array(each) for i, each in enumerate(array.T)}
     table = _csv(file, path, names) if file.suffix == ".csv" else _parquet(file, path)
     known = [name for name in table.column_names if not _INDEX.fullmatch(name)]
     for name in names or ():
@@ -191,23 +184,14 @@ def _columns(path: str, names: Sequence[str] | None, *, sides: bool = False) -> 
         raise ArgumentError(path, f"has two columns {twice!r}")
     if not known or table.num_rows == 0:
         raise ArgumentError(path, "is empty")
-    chosen = list(names) if names is not None else known
-    if sides and len(chosen) == 2:
-        _check_ends(path, {name: table.column(name) for name in chosen})
-    return {name: table.column(name) for name in chosen}
-
-
-def _check_ends(path: str, columns: dict[str, pa.ChunkedArray]) -> None:
-    """Refuse a column that ends before the other: its missing fields are not outcomes."""
-    for name, column in columns.items():
+    columns = {name: table.column(name) for name in (known if names is None else names)}
+    for name, column in columns.items() if sides and len(columns) == 2 else ():
         missing = np.asarray(column.is_null())
         first = len(missing) - column.null_count
-        if column.null_count > 0 and missing[first:].all():
-            raise ArgumentError(
-                path,
-                f"ends after {first} of {len(missing)} rows in column {name!r}; write missing "
-                "values as nan, or two files",
-            )
+        if column.null_count > 0 and missing[first:].all():  # these fields are no outcomes
+            message = f"ends after {first} of {len(missing)} rows in column {name!r}; write "
+            raise ArgumentError(path, f"{message}missing values as nan, or two files")
+    return columns
 
 
 def _joined(columns: Sequence[Outputs]) -> Outputs:
@@ -268,16 +252,10 @@ def _csv(file: Path, path: str, names: Sequence[str] | None) -> pa.Table:
 def _is_header(first: list[str], table: pa.Table) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
     texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    if any(not text.strip() or _is_number(text) for text in texts):
+    if any(not text.strip() or NUMBER.fullmatch(text.strip()) for text in texts):
         return False
-    below = [column.slice(1) for column in table.columns]
-    return not any(
-        text in set(column.to_pylist()) for text, column in zip(first, below, strict=True)
-    )
-
-
-def _is_number(text: str) -> bool:
-    return bool(_NUMBER.fullmatch(text.strip()))
+    below = [column.slice(1).to_pylist() for column in table.columns]
+    return not any(text in values for text, values in zip(first, below, strict=True))
 
 
 def _parquet(file: Path, path: str) -> pa.Table:
@@ -304,8 +282,9 @@ def _values(columns: Sequence[Any], path: str) -> list[Outputs]:
     if any(each.null_count == len(each) and not pa.types.is_floating(each.type) for each in tables):
         raise ArgumentError(path, "has a column of nothing but missing fields")
     convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    if texts and len(texts) == len(tables) and all(map(_are_truths, texts)):
-        convert = _truths
+    truths = all(set(_TRUTHS).issuperset(each.unique().to_pylist()) for each in texts)
+    if texts and len(texts) == len(tables) and truths:
+        convert = lambda column: compact(list(map(_TRUTHS.get, column.to_pylist())))  # noqa: E731
     elif all(map(_are_numbers, tables)) and not _are_padded(texts, path):
         convert = _numbers
     return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
@@ -326,15 +305,11 @@ def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _are_truths(texts: pa.ChunkedArray) -> bool:
-    return set(texts.unique().to_pylist()) <= {*_TRUTHS, None}
-
-
 def _are_numbers(column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
     if column.type == pa.string():
-        return _all(column, rf"(?i)^\s*({_NUMBER.pattern})\s*$")
+        return _all(column, rf"(?i)^\s*({NUMBER.pattern})\s*$")
     complete = pa.types.is_boolean(column.type) and column.null_count == 0
     return bool(complete or pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
@@ -365,10 +340,6 @@ def _is_filled(texts: set[str]) -> bool:
     return not widths or max(widths) == min(map(len, texts))
 
 
-def _truths(texts: pa.ChunkedArray) -> Outputs:
-    return compact([_TRUTHS.get(text) for text in texts.to_pylist()])  # type: ignore[no-any-return]
-
-
 def _numbers(column: pa.ChunkedArray) -> Outputs:
     """Return numbers: an array where that loses nothing. A missing one is NaN."""
     import pyarrow as pa
@@ -380,28 +351,24 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
         with suppress(pa.ArrowInvalid):
             if whole or (short and _all(column, r"^[^eE]*$")):
                 return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
-        values = [math.nan if text is None else number_of(text) for text in column.to_pylist()]
-    elif pa.types.is_integer(column.type) and column.null_count > 0:
-        values = [math.nan if value is None else value for value in column.to_pylist()]
-    else:
+    elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())
+    read = number_of if column.type == pa.string() else int
+    values = [math.nan if value is None else read(value) for value in column.to_pylist()]
     exact = all(type(v) is float or (type(v) is int and abs(v) <= EXACT) for v in values)
     return np.array(values, np.float64) if exact else Plain(values)
 
 
 def _mixed(column: pa.ChunkedArray) -> Outputs:
-    """Return texts, numbers and None: an output may be any."""
-    values = [_text_or_number(each) for each in column.to_pylist()]
+    """Return texts, numbers without leading zeros and None; bytes in UTF-8 are texts."""
+    values = column.to_pylist()
+    for i, value in enumerate(values):
+        text = decoded(value) if isinstance(value, bytes) else value
+        if isinstance(text, str) and NUMBER.fullmatch(text.strip()) and re.match(_PLAIN, text):
+            text = number_of(text)
+        values[i] = text
     compacted = compact(values)
     return Plain(compacted) if isinstance(compacted, list) else compacted  # not types of their own
-
-
-def _text_or_number(value: Any) -> Any:
-    """Return a text as a number if it is one, without leading zeros; bytes in UTF-8 are a text."""
-    value = decoded(value) if isinstance(value, bytes) else value
-    if not isinstance(value, str) or not _is_number(value) or not re.match(_PLAIN, value):
-        return value
-    return number_of(value)
 
 
 # --- arrays ---------------------------------------------------------------------------------------

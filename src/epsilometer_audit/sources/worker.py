@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import selectors
 import shlex
 import shutil
@@ -16,16 +15,17 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, MechanismError, one_line, suggest
-from epsilometer_audit.outcomes.reals import number_of
+from epsilometer.processes import cause_of
+from epsilometer_audit.outcomes.reals import NUMBER, number_of
 from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
@@ -38,33 +38,20 @@ _CHUNK = 1 << 18
 _GRACE = 0.5  # seconds to end after the end of its input
 _LAST = 5  # lines of its stderr in an error
 _TAIL = 4096  # bytes of it that are read
-_NUMBER = re.compile(  # as C or awk prints it
-    r"[+-]?(nan|inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE
-)
+_WORDS = "its last words"
 _DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
 _REPLY = 1 << 31  # bytes of the longest reply, which is kept in memory
+T = TypeVar("T")
 
 
 class WorkerSource:
-    """A program that draws, in any language.
+    """A program that draws, in any language; one process answers all requests.
 
-    Raise `ArgumentError` if there is no such program.
-
-    Parameters
-    ----------
-    command
-        The program and its arguments, a line (split like a shell's, but no shell runs it) or a
-        list. One process answers all requests, as defined in ``docs/worker.md``.
-    timeout
-        Seconds within which a batch must be answered.
-    failures
-        Whether an output ``{"error": ...}`` is an outcome.
-    folder
-        Its working directory.
-    env
-        Variables beside those of this process.
-    name
-        Its name in errors; the command by default.
+    They are defined in ``docs/worker.md``. ``command`` is the program with its arguments, a line
+    (split like a shell's, but no shell runs it) or a list, in the working directory ``folder``,
+    with the variables ``env`` beside those of this process. A batch must be answered within
+    ``timeout`` seconds. With ``failures`` an output ``{"error": ...}`` is an outcome. Errors call
+    the program ``name``. Raise `ArgumentError` if there is no such program.
     """
 
     _folds = True  # whether seeds are made small and far apart
@@ -94,14 +81,9 @@ class WorkerSource:
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
-        reply = Reply(size, self._failures)
-        own = folded(seed) if self._folds else seed
-        self._exchange(f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}\n', reply)
-        try:
-            return reply.outputs(own=not self.many)
-        except MechanismError as error:
-            self.close()
-            raise MechanismError(f"{self.name}: {error}") from None
+        reply, own = Reply(size, self._failures), folded(seed) if self._folds else seed
+        request = f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}'
+        return self._answer(request, reply, lambda: reply.outputs(own=not self.many))
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of the program and of the files among its arguments.
@@ -126,19 +108,28 @@ class WorkerSource:
         if process is not None:
             process.close()
 
-    def _exchange(self, request: str, reply: Reply) -> None:
-        """Send a request to the worker and wait for its reply; after any trouble it is ended."""
+    def _answer(self, request: str, reply: Reply, read: Callable[[], T]) -> T:
+        """Return what is read of the worker's reply; after any trouble the worker is ended.
+
+        The error of a program has its name, and its last lines on stderr as notes.
+        """
         if self._process is None:
             argv = [str(self._program), *self._argv[1:]]
             try:
-                self._process = Process(argv, self.name, self._folder, self._env)
+                self._process = Process(argv, self._folder, self._env)
             except OSError as error:
                 hint = "; does it begin with #! and its interpreter?" if error.errno == 8 else ""
                 message = f"{self._argv[0]!r} cannot be run: {error.strerror}{hint}"
                 raise ArgumentError("command", message) from None
         try:
-            self._process.exchange(request.encode(), reply, self._timeout)
-        except BaseException:
+            self._process.exchange(f"{request}\n".encode(), reply, self._timeout)
+            return read()
+        except BaseException as error:
+            if isinstance(error, MechanismError):
+                lines = self._process.lines()[-_LAST:]
+                for line in lines if len(lines) > 1 or _WORDS not in str(error) else ():
+                    error.add_note(f"  {shortened(line, 120)}")
+                error.args = (f"{self.name}: {error}",)
             self._process.close(grace=0)
             self._process = None
             raise
@@ -185,8 +176,7 @@ class PythonWorker(WorkerSource):
     def ask(self, request: str) -> dict[str, Any]:
         """Return the answer to a request for anything but draws; it has a digest."""
         reply = Reply(1, failures=False)
-        self._exchange(f"{request}\n", reply)
-        answer = reply.message()
+        answer = self._answer(request, reply, reply.message)
         if "error" in answer:
             self.close()
             argument, wanted = str(answer.get("argument", "python")), answer.get("wanted", "")
@@ -242,9 +232,9 @@ def _split(command: str | Sequence[str]) -> list[str]:
         argv = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
     except ValueError as error:
         raise ArgumentError("command", f"{str(command)!r}: {one_line(error)}") from None
-    if not argv or not argv[0]:
-        raise ArgumentError("command", "names no program")
-    return argv
+    if argv and argv[0]:
+        return argv
+    raise ArgumentError("command", "names no program")
 
 
 def _name(argv: Sequence[str]) -> str:
@@ -295,11 +285,10 @@ def _as_json(value: Any) -> Any:
 class Process:
     """A running program with pipes to it, in a session of its own."""
 
-    def __init__(self, argv: list[str], name: str, folder: Path, env: Mapping[str, str]) -> None:
-        self._name = name
-        self._answered = 0
+    def __init__(self, argv: list[str], folder: Path, env: Mapping[str, str]) -> None:
+        self._answered = False
         with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
-            self._popen = subprocess.Popen(  # noqa: S603 - the user's command
+            popen: Any = subprocess.Popen(  # noqa: S603 - the user's command
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -309,42 +298,35 @@ class Process:
                 env=dict(env),
                 start_new_session=True,
             )
-            self._stderr = self._popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
-        for stream in _streams(self._popen):
+            popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
+        for stream in (popen.stdin, popen.stdout):
             os.set_blocking(stream.fileno(), False)
-        self._end = weakref.finalize(self, _end, self._popen, os.getpid())
+        self._popen, self._end = popen, weakref.finalize(self, _end, popen, os.getpid())
 
     def exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
         """Send a request and read until the reply is complete.
 
-        Raise `MechanismError` if it hangs, dies, or prints no reply; it has the program's name, and
-        its last lines on stderr are notes of the error.
+        Raise `MechanismError` if the program hangs, dies, or prints no reply.
         """
-        try:
-            self._exchange(request, reply, timeout)
-        except MechanismError as error:
-            error.args = (f"{self._name}: {error}",)
-            lines = self._lines()[-_LAST:]
-            if len(lines) > 1 or not str(error).endswith(self._last_line()):
-                for line in lines:
-                    error.add_note(f"  {shortened(line, 120)}")
-            raise
-
-    def _exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
-        stdin, stdout = _streams(self._popen)
-        self._refuse_leftovers(stdout)
-        left = memoryview(request)
+        deadline, left = time.monotonic() + timeout, memoryview(request)
+        stdin, stdout, stderr = (self._popen.stdin, self._popen.stdout, self._popen.stderr)
+        with suppress(BlockingIOError):
+            if chunk := os.read(stdout.fileno(), _CHUNK):
+                when = "after its last answer was complete" if self._answered else "unasked"
+                raise MechanismError(f"printed {_shown(chunk.splitlines()[0])} {when}")
         with selectors.DefaultSelector() as selector:
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stdin, selectors.EVENT_WRITE)
             while not reply.complete:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or time.monotonic() > deadline:
-                    raise MechanismError(f"{reply.missing(timeout)}{self._last_line()}")
+                    raise MechanismError(f"{reply.missing(timeout)}{self._last_words()}")
                 files = {key.fileobj for key, _ in ready}
                 if stdin in files:
-                    left = left[self._write(stdin, left) :]
+                    try:
+                        left = left[os.write(stdin.fileno(), left[:_CHUNK]) :]
+                    except BrokenPipeError:  # it has ended, or will answer all the same
+                        left = left[:0]
                     if not left:
                         selector.unregister(stdin)
                 if stdout in files:
@@ -352,44 +334,29 @@ class Process:
                     reply.feed(chunk)
                     if not chunk:
                         raise self._died(reply)
-        self._answered += 1
-        self._stderr.truncate(0)
+        self._answered = True
+        stderr.truncate(0)
 
-    def _refuse_leftovers(self, stdout: Any) -> None:
-        with suppress(BlockingIOError):
-            if chunk := os.read(stdout.fileno(), _CHUNK):
-                line = _shown(chunk.splitlines()[0])
-                when = "after its last answer was complete" if self._answered else "unasked"
-                raise MechanismError(f"printed {line} {when}")
-
-    def _write(self, stdin: Any, left: memoryview) -> int:
-        try:
-            return os.write(stdin.fileno(), left[:_CHUNK])
-        except BlockingIOError:
-            return 0
-        except BrokenPipeError:  # it has ended, or will answer all the same
-            return len(left)
-
-    def _last_line(self) -> str:
-        lines = self._lines()
-        return f"; its last words: {shortened(one_line(lines[-1]), 120)}" if lines else ""
-
-    def _lines(self) -> list[str]:
-        size = os.fstat(self._stderr.fileno()).st_size
-        tail = os.pread(self._stderr.fileno(), _TAIL, max(size - _TAIL, 0))
+    def lines(self) -> list[str]:
+        """Return the last lines on stderr since the last answer."""
+        stderr = self._popen.stderr.fileno()
+        tail = os.pread(stderr, _TAIL, max(os.fstat(stderr).st_size - _TAIL, 0))
         text = tail.decode(errors="replace")
         return [line.rstrip() for line in text.split("\n") if line.strip()]
 
+    def _last_words(self) -> str:
+        lines = self.lines()
+        return f"; {_WORDS}: {shortened(one_line(lines[-1]), 120)}" if lines else ""
+
     def _died(self, reply: Reply) -> MechanismError:
-        code, reason = None, "closed its output"
+        reason, after = "closed its output", reply.so_far()
         if _ends(self._popen, 0.5):
             _kill(self._popen)
             code = self._popen.wait()
-            reason = _reason(code)
-        after = reply.so_far()
-        if code == 0 and self._answered and not reply.data:
-            after += " (a worker answers until its input ends)"
-        return MechanismError(f"{reason} {after}{self._last_line()}")
+            reason = cause_of(code) if code < 0 else f"ended with exit code {code}"
+            if code == 0 and self._answered and not reply.data:
+                after += " (a worker answers until its input ends)"
+        return MechanismError(f"{reason} {after}{self._last_words()}")
 
     def close(self, grace: float = _GRACE) -> None:
         """Give it a moment to end; then kill it with all processes that it has started."""
@@ -398,33 +365,26 @@ class Process:
         self._end()
 
 
-def _streams(popen: subprocess.Popen[bytes]) -> list[Any]:
-    return [popen.stdin, popen.stdout]
-
-
-def _ends(popen: subprocess.Popen[bytes], seconds: float) -> bool:
+def _ends(popen: Any, seconds: float) -> bool:
     """Wait for the end of a program; return whether it has ended.
 
     It keeps its number, which is also that of its group.
     """
-    until, pause = time.monotonic() + seconds, 1e-4
-    flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    until, flags = time.monotonic() + seconds, os.WEXITED | os.WNOHANG | os.WNOWAIT
     while popen.returncode is None and os.waitid(os.P_PID, popen.pid, flags) is None:
-        left = until - time.monotonic()
-        if left <= 0:
+        if time.monotonic() > until:
             return False
-        time.sleep(min(pause, left))
-        pause = min(2 * pause, 0.01)
+        time.sleep(0.001)
     return True
 
 
-def _kill(popen: subprocess.Popen[bytes]) -> None:
+def _kill(popen: Any) -> None:
     if popen.returncode is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(popen.pid, signal.SIGKILL)
 
 
-def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
+def _end(popen: Any, owner: int) -> None:
     """Kill a program and its children, in the process that started it only."""
     if os.getpid() == owner:
         _kill(popen)
@@ -432,17 +392,10 @@ def _end(popen: subprocess.Popen[bytes], owner: int) -> None:
         _close(popen)
 
 
-def _close(popen: subprocess.Popen[bytes]) -> None:
-    for stream in (*_streams(popen), popen.stderr):
+def _close(popen: Any) -> None:
+    for stream in (popen.stdin, popen.stdout, popen.stderr):
         with suppress(OSError):
             stream.close()
-
-
-def _reason(code: int) -> str:
-    if code >= 0:
-        return f"ended with exit code {code}"
-    named = -code in set(signal.Signals)
-    return f"was ended by signal {signal.Signals(-code).name if named else -code}"
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -462,21 +415,20 @@ class Reply:
 
     def feed(self, chunk: bytes) -> None:
         """Append bytes, or raise `MechanismError` if they are no part of a reply."""
+        start = len(self.data)
         self.data += chunk
         self._lines += chunk.count(b"\n")
+        expected = counted(self.size, "output")
         if len(self.data) > _REPLY:
-            text = f"sends more than {_REPLY >> 30} GB for {counted(self.size, 'output')}"
-            raise MechanismError(f"{text}; fewer draws need less")
-        if (end := chunk.rfind(b"\n")) >= 0:
-            self._last = len(self.data) - len(chunk) + end + 1
-            start = self.data.rfind(b"\n", 0, self._last - 1) + 1
-            if self.data.startswith(b'{"error"', start):
-                error = _error(bytes(self.data[start : self._last]))
-                if error and (error[1] or not self.failures):
-                    raise MechanismError(shortened(error[0], 300))
+            text = f"sends more than {_REPLY >> 30} GB for {expected}; fewer draws need less"
+            raise MechanismError(text)
+        if (end := self.data.rfind(b"\n", start)) >= 0:
+            self._last = end + 1
+            error = _error(bytes(self.data[self.data.rfind(b"\n", 0, end) + 1 : end]))
+            if error and (error[1] or not self.failures):
+                raise MechanismError(shortened(error[0], 300))
         if self._lines > self.size or (self._lines == self.size and self._last < len(self.data)):
             extra = bytes(self.data).split(b"\n")[self.size]
-            expected = counted(self.size, "output")
             raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
         self.complete = self._lines == self.size
 
@@ -513,7 +465,14 @@ class Reply:
         try:
             value = _DECODER.decode(line.decode())
         except (ValueError, RecursionError):
-            value = _unusual(line.strip(), f"line {number} of {self.size} is")
+            subject, text = f"line {number} of {self.size} is", line.strip()
+            if NUMBER.fullmatch(word := text.decode(errors="replace")):  # as of C: .5, nan, -inf
+                return number_of(word)
+            if not text:
+                raise MechanismError(f"{subject} empty") from None
+            hint = "; words are written in double quotes" if text.isalpha() else ""
+            wrong = f"{subject} not an output in JSON: {_shown(text)}{hint}"
+            raise MechanismError(wrong) from None
         if type(value) is dict and (error := _error(line)):
             if not self.failures:
                 raise MechanismError(shortened(error[0], 300))
@@ -521,22 +480,11 @@ class Reply:
         return value
 
 
-def _unusual(text: bytes, subject: str) -> Any:
-    """Return a number as C or awk prints it, but not JSON: .5, nan, -inf."""
-    if _NUMBER.fullmatch(word := text.decode(errors="replace")):
-        return number_of(word)
-    if not text:
-        raise MechanismError(f"{subject} empty")
-    hint = "; words are written in double quotes" if text.isalpha() else ""
-    raise MechanismError(f"{subject} not an output in JSON: {_shown(text)}{hint}")
-
-
 def _error(line: bytes) -> tuple[str, bool] | None:
     """Return the message of a line ``{"error": ...}``, and whether it is fatal."""
     with suppress(ValueError):
-        value = json.loads(line)
-        keys = set(value) if isinstance(value, dict) else set()
-        if "error" in keys and keys <= {"error", "message", "fatal"}:
+        value = json.loads(line) if b'"error"' in line else None
+        if isinstance(value, dict) and {"error"} <= set(value) <= {"error", "message", "fatal"}:
             return one_line(value["error"]), bool(value.get("fatal"))
     return None
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ..optional import np
+from ..modules import np
 from .recording import Recorder
 
 _NO_DRAWS = frozenset(("seed", "spawn", "get_state", "set_state", "getstate", "setstate"))

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..modules import is_library
-from ..optional import np
+from ..modules import is_library, np
 from ..outputs import Failure, as_json, plain
 from ..sampling import parameters_of
 

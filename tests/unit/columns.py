@@ -1,0 +1,45 @@
+"""Columns of the outputs of two inputs, compared."""
+
+from collections import defaultdict
+
+import numpy as np
+
+from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.sources.callables import callable_source
+
+DRAWS = 200
+
+
+def drawn(mechanism, seeds=((0, 1), (2, 3)), **options):
+    """Return outputs on 0 and 1, each of two calls with the seeds of its side."""
+    source = mechanism if hasattr(mechanism, "draw") else callable_source(mechanism, **options)
+    half = DRAWS // 2
+    return [joined([source.draw(x, half, seed) for seed in seeds[x]]) for x in (0, 1)]
+
+
+def rows_of(sides):
+    """Return the columns of each side, in rows; -1e9 stands for missing numbers."""
+    layout = learn(*sides)
+    encoded = (layout.encode(side) for side in sides)
+    return [np.nan_to_num(rows.reshape(len(rows), -1), nan=-1e9) for rows in encoded]
+
+
+def assert_a_column_differs(sides):
+    """Assert that distribution functions of a column differ by .4: by chance 1e-6 for 300."""
+    x, y = rows_of(sides)
+    steps = [
+        np.searchsorted(np.sort(a), both, "right") / len(a)
+        - np.searchsorted(np.sort(b), both, "right") / len(b)
+        for a, b, both in zip(x.T, y.T, np.concatenate([x, y]).T, strict=True)
+    ]
+    assert np.abs(steps).max() > 0.4
+
+
+def assert_told(keys, sides):
+    """Assert that outputs have the same columns where their keys are equal, and only there."""
+    seen = defaultdict(set)
+    for key, row in zip(keys, np.concatenate(rows_of(sides)).tolist(), strict=True):
+        seen[key].add(repr(row))
+    assert all(len(rows) == 1 for rows in seen.values()), seen
+    assert len(set.union(*seen.values())) == len(seen)
