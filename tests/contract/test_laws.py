@@ -120,16 +120,12 @@ def test_table_1(name, parameter, d, c, epsilon):
     assert exact.privacy_loss(0.0, 1.0) == pytest.approx(epsilon, abs=0.0051)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "svt2", "svt4", "noisy_max"),
-    [(0.2, 0.1971, 0.1999, 0.1957), (0.7, 0.6928, 0.6998, 0.6927), (1.5, 1.4902, 1.4998, 1.4922)],
-)
-def test_levels_of_the_patterns_of_askin2022(epsilon, svt2, svt4, noisy_max):
+def test_levels_of_the_patterns_of_askin2022():
     """The ten patterns of the configuration reach the levels computed independently."""
-    for entry, level in [("svt2", svt2), ("svt4", svt4), ("report-noisy-max-6", noisy_max)]:
-        assert max(levels_of(entry, epsilon)) == pytest.approx(level, abs=5.1e-5)
-    assert math.inf in levels_of("svt5", epsilon)
-    assert any(level > epsilon for level in levels_of("svt6", epsilon))
+    for entry, level in [("svt2", 0.6928), ("svt4", 0.6998), ("report-noisy-max-6", 0.6927)]:
+        assert max(levels_of(entry, 0.7)) == pytest.approx(level, abs=5.1e-5)
+    assert math.inf in levels_of("svt5", 0.7)
+    assert any(level > 0.7 for level in levels_of("svt6", 0.7))
 
 
 def levels_of(entry, epsilon):
@@ -186,7 +182,7 @@ def test_spectra_against_quadrature(name):
     exact = law(name)
     for x, y in pairs(name)[:2]:
         ends = [window(exact, v) for v in (x, y)]
-        z = np.linspace(min(e[0] for e in ends), max(e[1] for e in ends), 400_001)
+        z = np.linspace(min(e[0] for e in ends), max(e[1] for e in ends), 100_001)
         p, q = exact.pdf(z, x), exact.pdf(z, y)
         for claim, delta in zip(CLAIMS, spectrum(exact, CLAIMS, x, y), strict=True):
             excess = np.maximum(p - math.exp(claim) * q, 0)
@@ -198,10 +194,10 @@ def test_losses_of_many_entries_add_up():
     exact, even = law("laplace_vector"), [0.02] * 50
     computed = spectrum(exact, CLAIMS, [0.0] * 50, even)
     assert computed[0] == pytest.approx(0.056, abs=0.0005)
-    z = np.random.default_rng(0).laplace(0, 1, (200_000, 50))
+    z = np.random.default_rng(0).laplace(0, 1, (50_000, 50))
     losses = (np.abs(z - 0.02) - np.abs(z)).sum(axis=1)
     drawn = [np.maximum(1 - np.exp(claim - losses), 0).mean() for claim in CLAIMS]
-    assert computed == pytest.approx(drawn, abs=5e-4)
+    assert computed == pytest.approx(drawn, abs=1e-3)
     uneven = [0.3, -0.2, 0.1] + [0.0] * 47  # by quadrature over three entries
     grid = (np.arange(-600, 600) + 0.5) * 0.02
     total, mass = np.zeros(1), np.ones(1)

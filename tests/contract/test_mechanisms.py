@@ -32,7 +32,7 @@ def test_every_mechanism_keeps_the_contract(name):
 
 def enough(outputs):
     """Return how many draws are compared with a law."""
-    return 20_000 if outputs == "vector" else 50_000
+    return 10_000 if outputs == "vector" else 25_000
 
 
 def obeys(drawn, outputs, exact, x):

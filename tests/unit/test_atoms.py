@@ -17,11 +17,11 @@ def refused(*sides):
     return False
 
 
-@pytest.mark.parametrize("mass", [0.001, 0.003, 0.01, 0.03, 0.1, 0.4])
+@pytest.mark.parametrize("mass", [0.001, 0.01, 0.4])
 @pytest.mark.parametrize("n", [20_000, 100_000])
 def test_clamped_outputs_are_refused_at_every_seed(n, mass):
     """Of 300 seeds, the first thousand draws refused 126 at 1 %."""
-    for seed in range(20):
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         assert refused(*rng.laplace(size=(2, n)).clip(None, math.log(0.5 / mass)))
 

@@ -13,7 +13,7 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
 from epsilometer.mechanisms import MECHANISMS
 
-EPSILONS = [1e-8, 1e-5, 0.01, 1.0, 20.0, 100.0, 700.0]
+EPSILONS = [1e-8, 1e-4, 1.0, 40.0, 700.0]
 ORDERS = [1.01, 2.0, 10.0, 100.0]
 ONE = Decimal(1)
 Finite = tuple[Any, Any, Any, list[Decimal], list[Decimal]]  # a law, two inputs, all probabilities
@@ -51,7 +51,8 @@ def check_one_way(exact, x, y, p, q):
             assert close(exact.renyi(order, x, y), sum(terms).ln() / (a - 1))
         assert not spectrum(exact, [float(level), float(level) * 1.01], x, y).any()
     losses = sorted({*map(abs, losses.values()), Decimal(0)})
-    for low, high in [*pairwise(losses), (losses[-1], 2 * losses[-1] + 1)]:
+    between = [*pairwise(losses), (losses[-1], 2 * losses[-1] + 1)]
+    for low, high in between[:: 1 + len(between) // 10]:
         if high - low < high / 100:
             continue  # a loss's own rounding would show
         claim = float((low + high) / 2)

@@ -129,32 +129,22 @@ def test_bad_arguments_are_named(wrong, message):
         planner.sample_size(**({"gamma": 0.5, "delta": 0.8, "lipschitz": 1.0} | wrong))
 
 
-@pytest.mark.parametrize(
-    ("outcomes", "runs", "tries", "kept"), [(10_000, 100, 200, 0.75), (100_000, 30, 20, 0.3)]
-)
-def test_the_default_keeps_its_promise_however_many_the_outcomes(outcomes, runs, tries, kept):
+def test_the_default_keeps_its_promise_however_many_the_outcomes():
     """All answers equally likely: the largest of many ratios must lie within gamma of 1.
 
     The published formula counts on one cell fixed beforehand, and breaks the same promise.
     """
-    goal = {"gamma": 0.5, "delta": 0.8}
+    goal, outcomes, shares = {"gamma": 0.5, "delta": 0.8}, 30_000, {}
     p, rng = np.full(outcomes, 1 / outcomes), np.random.default_rng(outcomes)
-    shares = {}
-    for union, repeated in [(True, runs), (False, tries)]:
-        n = planner.sample_size(
-            **goal, outcomes=outcomes, smallest_probability=1 / outcomes, union=union
-        )
-        if union:
-            assert n == planner.sample_size(
-                **goal, outcomes=outcomes, smallest_probability=1 / outcomes
-            )
-        answers = [
-            histogram_estimate(rng.multinomial(n, p), rng.multinomial(n, p))
-            for _ in range(repeated)
-        ]
-        shares[union] = np.mean([abs(answer.forward) <= goal["gamma"] for answer in answers])
+    claims = {"outcomes": outcomes, "smallest_probability": 1 / outcomes}
+    assert planner.sample_size(**goal, **claims) == planner.sample_size(**goal, **claims, union=True)
+    for union in (True, False):
+        n = planner.sample_size(**goal, **claims, union=union)
+        drawn = (rng.multinomial(n, p, 2) for _ in range(30))
+        within = [abs(histogram_estimate(*sides).forward) <= goal["gamma"] for sides in drawn]
+        shares[union] = np.mean(within)
     assert shares[True] >= goal["delta"]
-    assert shares[False] < kept
+    assert shares[False] < 0.6
 
 
 @pytest.mark.parametrize("order", [1.01, 2.0, 100.0, math.inf])

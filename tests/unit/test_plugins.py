@@ -12,10 +12,12 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.plugin import install
 from tests.products import all_products
+from tests.unit.conftest import CONFIG
 from tests.unit.test_sources import REMEMBERED
 
 ROOT = Path(__file__).parents[2]
@@ -80,14 +82,14 @@ def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
         True
     ] * 2
     sys.modules.pop("own.tables")
-    checked(ROOT / "config")  # has no such folder
+    Study(CONFIG)  # has no such folder
     assert "own" not in functions.roots()
 
 
 def jobs():
     """Return the spec and the code of every job, by the path of its file."""
     forget()
-    return {product.path: (product.spec(), product.code()) for product in all_products(checked())}
+    return {product.path: (product.spec(), product.code()) for product in all_products(Study("config"))}
 
 
 def test_the_documentation_has_these_files_word_for_word():
@@ -136,37 +138,31 @@ def test_a_study_of_it_is_sound(folder):
         checked()
 
 
-def test_results_know_its_version(folder):
+def test_an_edit_of_it_reruns_what_uses_it(folder):
     before = jobs()
-    install(folder / "installed", "1.1")
+    for file, old, new, stale in (
+        ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
+        ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
+        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
+        ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
+        ("survey.py", "The mechanism, and", "Another docstring and", set()),
+    ):
+        path = folder / "installed/epsilometer_survey" / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        after = jobs()
+        path.write_text(text)
+        changed = {path for path in before if before[path] != after[path]}
+        kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
+        assert stale <= kinds <= stale | {"html"}
+    install(folder / "installed", "1.1")  # results know its version
     after = jobs()
     assert before.keys() == after.keys()
     ours = [path for path in before if "survey" in path or "=2/neighbours/" in path]
     assert not [path for path in ours if before[path][0] == after[path][0]]
     sample = next(spec for path, (spec, _) in after.items() if "/samples/survey/" in path)
     assert sample["registered"].endswith(" [epsilometer-survey 1.1]")
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "stale"),
-    [
-        ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
-        ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
-        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
-        ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
-        ("survey.py", "The mechanism, and", "Another docstring and", set()),
-    ],
-)
-def test_an_edit_of_it_reruns_what_uses_it(folder, file, old, new, stale):
-    before = jobs()
-    path = folder / "installed/epsilometer_survey" / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    after = jobs()
-    changed = {path for path in before if before[path] != after[path]}
-    kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
-    assert stale <= kinds <= stale | {"html"}
 
 
 @pytest.mark.parametrize(("group", "name"), [("mechanisms", "laplace"), ("reports", "lu2022")])

@@ -18,13 +18,10 @@ from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import Confirmation, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from tests.products import (
-    all_products,
-    read_by,
-)
+from tests.products import all_products, read_by
 from tests.unit.loading import EVERY_STAGE
 
-SCALES = ("smoke", "quick", "paper")
+SCALES = ("quick", "paper")  # whole runs check the smallest one
 
 
 def pattern(path: str) -> re.Pattern[str]:
