@@ -1,4 +1,4 @@
-"""Every exact law against quadrature, enumeration and brute force."""
+"""Every exact law: against quadrature and brute force; where doubles cancel or underflow."""
 
 import math
 from itertools import pairwise
@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
@@ -210,3 +211,60 @@ def test_losses_of_many_entries_add_up():
     assert mass.sum() == pytest.approx(1, abs=1e-3)
     for claim, delta in zip(CLAIMS, spectrum(exact, CLAIMS, [0.0] * 50, uneven), strict=True):
         assert delta == pytest.approx(mass @ np.maximum(1 - np.exp(claim - total), 0), abs=3e-4)
+
+
+def variants():
+    """Yield the first and last entry of every law, and all whose noise makes another law."""
+    entries = configured().mechanisms.items()
+    for name in EXACT:
+        same = [entry for entry, about in entries if about.mechanism == name]
+        yield from same if name in ("noisy_sum", "noisy_max_value") else {same[0], same[-1]}
+
+
+ROUNDING = 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [1e-8, 1.0, 100.0])
+@pytest.mark.parametrize("entry", sorted(variants()))
+def test_levels_and_spectra_where_doubles_cancel_or_underflow(entry, epsilon):
+    """Levels rise to the pure level; spectra fall to 0 from the total variation."""
+    study = configured()
+    about = study.mechanisms[entry]
+    exact = EXACT.load(about.mechanism)(study.mechanism(entry, epsilon))
+    x, y = study.input_values(entry, next(iter(about.inputs)))[:2]
+    pure = [exact.privacy_loss(x, y), exact.privacy_loss(y, x)]
+    for loss, sides in [(pure[0], (x, y)), (pure[1], (y, x))]:
+        levels = [exact.renyi(order, *sides) for order in (1.01, 2.0, 10.0, 100.0)]
+        assert levels[0] > 0
+        assert all(b >= a * (1 - ROUNDING) for a, b in pairwise([*levels, loss]))
+        if max(pure) < 1e-5:  # a divergence is order / 2 times the mean square of the loss
+            spread = 300 * max(pure) + 1e-8
+            rates = np.array(levels) / [1.01, 2.0, 10.0, 100.0]
+            assert rates == pytest.approx(np.full(4, rates[0]), rel=spread, abs=0)
+            assert rates[0] <= max(pure) ** 2 / 2 * (1 + spread)
+    if not hasattr(exact, "spectrum"):
+        with pytest.raises(ArgumentError, match="has no spectrum"):
+            spectrum(exact, [0.0], x, y)
+        return
+    starts = [falls(exact, epsilon, *sides) for sides in ((x, y), (y, x))]
+    assert starts[0] == pytest.approx(starts[1], rel=1e-8, abs=0)
+
+
+def falls(exact, epsilon, x, y):
+    """Check a spectrum, and return where it begins."""
+    loss = exact.privacy_loss(x, y)
+    top = loss if math.isfinite(loss) else 5 * epsilon
+    claims = np.array([0, 1e-6, 0.1, 0.5, 0.9, 0.999, 1, 1 + 1e-9, 2, 1000]) * top
+    deltas = spectrum(exact, claims, x, y)
+    assert 0 < deltas[0] <= 1
+    assert deltas.min() >= 0
+    assert (deltas[1:] <= deltas[:-1] * (1 + ROUNDING)).all()
+    if math.isfinite(loss):
+        assert not deltas[6:].any()
+        assert deltas[0] <= -math.expm1(-loss) * (1 + ROUNDING)
+    if top <= 500:  # in exp(claim), a number, delta is convex, and falls by Q(loss > claim) at most
+        steps = np.exp(claims[:5]) * np.expm1(np.diff(claims[:6]))
+        slopes, noise = np.diff(deltas[:6]) / steps, 1e-12 * deltas[:5] / steps
+        assert (slopes >= -1 - noise).all()
+        assert (np.diff(slopes) >= -(noise[1:] + noise[:-1]) - 1e-12 * np.abs(slopes[1:])).all()
+    return deltas[0]
