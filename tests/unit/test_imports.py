@@ -15,7 +15,7 @@ ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 MORE = {
     "page": {"jinja2", "pandas"},
     "tabulate": {"pandas", "pydantic"},
-    **dict.fromkeys(("render", "summarise", "typeset"), {"pandas"}),
+    **{stage: {"pandas"} for stage in ("render", "summarise", "typeset")},
 }
 IMPORTED = {stage: ALL | MORE.get(stage, set()) for stage in EVERY_STAGE}
 DOORS = {

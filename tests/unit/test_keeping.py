@@ -49,7 +49,7 @@ def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, ca
 
 
 @pytest.mark.parametrize(
-    "body", ["time.sleep(1); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
+    "body", ["time.sleep(0.2); os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", "1 / 0"]
 )
 def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
     assert run(tmp_path, body).returncode == 1

@@ -89,7 +89,8 @@ def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
 def jobs():
     """Return the spec and the code of every job, by the path of its file."""
     forget()
-    return {product.path: (product.spec(), product.code()) for product in all_products(Study("config"))}
+    every = all_products(Study("config"))
+    return {product.path: (product.spec(), product.code()) for product in every}
 
 
 def test_the_documentation_has_these_files_word_for_word():

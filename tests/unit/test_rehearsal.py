@@ -19,6 +19,7 @@ from epsilometer_workflow.stages.render import two_rows_of_a_point
 
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
 KUTTA, GORLA, LU, ASKIN = (f"reports/{name}2022.yaml" for name in ("kutta", "gorla", "lu", "askin"))
+TWO = "the table has 2 rows for one point"
 
 EDITS = {  # file (of a report, or with the report that shows it), old text, new text, what is said
     "an order that the paper does not print": (
@@ -85,18 +86,17 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
     # a drawn point comes from one row
     "two epsilons of some mechanisms": (
         *(KUTTA, "epsilon: [0.2]\n", "epsilon: [0.2, 0.5]\n"),
-        "artifacts.fig1.figure: the table has 2 rows for one point (panel=(ii) subsampled Gaussian, "
+        f"artifacts.fig1.figure: {TWO} (panel=(ii) subsampled Gaussian, "
         "lambda=2.0, tau=0.0025, run=0), which differ in epsilon (0.2, 0.5)",
     ),
     "two classifiers": (
         *(LU, "estimator: [spectrum-knn]", "estimator: [spectrum-knn, spectrum-knn-power=0.75]"),
-        "artifacts.fig4a.figure: the table has 2 rows for one point (panel=Laplace, claim=0.01), which"
-        " differ in estimator (spectrum-knn, spectrum-knn-power=0.75); keep one",
+        f"artifacts.fig4a.figure: {TWO} (panel=Laplace, claim=0.01), "
+        "which differ in estimator (spectrum-knn, spectrum-knn-power=0.75); keep one",
     ),
     "two sizes": (
         *(LU, "curves: {runs: 1, n: 5000}", "curves: {runs: 1, n: [500, 5000]}"),
-        "artifacts.fig4a.figure: the table has 2 rows for one point (panel=Laplace, claim=0.01), which"
-        " differ in n (500, 5000)",
+        f"artifacts.fig4a.figure: {TWO} (panel=Laplace, claim=0.01), which differ in n (500, 5000)",
     ),
 }
 
