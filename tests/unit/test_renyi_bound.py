@@ -71,27 +71,6 @@ def test_the_floor_is_where_so_many_draws_fall():
         rb.RenyiBound(draws_at_floor=50).floor(50)
 
 
-def test_the_largest_of_several_pairs_holds_as_a_whole():
-    """200 runs of eight equally distant pairs; uncorrected, a third of the maxima are too large."""
-    rng = np.random.default_rng(2)
-    n, pairs, order = 20_000, 8, 2.0
-    truth = max(exact(P, Q, order), exact(Q, P, order))
-    methods = {"none": rb.RenyiBound(10)} | {
-        correction: rb.RenyiBound(10, largest=True, correction=correction)
-        for correction in ("independent", "bonferroni")
-    }
-    above = dict.fromkeys(methods, 0)
-    for _ in range(200):
-        drawn = [
-            Densities(rng.multinomial(n, P) / n, rng.multinomial(n, Q) / n) for _ in range(pairs)
-        ]
-        for name, method in methods.items():
-            above[name] += max(max(bound_of(method, d, order, n, pairs)) for d in drawn) > truth
-    assert above.pop("none") / 200 > 0.2
-    for times in above.values():
-        assert times / 200 <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
-
-
 def test_pairs_that_share_samples_have_bonferroni_only():
     shared = rb.RenyiBound(50, largest=True, correction="independent")
     shared.check_pairs(3, own_samples=True)
@@ -139,16 +118,12 @@ def test_a_bound_has_no_unit_and_fears_no_tail(noise):
 
 def test_it_is_close_to_the_divergence():
     """Laplace at distance 0.7, order 2: 0.354."""
-    rng, n, bounds = np.random.default_rng(6), 200_000, []
-    truth = math.log(2 / 3 * math.exp(0.7) + 1 / 3 * math.exp(-1.4))
-    method = rb.RenyiBound(draws_at_floor=50)
-    for _ in range(20):
-        x, y = rng.laplace(0.7, 1, n), rng.laplace(0, 1, n)
-        densities = reduce_pair(x, y, method.reduction)
+    rng, n, bounds, method = np.random.default_rng(6), 200_000, [], rb.RenyiBound(50)
+    for _ in range(5):
+        densities = reduce_pair(rng.laplace(0.7, 1, n), rng.laplace(0, 1, n), method.reduction)
         bounds.append(bound_of(method, densities, 2.0, n)[0])
         assert method.trusted(densities, order=2.0, n=n)
-    assert np.median(bounds) >= 0.340
-    assert np.mean(np.array(bounds) > truth) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 20)
+    assert 0.340 <= np.median(bounds) < math.log(2 / 3 * math.exp(0.7) + 1 / 3 * math.exp(-1.4))
 
 
 @pytest.mark.parametrize("order", [1.1, 2.0, 3.5, 7.0])
