@@ -72,13 +72,8 @@ def results(tmp_path, monkeypatch) -> Path:
 def spec_of():
     artifacts = [
         {
-            "id": name,
-            "identity": COMMON | {"made_of": name},
-            "caption": f"About {name} & more.",
-            "figure": name == "fig1",
-            "layout": None,
-            "rows_shown": 40,
-            "made": BUILD,
+            **{"id": name, "identity": COMMON | {"made_of": name}, "figure": name == "fig1"},
+            **{"caption": f"About {name} & more.", "layout": None, "rows_shown": 40, "made": BUILD},
             "command": f"snakemake --cores 2 --forceall results/smoke/p1/{name}",
         }
         for name in ("fig1", "other")
@@ -126,10 +121,6 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     assert text.count("&lt;i&gt;laplace") == 40
     assert "<i>laplace" not in text
     assert "snakemake --cores 2 --forceall results/smoke/p1/fig1" in text
-
-
-def test_what_is_alike_in_all_rows_is_said_once(results):
-    page, text = page_of(results, spec_of())
     assert "In all rows: epsilon 0.1235, note none." in page.text
     assert "epsilon" not in re.findall(r"<th[^>]*>([^<]*)", text)
     assert page.text.count("In all rows") == 1  # two rows are no reason to
@@ -153,14 +144,11 @@ def test_a_missing_table_or_figure_is_named_first(results):
     assert "100 rows, of which" in text
 
 
-def test_a_table_of_another_study_is_refused(results):
+def test_a_table_of_another_study_or_a_damaged_figure_is_refused(results):
     spec = spec_of()
     spec["artifacts"][0]["identity"] |= {"seed": 1}
     with pytest.raises(DataError, match="is stale: seed is 2022, not 1"):
         page_of(results, spec)
-
-
-def test_a_damaged_figure_is_refused(results):
     (results / "figures/p1/fig1.png").write_bytes(b"")
     with pytest.raises(DataError, match="is not a PNG; delete it and run again"):
         page_of(results, spec_of())

@@ -11,26 +11,11 @@ from epsilometer_workflow.stages.summarise import summarise, with_truth
 
 
 def estimates(values, reverse=None):
-    return pd.DataFrame(
-        {
-            "mechanism": "tl",
-            "epsilon": 1.0,
-            "inputs": "ends",
-            "lambda": "inf",
-            "estimator": "h",
-            "cells": 4,
-            "claimed_lipschitz": np.nan,
-            "n": 100,
-            "fresh": 0,
-            "claim": np.nan,
-            "side_x": 0,
-            "side_x_prime": 1,
-            "run": range(len(values)),
-            "estimate": values,
-            "estimate_reverse": values if reverse is None else reverse,
-            "failed": np.isnan(values),
-        }
-    )
+    about = {"mechanism": "tl", "epsilon": 1.0, "inputs": "ends", "lambda": "inf", "estimator": "h"}
+    about |= {"cells": 4, "claimed_lipschitz": np.nan, "n": 100, "fresh": 0, "claim": np.nan}
+    runs = {"run": range(len(values)), "estimate": values, "failed": np.isnan(values)}
+    runs["estimate_reverse"] = values if reverse is None else reverse
+    return pd.DataFrame(runs).assign(**about, side_x=0, side_x_prime=1)
 
 
 def with_inputs(*values):
