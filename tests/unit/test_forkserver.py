@@ -213,9 +213,8 @@ def test_without_a_server_a_job_is_done_as_before(run: Run):
 def test_a_job_that_it_cannot_do_is_left_alone(run: Run, changed: str):
     """As where conda has made one, whose libraries the server does not have."""
     owner = 1 if changed == "run" else run.over.pid
-    prefix = "/elsewhere" if changed == "environment" else sys.prefix
-    threads = 2 if changed == "threads" else 1
-    asker = run.ask(WAITS, threads=threads, **{SERVER: f"{owner}|{prefix}|a.socket"})
+    place = f"{owner}|{'/elsewhere' if changed == 'environment' else sys.prefix}|a.socket"
+    asker = run.ask(WAITS, threads=1 + (changed == "threads"), **{SERVER: place})
     assert parent_of(run.job()) == asker.pid
     asker.terminate()
     asker.communicate(timeout=120)

@@ -90,13 +90,12 @@ REFUSED = {  # the beginning of the refusal, and words that are refused
 REFUSED_BY_ALL = ["", " 5", "5\n", "9" * 5000]
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [(kind, text) for kind, (_, many) in REFUSED.items() for text in many.split() + REFUSED_BY_ALL],
-)
-def test_other_spellings_are_refused(kind, text):
-    with pytest.raises(EpsilometerError, match=f"^{REFUSED[kind][0]}"):
-        WRITTEN[kind][1](text)
+@kinds
+def test_other_spellings_are_refused(kind):
+    start, many = REFUSED.get(kind, ("", ""))
+    for text in many.split() + REFUSED_BY_ALL:
+        with pytest.raises(EpsilometerError, match=f"^{start}"):
+            WRITTEN[kind][1](text)
 
 
 def test_parts_of_what_is_read():
