@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
@@ -33,13 +32,7 @@ def test_a_histogram_that_fails_is_no_level_and_others_answer():
     assert all(math.isnan(answer.both) for answer in others)
 
 
-def test_bounds_share_alpha_over_the_pairs(sides):
-    estimator = RenyiBound(50, largest=True)
-    near, far = answers(estimator, sides, order=2.0)
-    d = reduce_pair(sides[2], sides[3], estimator.reduction)
-    assert (far.forward, far.reverse) == estimator.bounds(d, order=2.0, n=4000, pairs=2)
-    assert far.both == max(far.forward, far.reverse) > near.both
-    assert far.trusted()
+def test_pairs_that_share_samples_have_bonferroni_only(sides):
     shared = RenyiBound(50, largest=True, correction="independent")
     with pytest.raises(ArgumentError, match="correction must be bonferroni"):
         list(answers(shared, sides, order=2.0, pairing="all"))

@@ -21,43 +21,29 @@ def printed(value: int, digits: int) -> float:
     return float(f"{value:.{digits - 1}e}")
 
 
-TABLE_3 = [  # B, gamma, n_TH as printed, its digits, m
-    (2, 1, 9588, 4, 6),
-    (2, 0.5, 75618, 5, 12),
-    (2, 0.1, 8.7e6, 2, 56),
-    (2, 0.05, 7e7, 1, 112),
-    (1 / 0.7, 1, 25488, 5, 12),
-    (1 / 0.7, 0.5, 1.9e5, 2, 23),
-    (1 / 0.7, 0.1, 2.4e7, 2, 114),
-    (1 / 0.7, 0.05, 1.9e8, 2, 228),
-    (1, 1, 2.4e5, 2, 46),
-    (1, 0.5, 1.9e6, 2, 91),
-    (1, 0.1, 2.3e8, 2, 455),
-    (1, 0.05, 1.9e9, 2, 909),
-]
-TABLE_5 = [
-    (5, 1, 17794, 5, 3),
-    (5, 0.5, 1.6e5, 2, 6),
-    (5, 0.1, 2.5e7, 2, 29),
-    (3, 1, 2.3e5, 2, 10),
-    (3, 0.5, 2.1e6, 2, 20),
-    (3, 0.1, 3.1e8, 2, 97),
-    (2, 1, 6.7e6, 2, 41),
-    (2, 0.5, 5.7e7, 2, 81),
-    (2, 0.1, 8.6e9, 2, 403),
-    (1.5, 1, 3.4e8, 2, 195),
-    (1.5, 0.5, 3.0e9, 2, 389),
-    (1.5, 0.1, 4.3e11, 2, 1945),
-]
-CASES = [(*row, math.inf, 0.8) for row in TABLE_3] + [(*row, 2.0, 0.9) for row in TABLE_5]
+TABLE_3 = {  # B: gamma, n_TH as printed, its digits, m
+    2: [(1, 9588, 4, 6), (0.5, 75618, 5, 12), (0.1, 8.7e6, 2, 56), (0.05, 7e7, 1, 112)],
+    1 / 0.7: [(1, 25488, 5, 12), (0.5, 1.9e5, 2, 23), (0.1, 2.4e7, 2, 114), (0.05, 1.9e8, 2, 228)],
+    1: [(1, 2.4e5, 2, 46), (0.5, 1.9e6, 2, 91), (0.1, 2.3e8, 2, 455), (0.05, 1.9e9, 2, 909)],
+}
+TABLE_5 = {
+    5: [(1, 17794, 5, 3), (0.5, 1.6e5, 2, 6), (0.1, 2.5e7, 2, 29)],
+    3: [(1, 2.3e5, 2, 10), (0.5, 2.1e6, 2, 20), (0.1, 3.1e8, 2, 97)],
+    2: [(1, 6.7e6, 2, 41), (0.5, 5.7e7, 2, 81), (0.1, 8.6e9, 2, 403)],
+    1.5: [(1, 3.4e8, 2, 195), (0.5, 3.0e9, 2, 389), (0.1, 4.3e11, 2, 1945)],
+}
 
 
-@pytest.mark.parametrize(("scale", "gamma", "n", "digits", "m", "order", "delta"), CASES)
-def test_tables_3_and_5_to_the_printed_digits(scale, gamma, n, digits, m, order, delta):
-    arguments = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
-    assert planner.histogram_cells(**arguments) == m
-    ours = planner.sample_size(**arguments, delta=delta, union=False)
-    assert n in (printed(ours, digits), printed(ours + 1, digits))
+@pytest.mark.parametrize(
+    ("table", "order", "delta"), [(TABLE_3, math.inf, 0.8), (TABLE_5, 2.0, 0.9)]
+)
+def test_tables_3_and_5_to_the_printed_digits(table, order, delta):
+    for scale, rows in table.items():
+        for gamma, n, digits, m in rows:
+            goal = {"gamma": gamma, "lipschitz": laplace_c(scale), "order": order}
+            assert planner.histogram_cells(**goal) == m
+            ours = planner.sample_size(**goal, delta=delta, union=False)
+            assert n in (printed(ours, digits), printed(ours + 1, digits))
 
 
 @given(
@@ -149,7 +135,7 @@ def test_the_default_keeps_its_promise_however_many_the_outcomes():
 
 
 @pytest.mark.parametrize("order", [1.01, 2.0, 100.0, math.inf])
-@pytest.mark.parametrize("lipschitz", [1e-16, 1e-17, 1e-18, 1e-30, 1e-300])
+@pytest.mark.parametrize("lipschitz", [1e-16, 1e-17, 1e-30, 1e-300])
 def test_densities_as_good_as_flat_take_one_cell(lipschitz, order):
     arguments = {"gamma": 0.5, "lipschitz": lipschitz, "order": order}
     assert planner.histogram_cells(**arguments) == 1

@@ -17,7 +17,6 @@ from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.plugin import install
 from tests.products import all_products
-from tests.unit.conftest import CONFIG
 from tests.unit.test_sources import REMEMBERED
 
 ROOT = Path(__file__).parents[2]
@@ -44,46 +43,6 @@ def folder(tmp_path, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("epsilometer_survey")]:
         del sys.modules[name]
     forget()
-
-
-def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
-    """Packages in `code` need no installation; entries that are not there are the clone's."""
-    monkeypatch.chdir(tmp_path)
-    for name, function in REMEMBERED.items():
-        monkeypatch.setattr(sources, name, function)
-    text = (
-        ROOT / "src/epsilometer_audit/cli/starters/study/config/reports/study.yaml.txt"
-    ).read_text()
-    Path("config/reports").mkdir(parents=True)
-    report = Path("config/reports/own-tables.yaml")
-    report.write_text(
-        text.replace("plain.statistics", "own.counted")
-        .replace("bound]", "mpl-floor=0.001]")
-        .replace("[local-loss]", "[local-loss-floor=0.001]")
-        .replace("[randomized-response]", "[randomized-response-5]")
-    )
-    Path("code/own").mkdir(parents=True)
-    tables = Path("code/own/tables.py")
-    tables.write_text("from own.helper import counted\n")
-    with pytest.raises(ConfigError, match=r"unknown table builder 'own\.counted'"):
-        checked()
-    Path("code/own/helper.py").write_text("ONE = 1\n")
-    builder = "import pandas as pd\nfrom own.helper import ONE\n\n"
-    builder += "def counted(summary: pd.DataFrame) -> pd.DataFrame:\n    return summary * ONE\n"
-    tables.write_text(builder)
-    forget()
-    before = {path: job for path, job in jobs().items() if "/tables/" in path}
-    assert (
-        before["results/quick/tables/own-tables/bounds.csv"][0]["builder"] == "own.tables:counted"
-    )
-    Path("code/own/helper.py").write_text("ONE = 2\n")
-    sys.modules.pop("own.helper")
-    assert [before[path][1] != job[1] for path, job in jobs().items() if path in before] == [
-        True
-    ] * 2
-    sys.modules.pop("own.tables")
-    Study(CONFIG)  # has no such folder
-    assert "own" not in functions.roots()
 
 
 def jobs():
