@@ -156,12 +156,7 @@ def frequencies(pair, n, seed):
     """Return how often either side shows the same values, or cells where values do not repeat."""
     rng = np.random.default_rng(seed)
     sides = [np.asarray(draw(n, rng)) for draw in (pair.x, pair.x_prime)]
-    if sides[0].ndim == 2:  # the entry that differs
-        column = next(
-            (i for i in range(sides[0].shape[1]) if differs(*(s[:, i] for s in sides))), 0
-        )
-        sides = [side[:, column] for side in sides]
-    pooled = np.concatenate([np.nan_to_num(side, nan=-1e6) for side in sides])
+    pooled = np.concatenate(sides)
     values, codes, counts = np.unique(pooled, return_inverse=True, return_counts=True)
     if values.size > 1000:  # cells of 1/100, values that repeat so often by themselves
         atoms = counts > 50
@@ -173,14 +168,10 @@ def frequencies(pair, n, seed):
     return counts[0] / n, counts[1] / n
 
 
-def differs(x, x_prime):
-    share = np.abs(np.mean(np.isnan(x)) - np.mean(np.isnan(x_prime)))
-    order = np.sort(np.nan_to_num(x)), np.sort(np.nan_to_num(x_prime))
-    spread = np.subtract(*np.quantile(order[0], [0.9, 0.1]))
-    return share > 0.01 or np.abs(order[0] - order[1]).mean() > 0.1 * spread
+SINGLE = [name for name, case in CASES.items() if case.outputs in ("scalar", "index", "bits")]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", SINGLE)
 def test_truths_agree_with_many_draws(name):
     pair = CASES[name].pairs[0]
     p, q = frequencies(pair, N, seed=1)

@@ -10,9 +10,7 @@ from scipy import stats
 from epsilometer import checks, seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import EXACT
-from epsilometer.exact.sparse_vector import ExactSparseVector
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.testing import check_mechanism
 from tests.contract.examples import EPSILON, OUTSIDE, configured, inputs, law, mechanism
 
@@ -77,14 +75,6 @@ def test_every_configured_entry_follows_its_law(entry):
             rng = seeds.generator(3, entry, which, str(x))
             drawn = sampler.sample(x, 10_000 if sampler.outputs == "vector" else 25_000, rng)
             assert obeys(drawn, sampler.outputs, exact, x), x
-
-
-@pytest.mark.parametrize("variant", [1, 2, 4, 5, 6])
-def test_every_variant_of_sparse_vector_follows_its_law(variant):
-    sparse_vector = SparseVector(1.0, variant, queries=4)
-    for x in ([1, 1, 1, 1], [0, 2, 1, 1], [2, 0, 0, 2]):
-        drawn = sparse_vector.sample(x, 30_000, np.random.default_rng(0))
-        assert follows(drawn, ExactSparseVector(sparse_vector).probabilities(x))
 
 
 def test_numbers_that_are_not_positive_are_refused():

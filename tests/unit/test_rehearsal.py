@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ConfigError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import rehearsal
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.reports import Table
-from epsilometer_workflow.stages import summarise, tabulate
+from epsilometer_workflow.stages import summarise
 from epsilometer_workflow.stages.render import two_rows_of_a_point
 
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
@@ -153,21 +152,3 @@ def test_made_up_rows_have_the_columns_of_real_ones():
     assert made.drop(columns=["truth", "truth_reverse", "level"]).equals(
         real[made.columns].drop(columns=["truth", "truth_reverse", "level"])
     )
-
-
-@pytest.mark.parametrize("error", [ArgumentError("k", "must not be negative"), KeyError("n")])
-def test_only_what_a_builder_refuses_counts(error, monkeypatch):
-    def build(*_: object) -> pd.DataFrame:
-        raise error
-
-    study = Study("config", {"scale": "smoke"})
-    table = Table(study, "kutta2022", "maxima")
-    monkeypatch.setattr(rehearsal, "load", lambda _: build)
-    monkeypatch.setattr(tabulate, "reads", lambda _: "runs")
-    monkeypatch.setattr(tabulate, "_takes", lambda _: "one")
-    monkeypatch.setattr(tabulate, "_parse", lambda *_: {})
-    if isinstance(error, KeyError):  # of made-up numbers
-        rehearsal.rehearse(table, None, "file", "key")
-        return
-    with pytest.raises(ConfigError, match=r"file: key.table.options: k must not be negative"):
-        rehearsal.rehearse(table, None, "file", "key")

@@ -3,7 +3,6 @@
 A mechanism under audit is not trusted: each way to break the contract is one line.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -378,33 +377,21 @@ LOSSES = COMMON | {"samples": SCREENED, "region": [-1.0, 1.0], "pairing": "conse
 FLOOR = {"floor": 1e-3}
 
 
-def specs(settings, **changed):
-    """Return the identities of all stages, of other settings and samples."""
-    samples = SCREENED | changed
-    method = {"registered": ESTIMATORS["local_loss"], "parameters": settings}
-    losses = LOSSES | {"samples": samples} | method
-    fresh = samples | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": losses}
-    evidence = COMMON | {"fresh": fresh}
-    return {"samples": samples, "losses": losses, "fresh": fresh, "evidence": evidence}
-
-
-def run(folder, stages):
-    """Run both stages, and return the paths by stage, and the contents of the last two files."""
-    paths = {k: str(folder / f"{k}.parquet") for k in stages}
-    samples, losses, fresh, evidence = (paths[k] for k in stages)
-    sample.run(samples, stages["samples"], quiet)
-    screen.run(samples, losses, stages["losses"], quiet)
-    confirm.run(losses, fresh, stages["fresh"], quiet)
-    weigh.run(fresh, losses, evidence, stages["evidence"])
-    return paths, *(
-        pd.DataFrame(read_columns(paths[k], k, stages[k])) for k in ("losses", "evidence")
-    )
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    stages = specs(FLOOR)
-    return *run(tmp_path_factory.mktemp("screen"), stages), stages
+    """Run both stages; return files by stage, contents of the last two, and all identities."""
+    losses = LOSSES | {"registered": ESTIMATORS["local_loss"], "parameters": FLOOR}
+    fresh = SCREENED | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": losses}
+    stages = {"samples": SCREENED, "losses": losses, "fresh": fresh}
+    stages["evidence"] = COMMON | {"fresh": fresh}
+    folder = tmp_path_factory.mktemp("screen")
+    paths = {k: str(folder / f"{k}.parquet") for k in stages}
+    sample.run(paths["samples"], SCREENED, quiet)
+    screen.run(paths["samples"], paths["losses"], losses, quiet)
+    confirm.run(paths["losses"], paths["fresh"], fresh, quiet)
+    weigh.run(paths["fresh"], paths["losses"], paths["evidence"], stages["evidence"])
+    last = (read_columns(paths[k], k, stages[k]) for k in ("losses", "evidence"))
+    return paths, *map(pd.DataFrame, last), stages
 
 
 def test_every_pair_has_a_loss_and_one_is_selected(files):
@@ -455,34 +442,6 @@ def test_estimates_from_either_stage(files):
             assert (frame["estimate"] > 0.3).all()
         elif rows == 3:
             assert frame["estimate"].tolist() == losses.groupby("run")["loss"].max().tolist()
-
-
-class TwoCoins:
-    """Shows two coins, the first by the input; as tuples or, with noise, as vectors."""
-
-    dimension = 2
-
-    def __init__(self, epsilon, outputs="tuple"):
-        self.epsilon, self.outputs = epsilon, outputs
-
-    def sample(self, x, size, rng):
-        if self.outputs == "vector":
-            return rng.laplace([x, 0.0], 1.0, (size, 2))
-        return (rng.random((size, 2)) < [0.25 + 0.5 * x, 0.5]).astype(int)
-
-
-@pytest.mark.parametrize(("outputs", "truth"), [("tuple", math.log(3)), ("vector", 1.0)])
-def test_outputs_of_several_entries_go_through_both_stages(tmp_path, outputs, truth):
-    two = {"registered": f"{__name__}:TwoCoins", "parameters": {"outputs": outputs}}
-    two |= {"inputs": {"id": "pair", "values": [0, 1]}, "sides": 2, "n": 4000}
-    stages = specs({"floor": 0.02}, **two)
-    stages["losses"]["region"] = None
-    stages["fresh"]["n"] = 20_000
-    paths, _, _ = run(tmp_path, stages)
-    identity = estimates_by("mpl", SCREENED, parameters={"after": "e"})
-    bound = estimated(paths["evidence"], "evidence", identity, stages["evidence"])["estimate"]
-    assert (bound < truth + 0.05).all()
-    assert (bound > (0.9 * truth if outputs == "tuple" else 0.2)).all()
 
 
 def test_timings_are_of_every_run_and_of_a_real_bound():

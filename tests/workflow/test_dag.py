@@ -192,13 +192,3 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     assert jobs["tabulate"] == 1
     assert not {"sample", "histogram"} & set(jobs)
     assert "params have changed since last execution" in run.stdout + run.stderr
-
-
-def test_another_seed_gives_other_tables(miniature: Project, tmp_path):
-    other = copy_project(tmp_path, SMALL)
-    table = "results/smoke/tables/others/bounds.csv"
-    assert other.snakemake(table, *SMOKE, "seed=1").returncode == 0
-    assert (other.folder / table).read_bytes() != (miniature.folder / table).read_bytes()
-    # and back: the seed is part of a job's identity, so that nothing stale is used
-    assert other.snakemake(table, *SMOKE).returncode == 0
-    assert (other.folder / table).read_bytes() == (miniature.folder / table).read_bytes()
