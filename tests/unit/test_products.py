@@ -4,11 +4,9 @@ Nothing is drawn and nothing is run.
 """
 
 import json
-import re
 from collections.abc import Iterator
 
 import pytest
-from snakemake.io import regex_from_filepattern
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
@@ -18,17 +16,10 @@ from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import Confirmation, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from tests.products import all_products, read_by
+from tests.products import all_products, pattern, read_by
 from tests.unit.loading import EVERY_STAGE
 
 SCALES = ("quick", "paper")  # whole runs check the smallest one
-
-
-def pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern that Snakemake makes of a path, with the Snakefile's constraints."""
-    for name, constraint in paths.ONE_NAME.items():
-        path = path.replace(f"{{{name}}}", f"{{{name},{constraint}}}", 1)
-    return re.compile(regex_from_filepattern(path))
 
 
 PATTERNS = {  # of the files of each rule
