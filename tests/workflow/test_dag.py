@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import yaml
 
 from epsilometer_workflow.configuration.study import Study
 from tests.products import jobs_by_rule
+from tests.unit.processes import until
 from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 PRINTED = {  # the tables and figures of the papers; a report may hold more
@@ -104,11 +104,7 @@ def test_after_a_kill_the_same_command_goes_on(miniature: Project, tmp_path):
     # Everything, so that it still runs after the refusal, on whichever machine.
     command = [sys.executable, "-m", "snakemake", "--cores", "1", *SMOKE]
     with subprocess.Popen(command, cwd=tmp_path, stdout=-3, stderr=-3) as process:
-        deadline = time.monotonic() + 120
-        while not list((tmp_path / "results").rglob("*.parquet")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        assert until(lambda: list((tmp_path / "results").rglob("*.parquet")), 120)
         refused = copy.snakemake(*SMOKE)
         assert refused.returncode != 0
         assert f"another run (process {process.pid}) is at work" in refused.stderr + refused.stdout
