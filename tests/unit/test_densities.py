@@ -52,18 +52,6 @@ def test_ties_on_the_edges_fall_into_the_upper_cell(cells):
     assert histogram(below, cells, (0.0, 1.0))[0].tolist() == [1] * cells
 
 
-def test_every_prefix_is_counted():
-    sample = np.random.default_rng(0).random(1000)
-    stops = ladder(1000)
-    counts = histogram(sample, 9, (0.0, 1.0), stops)
-    for row, stop in zip(counts, stops, strict=True):
-        assert row.tolist() == np.histogram(sample[:stop], 9, (0, 1))[0].tolist()
-    draws = np.random.default_rng(0).integers(0, 5, 1000, dtype=np.int32)
-    counts = histogram(draws, 5, None, stops)
-    for row, stop in zip(counts, stops, strict=True):
-        assert row.tolist() == np.bincount(draws[:stop], minlength=5).tolist()
-
-
 def test_ladder_has_half_octaves_and_ends_at_n():
     assert ladder(1) == [1]
     assert ladder(2) == [1, 2]
