@@ -1,5 +1,6 @@
 """Where pytest looks for tests: a study's code and tests, not the mechanisms that it audits."""
 
+import gc
 import os
 
 from epsilometer.processes import ONE_THREAD
@@ -8,3 +9,6 @@ collect_ignore_glob = ["studies/*/config/*", "studies/benchmark/[!t]*.py"]
 
 # Workers of xdist have a core each: a second thread of linear algebra would wait for the first.
 os.environ.update(ONE_THREAD | os.environ)
+
+# A session holds all modules and tests: to look through them often costs a third of collection.
+gc.set_threshold(100_000, 50, 50)

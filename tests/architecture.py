@@ -70,11 +70,8 @@ def box(module: str, edges: dict[str, set[str]], packages: set[str]) -> str:
     folders = tuple(f"{p}." for p in packages if p.startswith(f"{package}."))
     if module == package or not folders:
         return package
-    reached, todo = {module}, [module]
-    while todo:
-        new = edges[todo.pop()] - reached
-        reached |= new
-        todo += [m for m in new if m.startswith(f"{package}.")]
+    inside = {m: t if m.startswith(f"{package}.") else set() for m, t in edges.items()}
+    reached = {module, *reachable(module, inside)}
     above = any(f"{m}.".startswith(folders) for m in reached)
     return f"{package} {'above' if above else 'below'}"
 
@@ -84,8 +81,7 @@ def reachable(
 ) -> set[str]:
     """Return the boxes that a box imports, directly or through others, without one arrow."""
     behind, todo = set(), [start]
-    while todo:
-        box = todo.pop()
+    for box in todo:
         new = {b for b in arrows[box] if (box, b) != without} - behind
         behind |= new
         todo += new
@@ -106,7 +102,9 @@ def picture() -> str:
         while len(folders) < len(around):
             folders.append(around[len(folders)])
             lines.append("  " * len(folders) + f"subgraph {'.'.join(folders)}[{folders[-1]}/]")
-        text = "<br>".join(rows(sorted(members[name]))) if part else f"{package.split('.')[-1]}/"
+        names = sorted(members[name])
+        three = [", ".join(names[i : i + 3]) for i in range(0, len(names), 3)]
+        text = "<br>".join(three) if part else f"{package.split('.')[-1]}/"
         lines.append("  " * (len(folders) + 1) + f'{identifier(name)}["{text}"]')
     lines += ["  " * depth + "end" for depth in range(len(folders), 0, -1)]
     for name, targets in sorted(arrows.items()):
@@ -124,11 +122,6 @@ def picture() -> str:
 def identifier(box: str) -> str:
     """Return how the drawing refers to a box."""
     return box.replace(" ", ".")
-
-
-def rows(names: list[str]) -> list[str]:
-    """Return names in lines of three."""
-    return [", ".join(names[i : i + 3]) for i in range(0, len(names), 3)]
 
 
 def split(page: str) -> tuple[str, str, str]:

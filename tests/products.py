@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from snakemake.io import regex_from_filepattern
+
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.products import Product
@@ -47,19 +49,14 @@ def product_of(study: Study, path: str) -> Product:
     """Return the product of a path, as Snakemake finds it: by the one rule that it fits."""
     for kind in PRODUCT_KINDS:
         for template in kind.templates.values():
-            if match := _pattern(template).fullmatch(path):
+            if match := pattern(template).fullmatch(path):
                 return kind.from_wildcards(study, match.groupdict())
     raise AssertionError(f"{path} is of no kind")
 
 
 @cache
-def _pattern(template: str) -> re.Pattern[str]:
-    names: set[str] = set()
-
-    def group(match: re.Match[str]) -> str:
-        again = match[1] in names
-        names.add(match[1])
-        allowed = paths.ONE_NAME.get(match[1], "[^/]+")
-        return f"(?P={match[1]})" if again else f"(?P<{match[1]}>{allowed})"
-
-    return re.compile(re.sub(r"\\{(\w+)\\}", group, re.escape(template)))
+def pattern(path: str) -> re.Pattern[str]:
+    """Return the pattern that Snakemake makes of a path, with the Snakefile's constraints."""
+    for name, constraint in paths.ONE_NAME.items():
+        path = path.replace(f"{{{name}}}", f"{{{name},{constraint}}}", 1)
+    return re.compile(regex_from_filepattern(path))

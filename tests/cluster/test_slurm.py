@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from threading import Thread
 
@@ -18,6 +17,7 @@ import pytest
 
 from tests.cluster.node import Cluster, cluster, missing
 from tests.following import files_of, small_study
+from tests.unit.processes import until
 from tests.workflow.conftest import SMALL, Project, copy_project
 
 pytestmark = pytest.mark.skipif(missing() is not None, reason=f"SLURM: {missing()}")
@@ -147,10 +147,7 @@ def cancel_the_sleeper(here: Cluster, project: Project) -> None:
     log = (
         project.folder / "results/smoke/logs/samples/cancelled/epsilon=1/coins/n=1000/runs=0-0.log"
     )
-    deadline = time.monotonic() + 300
-    while not (project.folder / "cancelled").exists():
-        assert time.monotonic() < deadline, output_of(project)[-4000:]
-        time.sleep(0.2)
+    assert until((project.folder / "cancelled").exists, 300), output_of(project)[-4000:]
     here.ask("scancel", re.search(r"SLURM job (\d+)", log.read_text())[1])
 
 
@@ -198,10 +195,7 @@ def test_a_node_that_dies_loses_nothing(tables: dict[str, bytes], tmp_path: Path
     with cluster(tmp_path / "slurm", cpus=1, nodes=2, requeue=False) as here:
         targets = [f"results/smoke/tables/{table}" for table in names]
         run = submit(project, here, *targets, *PROFILE, *alone, *SMOKE)
-        deadline = time.monotonic() + 400
-        while not at_work(project, "node2"):
-            assert time.monotonic() < deadline, output_of(project)[-4000:]
-            time.sleep(0.2)
+        assert until(lambda: at_work(project, "node2"), 400), output_of(project)[-4000:]
         assert len(here.take_down("node2")) == 1
         wait(run, project)
         ended = here.ask("squeue", "--states=all", "--noheader", "--format=%T").split()
@@ -262,18 +256,20 @@ def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: 
     project.slow_down(20)
     table = "results/smoke/tables/gorla2022/fig4.csv"
     first = submit(project, here, table, *PROFILE, *SMOKE)
-    deadline = time.monotonic() + 300
-    while not list((tmp_path / "results").rglob("samples/**/*.log")):
-        assert time.monotonic() < deadline, output_of(project)
-        time.sleep(0.2)
+    logs = tmp_path / "results"
+    assert until(lambda: list(logs.rglob("samples/**/*.log")), 300), output_of(project)
     first.send_signal(signal.SIGKILL)
     first.wait()
-    left = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
-    assert [line for line in left if line.endswith(str(tmp_path))]
+    assert left_of(here, tmp_path)
     again = submit(
         project, here, "--cores", "1", "results/smoke/tables/gorla2022/table1.csv", *SMOKE
     )
     wait(again, project, 400)
-    left = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
-    assert not [line for line in left if line.endswith(str(tmp_path))]
+    assert not left_of(here, tmp_path)
     assert not list(tmp_path.rglob("*.part.*"))
+
+
+def left_of(here: Cluster, folder: Path) -> list[str]:
+    """Return the jobs on the cluster that were started in a folder."""
+    jobs = here.ask("squeue", "--noheader", "--format=%i %Z").splitlines()
+    return [job for job in jobs if job.endswith(str(folder))]

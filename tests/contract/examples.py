@@ -74,11 +74,6 @@ def mechanism(name: str):
     return configured().mechanism(_entry(name), EPSILON)
 
 
-def parameters(name: str) -> dict[str, Any]:
-    """Return the example's parameters, epsilon apart."""
-    return dict(configured().mechanisms[_entry(name)].parameters)
-
-
 def law(name: str):
     """Make the exact law of the example mechanism."""
     return EXACT.load(name)(mechanism(name))

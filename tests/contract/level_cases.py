@@ -66,34 +66,35 @@ class Pair:
     atoms: tuple[ArrayLike, ArrayLike] = ((), ())
     line: Line | None = None
 
+    def _sides(self, reverse: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        p, q = (np.asarray(side, float) for side in self.atoms[:: -1 if reverse else 1])
+        return p, q
+
+    def _integral(self, term: Callable[[float, float], float], reverse: bool) -> float:
+        if self.line is None:
+            return 0.0
+        return self.line.total((lambda a, b: term(b, a)) if reverse else term)
+
     @cache  # noqa: B019
     def renyi(self, order: float, *, reverse: bool = False) -> float:
         """Return the divergence of x from x', or the other way."""
-        p, q = (np.asarray(side, float) for side in self.atoms[:: -1 if reverse else 1])
+        p, q = self._sides(reverse)
         if ((p > 0) & (q == 0)).any():
             return math.inf
         p, q = p[p > 0], q[p > 0]
         with np.errstate(under="ignore"):
             total = float(np.exp(order * np.log(p) + (1 - order) * np.log(q)).sum())
-
-        def term(a: float, b: float) -> float:
-            return math.exp(order * (b if reverse else a) + (1 - order) * (a if reverse else b))
-
-        if self.line:
-            total += self.line.total(term)
+        total += self._integral(lambda a, b: math.exp(order * a + (1 - order) * b), reverse)
         return max(math.log(total) / (order - 1), 0.0)
 
     @cache  # noqa: B019
     def delta(self, claim: float, *, reverse: bool = False) -> float:
         """Return the hockey-stick divergence of x from x', or the other way."""
-        p, q = (np.asarray(side, float) for side in self.atoms[:: -1 if reverse else 1])
+        p, q = self._sides(reverse)
         total = float(np.maximum(p - math.exp(claim) * q, 0).sum())
-
-        def term(a: float, b: float) -> float:
-            likelier, other = (b, a) if reverse else (a, b)
-            return max(math.exp(likelier) - math.exp(claim + other), 0.0)
-
-        return total + (self.line.total(term) if self.line else 0.0)
+        return total + self._integral(
+            lambda a, b: max(math.exp(a) - math.exp(claim + b), 0), reverse
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 Every entry of ``config/estimators.yaml`` is run on every case of `CASES` that it does not refuse,
 and the share of its bounds that lie above the truth is judged by what its class guarantees;
-``make confidence`` runs 1000 seeds a case. The tests run a third of these cases, with `TESTED`
+``make confidence`` runs 1000 seeds a case. The tests run a case of each group, with `TESTED`
 seeds, and stop earlier, after `ENOUGH` or a multiple of it, where none of the answers has been
 above the truth more often than it may. How often a planned n misses is judged, too.
 
@@ -17,9 +17,9 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,6 @@ SLOW = {
 }
 HARD = ("identical", "atoms", "ties", "rare", "few")
 TESTED, ENOUGH = 60, 10
-SHARE = 3  # of the cases of an entry the tests run one in so many
 HUNDRED = 200  # seeds at most where a run is a hundred pairs
 SHOWN = 10  # of the seeds one in so many, where nothing is judged
 
@@ -174,22 +173,25 @@ def tasks_of(reads: str) -> list[tuple[str, str]]:
 
 
 def judged(reads: str) -> list[tuple[tuple[str, ...], str]]:
-    """Return the entries that read this and can fail, with a third of their cases.
+    """Return the entries that read this and can fail, with a case of each group.
 
-    Entries that ask for other levels of confidence on the same draws are together. The next entry
-    has other cases; ``make confidence`` has all.
+    Entries that ask for other levels of confidence on the same draws are together.
     """
-    groups: dict[str, dict[str, list[str]]] = {}
+    together: dict[str, dict[str, list[str]]] = {}
     for entry, case in tasks_of(reads):
         if limit_of(entry, CASES[case])[0] is not None:
             same = method_of(entry).after if reads == "evidence" else entry
-            groups.setdefault(same, {}).setdefault(case, []).append(entry)
-    return [
-        (tuple(entries), case)
-        for i, cases in enumerate(groups.values())
-        for k, (case, entries) in enumerate(cases.items())
-        if (i + k) % SHARE == 0
-    ]
+            together.setdefault(same, {}).setdefault(case, []).append(entry)
+    every = enumerate(together.values())
+    return [(tuple(cases[case]), case) for i, cases in every for case in of_each_group(cases, i)]
+
+
+def of_each_group(cases: Iterable[str], which: int) -> list[str]:
+    """Return a case of each group, for the first method the last one: many pairs take long."""
+    groups: dict[str, list[str]] = {}
+    for case in cases:
+        groups.setdefault(CASES[case].group, []).append(case)
+    return [names[-1 - which % len(names)] for names in groups.values()]
 
 
 def _densities(method: Any, entry: str, case: Case, seed: int) -> Iterator[Answer]:
@@ -271,55 +273,44 @@ def rows(entry: str, name: str, seeds_a_case: int, enough: int | None = None) ->
     So many runs are ``enough``, or a multiple, where no answer lay above the truth too often.
     """
     case = CASES[name]
-    judged = limit_of(entry, case)[0] is not None
-    runs = seeds_a_case if judged else max(2, (enough or seeds_a_case) // SHOWN)
-    if len(case.pairs) >= 100:
-        runs = min(runs, HUNDRED)
+    limit, reason = limit_of(entry, case)
+    runs = seeds_a_case if limit is not None else max(2, (enough or seeds_a_case) // SHOWN)
+    runs = min(runs, HUNDRED) if len(case.pairs) >= 100 else runs
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module="sklearn")
-        return _rows(entry, case, runs, min(enough or runs, runs))
+        run = partial(answers, entry, case)
+        answered, refused = repeated(run, limit or 0, runs, min(enough or runs, runs))
+    if refused:
+        assert REASONS.match(refused[0]), f"no known reason: {refused[0]}"
+        none = [Answer("", math.nan, math.nan, trusted=False)] * len(refused)
+        refusal = {"above_flagged": 0, "outcome": "refused", "reason": refused[0]}
+        return [replace(row_of(entry, case, none), **refusal)]
+    every = [row_of(entry, case, list(same)) for same in zip(*answered, strict=True)]
+    return [replace(row, limit=limit, reason=reason) for row in every]
 
 
-def _rows(entry: str, case: Case, runs: int, enough: int) -> list[Row]:
-    first = answers(entry, case, 0)
-    if isinstance(first, str):
-        assert REASONS.match(first), f"{entry}, {case.name}: no known reason: {first}"
-        # refusing a kind of outputs needs no draws; other refusals must not depend on them
-        others = [] if _never(entry, case) else [answers(entry, case, s) for s in range(1, enough)]
-        answered = [s for s, other in enumerate(others, 1) if not isinstance(other, str)]
-        assert not answered, f"{entry}, {case.name}: refused for seed 0, not for {answered[:5]}"
-        return [_refused(entry, case, 1 + len(others), first)]
-    runs_so_far = [first]
-    for seed in range(1, runs):
-        if seed % enough == 0 and not _suspicious(entry, case, runs_so_far):
+def repeated(
+    run: Callable[[int], list[Answer] | str], limit: float, runs: int, enough: int
+) -> tuple[list[list[Answer]], list[str]]:
+    """Return the answers of all runs, or all refusals; stop where none is above too often."""
+    answered: list[list[Answer]] = []
+    refused: list[str] = []
+    for seed in range(runs):
+        if seed and seed % enough == 0 and not too_often(limit, answered):
             break
-        more = answers(entry, case, seed)
-        assert not isinstance(more, str), f"{entry}, {case.name}: refused for seed {seed}: {more}"
-        runs_so_far.append(more)
-    return [_row(entry, case, list(same)) for same in zip(*runs_so_far, strict=True)]
-
-
-def _suspicious(entry: str, case: Case, answered: list[list[Answer]]) -> bool:
-    """Tell whether an answer lay above the truth more often than it may."""
-    return too_often(limit_of(entry, case)[0] or 0, answered)
+        match run(seed):
+            case str(refusal):
+                refused.append(refusal)
+            case answers:
+                answered.append(answers)
+        assert not (answered and refused), f"refused for some seeds only: {refused[0]}"
+    return answered, refused
 
 
 def too_often(limit: float, answered: list[list[Answer]]) -> bool:
     """Tell whether an answer of some runs lay above the truth more often than in this share."""
     above = (sum(a.above for a in same if a.trusted) for same in zip(*answered, strict=True))
     return any(times > limit * len(answered) for times in above)
-
-
-def _never(entry: str, case: Case) -> bool:
-    """Tell whether the kind of outputs is refused as such."""
-    method = method_of(entry)
-    first = [method_of(method.after)] if method.reads == "evidence" else []
-    try:
-        for each in [method, *first]:
-            each.check(case.outputs, ORDERS[0] if method.reads == "densities" else math.inf)
-    except ArgumentError:
-        return True
-    return False
 
 
 def limit_of(entry: str, case: Case) -> tuple[float | None, str]:
@@ -339,39 +330,21 @@ def _level(entry: str) -> float:
     """Return the level of one answer: of an interval with two ends the lower has half."""
     method = method_of(entry)
     half = method.reads == "verdicts" and not method.largest
-    return float(method.alpha / 2 if half else method.alpha)
+    return float(getattr(method, "alpha", math.nan)) / (2 if half else 1)
 
 
-def _row(entry: str, case: Case, same: list[Answer]) -> Row:
-    """Return the row of the runs' answers to one question."""
-    limit, reason = limit_of(entry, case)
-    row = _counted(entry, case, same, method_of(entry).guarantee, _level(entry))
-    return replace(row, limit=limit, reason=reason)
-
-
-def _counted(entry: str, case: Case, same: list[Answer], guarantee: str, alpha: float) -> Row:
+def row_of(entry: str, case: Case, same: list[Answer]) -> Row:
+    """Return the row of the runs' answers to one question, without a limit."""
     answered = sum(a.trusted for a in same)
     above, above_flagged = (sum(a.above for a in same if a.trusted == t) for t in (True, False))
     low, high = clopper_pearson(above, answered, CONFIDENCE) if answered else (0.0, 1.0)
     return Row(
-        estimator=entry,
-        guarantee=guarantee,
-        alpha=alpha,
-        case=case.name,
-        group=case.group,
-        order_or_claim=same[0].of,
-        truth=float(np.median([a.truth for a in same])),
-        n=case.n,
-        runs=len(same),
-        answered=answered,
-        above=above,
-        above_flagged=above_flagged,
-        share=above / answered if answered else 0.0,
-        low=float(low),
-        high=float(high),
-        limit=None,
-        outcome="answered" if answered else "flagged",
-        reason="",
+        **{"estimator": entry, "guarantee": method_of(entry).guarantee, "alpha": _level(entry)},
+        **{"case": case.name, "group": case.group, "n": case.n, "runs": len(same)},
+        **{"order_or_claim": same[0].of, "truth": float(np.median([a.truth for a in same]))},
+        **{"answered": answered, "above": above, "above_flagged": above_flagged},
+        **{"share": above / answered if answered else 0.0, "low": float(low), "high": float(high)},
+        **{"limit": None, "outcome": "answered" if answered else "flagged", "reason": ""},
         median=float(np.median([a.bound for a in same])),
     )
 
@@ -405,13 +378,7 @@ def planned_rows(entry: str, runs: int) -> list[Row]:
                 miss = answer.failed | ~(np.abs(answer.forward - truth) <= method.gamma)
                 case = Case(f"{k} answers{name}", "planned n", "index", (), n, 0)
                 answered = [Answer(f"{order:g}", 1.0 if m else 0.0, 0.5) for m in miss]
-                row = _counted(entry, case, answered, "planned n", 1 - DELTA)
-                median = float(np.median(answer.forward))
-                counted.append(replace(row, truth=truth, limit=1 - DELTA, median=median))
+                about = {"guarantee": "planned n", "alpha": 1 - DELTA, "limit": 1 - DELTA}
+                about |= {"truth": truth, "median": float(np.median(answer.forward))}
+                counted.append(replace(row_of(entry, case, answered), **about))
     return counted
-
-
-def _refused(entry: str, case: Case, runs: int, reason: str) -> Row:
-    none = Answer("", math.nan, math.nan, trusted=False)
-    row = _counted(entry, case, [none] * runs, method_of(entry).guarantee, _level(entry))
-    return replace(row, above_flagged=0, outcome="refused", reason=reason)

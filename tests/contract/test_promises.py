@@ -12,6 +12,7 @@ from epsilometer.exact import EXACT
 from tests.contract.examples import configured
 
 N = 1_000_000
+FEWER = 250_000  # of neighbours, who take longer, where a mechanism keeps its promise
 ESTIMATORS = {  # as in the figures
     **dict.fromkeys(["svt1-first", "svt4-first", "nm1", "nm3"], "spectrum-counting"),
     **dict.fromkeys(["noisy-histogram", "noisy-histogram-wrong"], "spectrum-knn-power=0.75"),
@@ -19,7 +20,7 @@ ESTIMATORS = {  # as in the figures
 }
 
 
-def accusations(entry, which, epsilon, runs=200, enough=20):
+def accusations(entry, which, epsilon, runs=200, enough=20, n=N):
     """Return the share of runs whose lower end at the promised epsilon is above 0 either way.
 
     So many runs are enough where none accuses.
@@ -38,8 +39,8 @@ def accusations(entry, which, epsilon, runs=200, enough=20):
 
         def drawn(value, rng=rng):
             if not discrete:
-                return mechanism.sample(value, N, rng)
-            halves = rng.multinomial(N // 2, law.probabilities(value), 2)
+                return mechanism.sample(value, n, rng)
+            halves = rng.multinomial(n // 2, law.probabilities(value), 2)
             return np.concatenate([np.repeat(np.arange(half.size), half) for half in halves])
 
         lows = [
@@ -61,7 +62,8 @@ def accusations(entry, which, epsilon, runs=200, enough=20):
     ],
 )
 def test_no_correct_mechanism_is_accused_more_often_than_the_level_allows(entry, which, epsilon):
-    assert accusations(entry, which, epsilon) <= 0.05
+    n = FEWER if "knn" in ESTIMATORS[entry] else N
+    assert accusations(entry, which, epsilon, n=n) <= 0.05
 
 
 @pytest.mark.parametrize(
@@ -75,4 +77,4 @@ def test_no_correct_mechanism_is_accused_more_often_than_the_level_allows(entry,
     ],
 )
 def test_every_wrong_mechanism_is_accused(entry, which, epsilon):
-    assert accusations(entry, which, epsilon, runs=2) == 1.0
+    assert accusations(entry, which, epsilon, runs=1) == 1.0

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer_workflow.runtime.variables import RUN
+from tests.unit.processes import until
 from tests.workflow.conftest import Project, copy_project
 
 SMOKE = ("--config", "scale=smoke")
@@ -66,12 +67,7 @@ def strike(kind: str, process: "subprocess.Popen[bytes]", rng: random.Random) ->
 
 
 def none_left(run: int) -> bool:
-    deadline = time.monotonic() + 5
-    while jobs_of(run):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+    return until(lambda: not jobs_of(run), 5)
 
 
 def test_any_kill_is_resumed(whole: Project, tmp_path: Path):
@@ -101,13 +97,13 @@ def test_no_orphan_writes_into_the_next_run(tmp_path: Path, kind: str):
     project = copy_project(tmp_path)
     project.slow_down(3)
     process = start(project)
-    deadline = time.monotonic() + 60
-    while not list((tmp_path / "results").rglob("*.part.*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert until(lambda: list((tmp_path / "results").rglob("*.part.*")), 60)
     strike(kind, process, random.Random(0))
     assert none_left(process.pid)
-    before = {path: path.stat() for path in (tmp_path / "results").rglob("*") if path.is_file()}
+    before = states(tmp_path / "results")
     time.sleep(8)
-    after = {path: path.stat() for path in (tmp_path / "results").rglob("*") if path.is_file()}
-    assert before == after
+    assert states(tmp_path / "results") == before
+
+
+def states(folder: Path) -> dict[Path, os.stat_result]:
+    return {path: path.stat() for path in folder.rglob("*") if path.is_file()}

@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
 from tests.sharing import build_once
-from tests.unit.loading import loaded_by
+from tests.unit.loading import EVERY_STAGE, loaded_by
 
 CONFIG = Path(__file__).parents[1] / "data" / "config"
 
@@ -35,13 +34,11 @@ def study() -> Study:
 
 @pytest.fixture(scope="session")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, str | None]]:
-    """The imports of a stage, determined once for all workers."""
+    """The imports of a stage, determined once for all workers; NumPy and PyArrow are of all."""
 
-    @cache
-    def loaded(stage: str) -> dict[str, str | None]:
-        def make(file: Path) -> None:
-            file.write_text(json.dumps(loaded_by(f"epsilometer_workflow.stages.{stage}")))
+    def make(file: Path) -> None:
+        stages = [f"epsilometer_workflow.stages.{stage}" for stage in EVERY_STAGE]
+        file.write_text(json.dumps(loaded_by(stages, before="import numpy, pyarrow.parquet")))
 
-        return json.loads(build_once(make, f"loaded/{stage}", tmp_path_factory).read_text())
-
-    return loaded
+    found = json.loads(build_once(make, "loaded", tmp_path_factory).read_text())
+    return lambda stage: found[f"epsilometer_workflow.stages.{stage}"]

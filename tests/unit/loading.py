@@ -4,15 +4,22 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Iterable
 from pathlib import Path
 
 STAGES = Path("src/epsilometer_workflow/stages").absolute()
 EVERY_STAGE = sorted(path.stem for path in STAGES.glob("[a-z]*.py"))
 
-_PRINT_MODULES = """
-import json, sys
-print(json.dumps({n: getattr(m, "__file__", None) for n, m in sys.modules.items()}))
+_EACH_IN_A_FORK = """
+import json, os, sys
+{before}
+for module in {modules}:
+    if os.fork() == 0:
+        __import__(module)
+        print(json.dumps({{n: getattr(m, "__file__", None) for n, m in sys.modules.items()}}))
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 
 
@@ -24,7 +31,8 @@ def printed(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-@cache
-def loaded_by(module: str) -> dict[str, str | None]:
-    """Return all modules, by name, with their files, once a module is imported."""
-    return json.loads(printed(f"import {module}\n{_PRINT_MODULES}"))
+def loaded_by(modules: Iterable[str], before: str = "") -> dict[str, dict[str, str | None]]:
+    """Return for each module all that is imported with it, by name, with its file."""
+    modules = list(modules)
+    lines = printed(_EACH_IN_A_FORK.format(before=before, modules=modules)).splitlines()
+    return dict(zip(modules, map(json.loads, lines), strict=True))

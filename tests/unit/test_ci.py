@@ -8,7 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 from tests.unit.processes import ran
@@ -64,15 +63,8 @@ class Runner:
         return ran(*command, cwd=self.folder, env=self.environment | variables)
 
 
-@pytest.fixture
-def runner(tmp_path):
-    """Return a function that makes a runner, for a mechanism with this epsilon."""
-    return lambda epsilon: Runner(tmp_path, epsilon)
-
-
-@pytest.mark.parametrize(("epsilon", "code"), [(1, 0), (4, 1)])
-def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
-    run, summary = runner(epsilon), tmp_path / "summary"
+def test_the_steps_of_the_github_action(tmp_path):
+    run, summary = Runner(tmp_path, 4), tmp_path / "summary"
     inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()}
     inputs |= {"audits": "privacy.yaml", "arguments": "--scale fast --quiet"}
     known = {f"inputs.{name}": value for name, value in inputs.items()}
@@ -89,8 +81,8 @@ def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
             continue
         done = run(step["run"], **environment, GITHUB_STEP_SUMMARY=str(summary))
         codes.append(done.returncode)
-        assert done.returncode in (0, code), done.stderr
-    assert codes == [0, code, 0]
+        assert done.returncode in (0, 1), done.stderr
+    assert codes == [0, 1, 0]
     summary_file = tmp_path / "epsilometer.md"
     assert summary_file.is_file()
     *_, installed = run.installed.read_text().splitlines()
@@ -107,29 +99,28 @@ def test_the_steps_of_the_github_action(runner, tmp_path, epsilon, code):
     assert not (run.folder / inputs["junit"]).exists()
 
 
-@pytest.mark.parametrize(("epsilon", "code"), [(1, 0), (4, 1)])
-def test_the_script_of_the_gitlab_job(runner, epsilon, code):
-    run = runner(epsilon)
+def test_the_script_of_the_gitlab_job(tmp_path):
+    run = Runner(tmp_path, 1)
     script = "\n".join([*JOB["before_script"], *JOB["script"]])
     variables = JOB["variables"] | {"AUDITS": "privacy.yaml", "ARGUMENTS": "--scale fast --quiet"}
     missing = run(script, **variables)
     assert missing.returncode != 0
     assert "say what pip installs" in missing.stderr
     done = run(script, **variables | {"EPSILOMETER": "epsilometer[audits] @ git+https://x"})
-    assert done.returncode == code, done.stderr
+    assert done.returncode == 0, done.stderr
     assert run.installed.read_text().splitlines()[-1] == "epsilometer[audits] @ git+https://x"
     files = [*JOB["artifacts"]["paths"], JOB["artifacts"]["reports"]["junit"]]
     assert all((run.folder / file).is_file() for file in files)
 
 
-@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
-def test_the_hooks_of_pre_commit(runner, hook):
-    run = runner(4)
-    done = run(f"{hook['entry']} privacy.yaml --scale fast")
+def test_the_hooks_of_pre_commit(tmp_path):
+    entries = {hook["entry"] for hook in HOOKS}
+    assert len(entries) == 1
+    done = Runner(tmp_path, 4)(f"{entries.pop()} privacy.yaml --scale fast")
     assert done.returncode == 1, done.stderr
     assert "count, epsilon=4, adjacent: VIOLATED: epsilon = 1 is claimed" in done.stdout
-    if hook["language"] == "python":
-        assert hook["additional_dependencies"] == EXTRAS["audits"]
+    for hook in HOOKS:
+        assert hook["language"] == "system" or hook["additional_dependencies"] == EXTRAS["audits"]
 
 
 def test_the_files_name_no_path_of_a_machine():

@@ -74,6 +74,11 @@ def test_neighbours_share_ties_as_by_brute_force(shape):
             expected = np.sort(by_brute_force(x, x_prime, queries, k))
             odds = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
             np.testing.assert_allclose(odds, expected, rtol=1e-9, atol=1e-12)
+    x, x_prime, queries = (rng.integers(0, 2**9, n) for n in (60, 50, 30))
+    for k in (1, 5, 40):  # of bits
+        expected = np.sort(by_brute_force(x, x_prime, queries, k, bits_apart))
+        odds = odds_of(HammingNeighbours(k).fit(x, x_prime, 110, 0), queries)
+        np.testing.assert_allclose(odds, expected)
 
 
 LATTICE = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30).map(np.array)
@@ -103,19 +108,12 @@ def test_even_votes_are_even_to_the_bit():
 def test_many_distinct_queries_that_all_tie_take_no_longer():
     """Seen from so far away, all points are equally far."""
     rng = np.random.default_rng(0)
-    x, x_prime = rng.random(400_000), rng.random(200_000)
-    queries = 1e30 * (1 + rng.random(200_000))
+    x, x_prime = rng.random(200_000), rng.random(100_000)
+    queries = 1e30 * (1 + rng.random(100_000))
     start = time.process_time()
     odds = odds_of(NearestNeighbours(500).fit(x, x_prime, 1, 0), queries)
-    assert time.process_time() - start < 20  # a point at a time it would be hours
+    assert time.process_time() - start < 10  # a point at a time it would be hours
     np.testing.assert_allclose(odds, np.log(1 / 2))
-
-
-def test_a_model_that_fails_on_test_draws_is_an_error():
-    model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 50})
-    fitted = model.fit(np.zeros(4), np.ones(4), 8, 0)
-    with pytest.raises(ArgumentError, match=r"options make a classifier that fails: .*n_neighbors"):
-        fitted.votes(np.zeros(3))
 
 
 def test_votes_count_strictly_above_and_below():
@@ -153,16 +151,6 @@ def test_counting_separates_outputs_that_are_the_same_float(tuples):
     assert fitted.outcomes.dtype == np.int64
     assert votes.counts.tolist() == ([1] * 4 if tuples else [1, 1, 2])
     assert votes.log_odds.tolist() == [-np.inf, 0.0] + ([0.0, np.inf] if tuples else [np.inf])
-
-
-@pytest.mark.parametrize("k", [1, 5, 40])
-def test_hamming_by_brute_force(k):
-    """Shared votes at the last distance are the mean over all ways to choose among its points."""
-    rng = np.random.default_rng(k)
-    x, x_prime, queries = (rng.integers(0, 2**9, n) for n in (60, 50, 30))
-    votes = HammingNeighbours(k).fit(x, x_prime, 110, 0).votes(queries)
-    expected = np.sort(by_brute_force(x, x_prime, queries, k, bits_apart))
-    np.testing.assert_allclose(np.sort(np.repeat(votes.log_odds, votes.counts)), expected)
 
 
 @pytest.mark.parametrize(
@@ -218,10 +206,13 @@ def test_unknown_names_of_scikit_learn_are_errors(arguments, message):
         ScikitLearn(*arguments).check("scalar")
 
 
-def test_a_value_that_scikit_learn_refuses_is_an_error():
+def test_a_model_that_scikit_learn_refuses_or_that_fails_is_an_error():
     x = np.zeros((9, 1))
     with pytest.raises(ArgumentError, match=r"options sklearn.svm.SVC refuses: .*C"):
         ScikitLearn("sklearn.svm.SVC", {"C": -1.0}).fit(x, x, 18, 0)
+    model = ScikitLearn("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": 50})
+    with pytest.raises(ArgumentError, match=r"options make a classifier that fails: .*n_neighbors"):
+        model.fit(np.zeros(4), np.ones(4), 8, 0).votes(np.zeros(3))
 
 
 @pytest.mark.parametrize("name", ["counting", "hamming_neighbours", "nearest_neighbours"])
@@ -242,14 +233,10 @@ def test_the_number_of_neighbours_is_rounded_down():
         NearestNeighbours(exponent=1.0)
 
 
-NETWORK = ScikitLearn(
+BINS = {"n_bins": 8, "quantile_method": "averaged_inverted_cdf"}
+BINNED = ScikitLearn(
     name="sklearn.linear_model.LogisticRegression",
-    before=[
-        {
-            "name": "sklearn.preprocessing.KBinsDiscretizer",
-            "options": {"n_bins": 8, "quantile_method": "averaged_inverted_cdf"},
-        }
-    ],
+    before=[{"name": "sklearn.preprocessing.KBinsDiscretizer", "options": BINS}],
 )
 
 
@@ -259,7 +246,7 @@ def test_scikit_learn_sees_entries_in_units_of_their_own(unit):
     rng = np.random.default_rng(0)
     x, y = rng.laplace(0, 1, (2000, 2)), rng.laplace([1, 0], 1, (2000, 2))
     units = np.array([unit, 1.0])
-    plain = NETWORK.fit(x, y, 4000, 0).votes(x).log_odds
-    scaled = NETWORK.fit(x * units, y * units, 4000, 0).votes(x * units).log_odds
+    plain = BINNED.fit(x, y, 4000, 0).votes(x).log_odds
+    scaled = BINNED.fit(x * units, y * units, 4000, 0).votes(x * units).log_odds
     assert scaled.tolist() == plain.tolist()
     assert np.unique(plain).size > 8

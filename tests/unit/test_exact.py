@@ -2,8 +2,10 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 
@@ -11,9 +13,10 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.base import spectrum
 from epsilometer.mechanisms import MECHANISMS
 
-EPSILONS = [1e-8, 1e-5, 0.01, 1.0, 20.0, 40.0, 100.0, 700.0]
+EPSILONS = [1e-8, 1e-4, 1.0, 40.0, 700.0]
 ORDERS = [1.01, 2.0, 10.0, 100.0]
 ONE = Decimal(1)
+Finite = tuple[Any, Any, Any, list[Decimal], list[Decimal]]  # a law, two inputs, all probabilities
 
 
 @pytest.fixture(autouse=True)
@@ -33,28 +36,23 @@ def close(value, expected, rel=1e-10):
     return abs(Decimal(float(value)) - expected) <= Decimal(rel) * abs(expected)
 
 
-def check_finite(exact, x, y, p, q):
-    """Compare, in both directions, with the probabilities of all outputs as Decimals."""
-    check_one_way(exact, x, y, p, q)
-    check_one_way(exact, y, x, q, p)
-
-
 def check_one_way(exact, x, y, p, q):
     """Compare loss, divergences and spectrum with those of the probabilities as Decimals."""
     possible = Counter((a, b) for a, b in zip(p, q, strict=True) if a > 0)  # many are alike
     losses = {(a, b): (a / b).ln() for a, b in possible if b > 0}
     if len(losses) < len(possible):
-        assert exact.privacy_loss(x, y) == math.inf
+        assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == math.inf
     else:
         level = max(losses.values())
         assert close(exact.privacy_loss(x, y), level)
-        for order in ORDERS:
+        for order in ORDERS if hasattr(exact, "probabilities") else ():
             a = Decimal(order)
             terms = (n * u * ((a - 1) * losses[u, v]).exp() for (u, v), n in possible.items())
             assert close(exact.renyi(order, x, y), sum(terms).ln() / (a - 1))
         assert not spectrum(exact, [float(level), float(level) * 1.01], x, y).any()
     losses = sorted({*map(abs, losses.values()), Decimal(0)})
-    for low, high in [*pairwise(losses), (losses[-1], 2 * losses[-1] + 1)]:
+    between = [*pairwise(losses), (losses[-1], 2 * losses[-1] + 1)]
+    for low, high in between[:: 1 + len(between) // 10]:
         if high - low < high / 100:
             continue  # a loss's own rounding would show
         claim = float((low + high) / 2)
@@ -63,97 +61,131 @@ def check_one_way(exact, x, y, p, q):
         assert close(spectrum(exact, [claim], x, y)[0], delta, 1e-9) or delta < Decimal("1e-300")
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("outcomes", [2, 5])
-def test_randomized_response(epsilon, outcomes):
+def response(epsilon: float) -> Iterator[Finite]:
     e = Decimal(epsilon).exp()
-    p = [(e if i == 0 else ONE) / (e + outcomes - 1) for i in range(outcomes)]
-    q = [(e if i == 1 else ONE) / (e + outcomes - 1) for i in range(outcomes)]
-    exact = law("randomized_response", epsilon, outcomes=outcomes)
-    check_finite(exact, 0, 1, p, q)
+    for outcomes in (2, 5):
+        p = [(e if i == 0 else ONE) / (e + outcomes - 1) for i in range(outcomes)]
+        exact = law("randomized_response", epsilon, outcomes=outcomes)
+        yield exact, 0, 1, p, [p[1], p[0], *p[2:]]
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_randomized_bits(epsilon, shuffled):
-    people = 3
+def bits(epsilon: float) -> Iterator[Finite]:
     keep = ONE / (1 + Decimal(-epsilon).exp())
-    flip = Decimal(-epsilon).exp() * keep
-    vectors = [v[::-1] for v in product((0, 1), repeat=people)]  # bit i for person i
+    chance = {True: keep, False: Decimal(-epsilon).exp() * keep}
+    vectors = [v[::-1] for v in product((0, 1), repeat=3)]  # bit i for person i
 
-    def probabilities(x):
-        chances = [math.prod(keep if a == b else flip for a, b in zip(v, x)) for v in vectors]  # noqa: B905
+    def chances(x, shuffled):
+        of = {v: math.prod(chance[a == b] for a, b in zip(v, x, strict=True)) for v in vectors}
         if not shuffled:
-            return chances
-        same = [[u for u, w in enumerate(vectors) if sum(w) == sum(v)] for v in vectors]
-        return [sum(chances[u] for u in alike) / len(alike) for alike in same]
+            return list(of.values())
+        same = [[u for u in vectors if sum(u) == sum(v)] for v in vectors]
+        return [sum(of[u] for u in alike) / len(alike) for alike in same]
 
-    exact = law("randomized_bits", epsilon, people=people, shuffled=shuffled)
-    for x, y in [((1, 0, 0), (0, 0, 0)), ((1, 1, 0), (0, 0, 1)), ((1, 0, 1), (0, 1, 1))]:
-        if shuffled and sum(x) == sum(y):
-            assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == 0
-            continue
-        p, q = probabilities(x), probabilities(y)
-        check_finite(exact, x, y, p, q)
+    for shuffled in (False, True):
+        exact = law("randomized_bits", epsilon, people=3, shuffled=shuffled)
+        for x, y in [((1, 0, 0), (0, 0, 0)), ((1, 1, 0), (0, 0, 1)), ((1, 0, 1), (0, 1, 1))]:
+            if shuffled and sum(x) == sum(y):
+                assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == 0
+            else:
+                yield exact, x, y, chances(x, shuffled), chances(y, shuffled)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_counting_exponential(epsilon):
-    def probabilities(x):
+def exponential(epsilon: float) -> Iterator[Finite]:
+    def chances(x):
         weights = [(Decimal(epsilon) * x.count(v) / 2).exp() for v in range(3)]
         return [w / sum(weights) for w in weights]
 
     exact = law("counting_exponential", epsilon)
     for x, y in [([0, 1, 1], [0, 1]), ([0, 0, 1, 2], [0, 1, 2]), ([], [2])]:
-        p, q = probabilities(x), probabilities(y)
-        check_finite(exact, x, y, p, q)
+        yield exact, x, y, chances(x), chances(y)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS[:-1])
-@pytest.mark.parametrize("order", [2.0, math.inf])
-def test_bernoulli_pair(epsilon, order):
-    mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, 1000, 0.8, order)
-    exact = EXACT.load("bernoulli_pair")(mechanism)
-    likely = Decimal(mechanism.chances[0])
-    power = 1 if math.isinf(order) else Decimal(order) / (Decimal(order) - 1)
-    rare = (power * likely.ln() - Decimal(epsilon)).exp()
-    p, q = [1 - likely, likely], [1 - rare, rare]
-    check_finite(exact, 0, 1, p, q)
+def coins(epsilon: float) -> Iterator[Finite]:
+    for order in (2.0, math.inf) if epsilon < 700 else ():
+        mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, 1000, 0.8, order)
+        likely = Decimal(mechanism.chances[0])
+        power = 1 if math.isinf(order) else Decimal(order) / (Decimal(order) - 1)
+        rare = (power * likely.ln() - Decimal(epsilon)).exp()
+        yield EXACT.load("bernoulli_pair")(mechanism), 0, 1, [1 - likely, likely], [1 - rare, rare]
 
 
-@pytest.mark.parametrize("rarity", EPSILONS)
-def test_rare_match(rarity):
-    exact = law("rare_match", 1.0, rarity)
+def matches(rarity: float) -> Iterator[Finite]:
     chance = Decimal(-rarity).exp()
-    check_finite(exact, 1, 0, [1 - chance, chance], [ONE, Decimal(0)])
+    yield law("rare_match", 1.0, rarity), 1, 0, [1 - chance, chance], [ONE, Decimal(0)]
 
 
-def test_noiseless_count():
-    rows = 100
-    exact = law("noiseless_count", 1.0)
-    ways = [math.comb(rows - 1, k) for k in range(rows)]
-    whole = Decimal(2) ** (rows - 1)
-    p, q = [Decimal(w) / whole for w in [*ways, 0]], [Decimal(w) / whole for w in [0, *ways]]
-    exponents = [Decimal(claim).exp() for claim in (0.0, 0.1, 0.5, 1.0)]
-    for x, y, first, second in [([rows, 0], [rows, 1], p, q), ([rows, 1], [rows, 0], q, p)]:
-        assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == math.inf
-        for claim, factor in zip((0.0, 0.1, 0.5, 1.0), exponents, strict=True):
-            delta = sum(max(a - factor * b, Decimal(0)) for a, b in zip(first, second, strict=True))
-            assert close(spectrum(exact, [claim], x, y)[0], delta)
+def rows(epsilon: float) -> Iterator[Finite]:
+    def chances(known, others):
+        of = [Decimal(known), *map(Decimal, others)]
+        odds = [Decimal(0)] * (len(of) + 1)
+        for vector in product((0, 1), repeat=len(of)):
+            drawn = zip(of, vector, strict=True)
+            odds[sum(vector)] += math.prod(r if bit else 1 - r for r, bit in drawn)
+        return odds
+
+    for others in [(0.5, 0.5), (0.1, 0.1, 0.9), ()] if epsilon == 1 else ():
+        for a, b in ((0.3, 0.8), (0.0, 1.0)):
+            sides = [a, *others], [b, *others]
+            yield law("random_rows", 1.0), *sides, chances(a, others), chances(b, others)
 
 
-@pytest.mark.parametrize("others", [(0.5, 0.5), (0.1, 0.1, 0.9), ()])
-def test_random_rows(others):
-    def chances(known):
-        rows = [Decimal(known), *map(Decimal, others)]
-        vectors = product((0, 1), repeat=len(rows))
-        odds = [(sum(v), math.prod(r if b else 1 - r for r, b in zip(rows, v))) for v in vectors]  # noqa: B905
-        return [sum(chance for ones, chance in odds if ones == k) for k in range(len(rows) + 1)]
+def ones(epsilon: float) -> Iterator[Finite]:
+    if epsilon == 1:
+        ways = [Decimal(math.comb(99, k)) / Decimal(2) ** 99 for k in range(100)]
+        sides = [100, 0], [100, 1]
+        yield law("noiseless_count", 1.0), *sides, [*ways, Decimal(0)], [Decimal(0), *ways]
 
-    exact = law("random_rows", 1.0)
-    x, y = [0.3, *others], [0.8, *others]
-    check_finite(exact, x, y, chances(0.3), chances(0.8))
-    check_finite(exact, [0.0, *others], [1.0, *others], chances(0), chances(1))
+
+def index_of_two(epsilon: float) -> Iterator[Finite]:
+    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2."""
+    for name, factor in {"noisy_max_index": 1, "report_noisy_max": 2}.items():
+
+        def behind(gap, scale=Decimal(factor / epsilon)):
+            t = Decimal(gap) / scale
+            return (1 + t / 2) * (-t).exp() / 2
+
+        p, q = behind(2), behind(1)
+        if epsilon < 700:
+            yield law(name, epsilon, queries=2), [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q]
+
+
+def above_a_threshold(epsilon: float) -> Iterator[Finite]:
+    """With scales a and b the noises differ by t with chance (a^2 e^(-t/a) - b^2 e^(-t/b)) / ..."""
+    for name in ("sparse_vector", "sparse_vector_first") if epsilon < 700 else ():
+        a, b = (Decimal(s) for s in MECHANISMS.load(name)(epsilon, 1, 1).noise_scales)
+
+        def outputs(x, a=a, b=b, first=name == "sparse_vector_first"):
+            t = 3 - Decimal(x)
+            chance = (a * a * (-t / a).exp() - b * b * (-t / b).exp()) / (2 * (a * a - b * b))
+            return [chance, 1 - chance][:: 1 if first else -1]
+
+        exact = law(name, epsilon, variant=1, queries=1, threshold=3.0)
+        yield exact, [1.0], [2.0], outputs(1), outputs(2)
+
+
+def variant_5(epsilon: float) -> Iterator[Finite]:
+    def chances(low, high):  # both above, the higher one, none: by the tails of rho
+        low, high = ((-Decimal(t) / Decimal(2 / epsilon)).exp() / 2 for t in (low, high))
+        return [1 - low, low - high, high]
+
+    if epsilon < 700:
+        exact = law("sparse_vector_bits", epsilon, variant=5, queries=2, threshold=0.0)
+        yield exact, [1.0, 3.0], [2.0, 3.0], chances(1, 3), chances(2, 3)
+
+
+FINITE: list[Callable[[float], Iterator[Finite]]] = [
+    *(response, bits, exponential, coins, matches, rows, ones),
+    *(index_of_two, above_a_threshold, variant_5),
+]
+
+
+@pytest.mark.parametrize("laws", FINITE, ids=lambda laws: laws.__name__)
+def test_laws_of_few_outputs(laws):
+    for epsilon in EPSILONS:
+        for exact, x, y, p, q in laws(epsilon):
+            check_one_way(exact, x, y, p, q)
+            if laws is not variant_5:  # the other way an output is impossible
+                check_one_way(exact, y, x, q, p)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -292,56 +324,3 @@ def test_the_largest_of_many(queries, epsilon):
         index = law("noisy_max_index", epsilon, queries=queries, noise=noise)
         assert index.privacy_loss(high, low) == pytest.approx(0, abs=1e-13 * epsilon)
         assert index.probabilities(high) == pytest.approx(1 / queries, rel=1e-12)
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS[:-1])
-def test_the_index_of_two(epsilon):
-    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2."""
-    for name in ("noisy_max_index", "report_noisy_max"):
-        exact = law(name, epsilon, queries=2)
-        scale = Decimal(1 / epsilon if name == "noisy_max_index" else 2 / epsilon)
-
-        def behind(gap, scale=scale):
-            t = Decimal(gap) / scale
-            return (1 + t / 2) * (-t).exp() / 2
-
-        p, q = behind(2), behind(1)
-        check_finite(exact, [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q])
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS[:-1])
-@pytest.mark.parametrize("name", ["sparse_vector", "sparse_vector_first"])
-def test_one_query_against_a_threshold(name, epsilon):
-    """With scales a and b the noises differ by t with chance (a^2 e^(-t/a) - b^2 e^(-t/b)) / ..."""
-    exact = law(name, epsilon, variant=1, queries=1, threshold=3.0)
-    a, b = (Decimal(s) for s in MECHANISMS.load(name)(epsilon, 1, 1).noise_scales)
-
-    def above(x):
-        t = 3 - Decimal(x)
-        return (a * a * (-t / a).exp() - b * b * (-t / b).exp()) / (2 * (a * a - b * b))
-
-    p, q = above(1), above(2)
-    outputs = (lambda r: [1 - r, r]) if name == "sparse_vector" else (lambda r: [r, 1 - r])
-    check_finite(exact, [1.0], [2.0], outputs(p), outputs(q))
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS[:-1])
-def test_variant_5_by_the_tails_of_rho(epsilon):
-    exact = law("sparse_vector_bits", epsilon, variant=5, queries=2, threshold=0.0)
-    scale = Decimal(2 / epsilon)
-
-    def beyond(t):
-        return (-Decimal(t) / scale).exp() / 2
-
-    def probabilities(x):  # both above, the higher one, none: P(rho <= 1) and so on
-        low, high = sorted(x)
-        return [1 - beyond(low), beyond(low) - beyond(high), beyond(high)]
-
-    x, y = [1.0, 3.0], [2.0, 3.0]
-    p, q = probabilities(x), probabilities(y)
-    level = max((a / b).ln() for a, b in zip(p, q, strict=True))
-    assert close(exact.privacy_loss(x, y), level)
-    for claim in (0.0, float(level) / 2):
-        factor = Decimal(claim).exp()
-        delta = sum(max(a - factor * b, Decimal(0)) for a, b in zip(p, q, strict=True))
-        assert close(spectrum(exact, [claim], x, y)[0], delta)

@@ -1,7 +1,5 @@
 """Random words and noise by the block, against naive versions and their laws."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -68,45 +66,6 @@ def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
     edges = np.sort(np.concatenate([ends[1:-1:16], -ends[1:-1:16], [-4, 4, 0, np.inf, -np.inf]]))
     counts = np.histogram(drawn, edges)[0]
     assert stats.chisquare(counts, drawn.size * np.diff(stats.norm.cdf(edges))).pvalue > 1e-3
-
-
-def naive_normal(word, spare, ends, heights):
-    """Draw as the ziggurat is written, one at a time; return it and how many words it took."""
-    used = 0
-    while True:
-        strip, x = word & 255, (word >> 11) * 2.0**-53 * ends[word & 255]
-        sign = 1 if word & 256 else -1
-        if x < ends[strip + 1]:
-            return sign * x, used
-        u, v = ((spare[used + i] >> 11) * 2.0**-53 for i in (0, 1))
-        used += 2
-        if strip == 0:
-            beyond = -math.log1p(-u) / ends[1]
-            if -2 * math.log1p(-v) > beyond**2:
-                return sign * (ends[1] + beyond), used
-        elif heights[strip] + u * (heights[strip + 1] - heights[strip]) < math.exp(-0.5 * x * x):
-            return sign * x, used
-        else:
-            word, used = spare[used], used + 1
-
-
-def test_normal_draws_are_those_of_one_at_a_time():
-    drawn = Noise(np.random.default_rng(8)).normals(20_000)
-    source = Noise(np.random.default_rng(8))
-    tables = [table.tolist() for table in strips()]
-    words = source.words(20_000).tolist()
-    ends = tables[0]
-    outside = [
-        i
-        for i, w in enumerate(words)
-        if (w >> 11) * 2.0**-53 * ends[w & 255] >= ends[(w & 255) + 1]
-    ]
-    spare, at = source.words(3 * len(outside)).tolist(), 0
-    for i, word in enumerate(words):
-        expected, used = naive_normal(word, spare[at:], *tables)
-        at += used
-        assert drawn[i] == pytest.approx(expected, rel=1e-14)
-    assert len(outside) > 100
 
 
 def test_the_largest_word_of_each_group():

@@ -12,6 +12,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.plugin import install
@@ -44,50 +45,11 @@ def folder(tmp_path, monkeypatch):
     forget()
 
 
-def test_a_study_has_tables_in_a_folder_of_its_own(tmp_path, monkeypatch):
-    """Packages in `code` need no installation; entries that are not there are the clone's."""
-    monkeypatch.chdir(tmp_path)
-    for name, function in REMEMBERED.items():
-        monkeypatch.setattr(sources, name, function)
-    text = (
-        ROOT / "src/epsilometer_audit/cli/starters/study/config/reports/study.yaml.txt"
-    ).read_text()
-    Path("config/reports").mkdir(parents=True)
-    report = Path("config/reports/own-tables.yaml")
-    report.write_text(
-        text.replace("plain.statistics", "own.counted")
-        .replace("bound]", "mpl-floor=0.001]")
-        .replace("[local-loss]", "[local-loss-floor=0.001]")
-        .replace("[randomized-response]", "[randomized-response-5]")
-    )
-    Path("code/own").mkdir(parents=True)
-    tables = Path("code/own/tables.py")
-    tables.write_text("from own.helper import counted\n")
-    with pytest.raises(ConfigError, match=r"unknown table builder 'own\.counted'"):
-        checked()
-    Path("code/own/helper.py").write_text("ONE = 1\n")
-    builder = "import pandas as pd\nfrom own.helper import ONE\n\n"
-    builder += "def counted(summary: pd.DataFrame) -> pd.DataFrame:\n    return summary * ONE\n"
-    tables.write_text(builder)
-    forget()
-    before = {path: job for path, job in jobs().items() if "/tables/" in path}
-    assert (
-        before["results/quick/tables/own-tables/bounds.csv"][0]["builder"] == "own.tables:counted"
-    )
-    Path("code/own/helper.py").write_text("ONE = 2\n")
-    sys.modules.pop("own.helper")
-    assert [before[path][1] != job[1] for path, job in jobs().items() if path in before] == [
-        True
-    ] * 2
-    sys.modules.pop("own.tables")
-    checked(ROOT / "config")  # has no such folder
-    assert "own" not in functions.roots()
-
-
 def jobs():
     """Return the spec and the code of every job, by the path of its file."""
     forget()
-    return {product.path: (product.spec(), product.code()) for product in all_products(checked())}
+    every = all_products(Study("config"))
+    return {product.path: (product.spec(), product.code()) for product in every}
 
 
 def test_the_documentation_has_these_files_word_for_word():
@@ -136,37 +98,31 @@ def test_a_study_of_it_is_sound(folder):
         checked()
 
 
-def test_results_know_its_version(folder):
+def test_an_edit_of_it_reruns_what_uses_it(folder):
     before = jobs()
-    install(folder / "installed", "1.1")
+    for file, old, new, stale in (
+        ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
+        ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
+        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
+        ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
+        ("survey.py", "The mechanism, and", "Another docstring and", set()),
+    ):
+        path = folder / "installed/epsilometer_survey" / file
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        after = jobs()
+        path.write_text(text)
+        changed = {path for path in before if before[path] != after[path]}
+        kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
+        assert stale <= kinds <= stale | {"html"}
+    install(folder / "installed", "1.1")  # results know its version
     after = jobs()
     assert before.keys() == after.keys()
     ours = [path for path in before if "survey" in path or "=2/neighbours/" in path]
     assert not [path for path in ours if before[path][0] == after[path][0]]
     sample = next(spec for path, (spec, _) in after.items() if "/samples/survey/" in path)
     assert sample["registered"].endswith(" [epsilometer-survey 1.1]")
-
-
-@pytest.mark.parametrize(
-    ("file", "old", "new", "stale"),
-    [
-        ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
-        ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
-        ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
-        ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
-        ("survey.py", "The mechanism, and", "Another docstring and", set()),
-    ],
-)
-def test_an_edit_of_it_reruns_what_uses_it(folder, file, old, new, stale):
-    before = jobs()
-    path = folder / "installed/epsilometer_survey" / file
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    after = jobs()
-    changed = {path for path in before if before[path] != after[path]}
-    kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
-    assert stale <= kinds <= stale | {"html"}
 
 
 @pytest.mark.parametrize(("group", "name"), [("mechanisms", "laplace"), ("reports", "lu2022")])

@@ -4,11 +4,9 @@ Nothing is drawn and nothing is run.
 """
 
 import json
-import re
 from collections.abc import Iterator
 
 import pytest
-from snakemake.io import regex_from_filepattern
 
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
@@ -18,20 +16,10 @@ from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reductions import Confirmation, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
-from tests.products import (
-    all_products,
-    read_by,
-)
+from tests.products import all_products, pattern, read_by
 from tests.unit.loading import EVERY_STAGE
 
-SCALES = ("smoke", "quick", "paper")
-
-
-def pattern(path: str) -> re.Pattern[str]:
-    """Return the pattern that Snakemake makes of a path, with the Snakefile's constraints."""
-    for name, constraint in paths.ONE_NAME.items():
-        path = path.replace(f"{{{name}}}", f"{{{name},{constraint}}}", 1)
-    return re.compile(regex_from_filepattern(path))
+SCALES = ("quick", "paper")  # whole runs check the smallest one
 
 
 PATTERNS = {  # of the files of each rule
@@ -60,11 +48,6 @@ def some(real: Study, walk: list[Product]) -> Iterator[Product]:
         yield from products[min(SCALES.index(real.scale), len(products) - 1) :: 40]
 
 
-def job(product: Product) -> tuple[str, str]:
-    """Return a key that is different for each job."""
-    return product.rule, product.path
-
-
 def test_rules_and_stages_have_one_name():
     assert sorted(kind.rule for kind in PRODUCT_KINDS) == EVERY_STAGE
 
@@ -84,25 +67,18 @@ def test_a_path_gives_its_product_back(real, walk):
 
 def test_a_path_is_of_one_rule(walk):
     for path in {path for product in walk for path in (product.path, product.file)}:
-        rules = [
-            rule for rule, patterns in PATTERNS.items() if any(p.match(path) for p in patterns)
-        ]
-        assert len(rules) <= 1, f"{path} may be of {rules}"
-    for product in walk:
-        assert any(p.match(product.path) for p in PATTERNS[product.rule])
+        fits = [rule for rule, every in PATTERNS.items() if any(p.match(path) for p in every)]
+        assert len(fits) <= 1, f"{path} may be of {fits}"
 
 
-def test_every_job_is_in_the_walk_once_and_has_paths_of_its_own(walk):
+def test_every_job_is_in_the_walk_once_and_its_inputs_before_it(walk):
     outputs = [product.path for product in walk]
-    assert len(set(outputs)) == len(outputs)
     assert len({*map(paths.log, outputs), *outputs}) == 2 * len(outputs)
-
-
-def test_inputs_of_a_job_are_made_before_it(walk):
     before: set[tuple[str, str]] = set()
     for product in walk:
-        assert {job(need) for need in read_by(product)} <= before, product.path
-        before.add(job(product))
+        assert any(p.match(product.path) for p in PATTERNS[product.rule])
+        assert {(need.rule, need.path) for need in read_by(product)} <= before, product.path
+        before.add((product.rule, product.path))
 
 
 def test_every_experiment_is_in_a_table(real):
@@ -137,19 +113,15 @@ def test_specs_are_plain_and_differ(walk):
         assert specs.setdefault((product.rule, spec, fresh), product.path) == product.path
 
 
-def test_batches_are_no_larger_than_configured(real, walk):
+def test_batches_are_all_runs_once_and_no_larger_than_configured(real, walk):
     """Unless a single run is."""
-    for product in walk:
-        if isinstance(product, Samples | Confirmation) and len(product.batch) > 1:
-            size = real.numbers(product.mechanism, product.epsilon)[1]
-            sides = product.sides if isinstance(product, Samples) else 2
-            held = size * sides * product.samples_held() * len(product.batch)
-            assert held <= real.main.batch_bytes, product.path
-
-
-def test_batches_are_all_runs_once(real, walk):
     for product in walk:
         if isinstance(product, Estimates):
             batches = [need.batch for need in product.needs()["reductions"]]
             runs = [run for b in batches for run in range(b.first, b.last + 1)]
             assert runs == list(range(product.runs))
+        if isinstance(product, Samples | Confirmation) and len(product.batch) > 1:
+            size = real.numbers(product.mechanism, product.epsilon)[1]
+            sides = product.sides if isinstance(product, Samples) else 2
+            held = size * sides * product.samples_held() * len(product.batch)
+            assert held <= real.main.batch_bytes, product.path

@@ -1,11 +1,17 @@
-"""Names are looked up where they are defined, and no name reaches foreign code."""
+"""Names, words of seeds, and exact intervals: what all else rests on."""
 
+import numpy as np
 import pytest
+from scipy import stats
 
+from epsilometer import seeds
 from epsilometer.errors import UnknownNameError
+from epsilometer.proportions import clopper_pearson
 from epsilometer.registry import Registry, load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from tests.unit.loading import printed
+
+# --- names are looked up where they are defined ---------------------------------------------------
 
 
 def test_functions_are_found_in_the_reports_own_module_or_in_anothers():
@@ -24,25 +30,19 @@ def test_public_functions_are_known_in_the_order_of_the_module():
     assert not [name for name in known if name.startswith("_")]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_no_other_name_is_found():
+    for name in (
         *("", ".", "serches", "_laplace", "pd", "pd.DataFrame", "ExactTruncatedLaplace", "__doc__"),
         *("gorla2022", "gorla2022.", "gorla2022.serches", "gorla2022._laplace"),
         *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.registry.load"),
         *("..storage.read_table", "../storage.read_table", "../tables/gorla2022.searches"),
         *("__init__.searches", "gorla2022:searches", "gorla2022.searches ", "a/b.searches"),
-    ],
-)
-def test_no_other_name_is_found(name):
-    with pytest.raises(UnknownNameError, match="unknown table builder") as caught:
-        BUILDERS.target("gorla2022", name)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("report", ["../tables/gorla2022", "..", "", "a.b", "/etc"])
-def test_a_report_of_any_name_has_no_module_outside(report):
-    assert BUILDERS.known(report) == []
+    ):
+        with pytest.raises(UnknownNameError, match="unknown table builder") as caught:
+            BUILDERS.target("gorla2022", name)
+        assert "\n" not in str(caught.value)
+    for report in ("../tables/gorla2022", "..", "", "a.b", "/etc"):
+        assert BUILDERS.known(report) == []
 
 
 def test_names_are_known_without_an_import():
@@ -66,3 +66,49 @@ def test_a_registry_loads_only_the_requested_module():
         registry.load("pth")
     with pytest.raises(AttributeError):
         registry.load("gone")
+
+
+# --- a draw depends on seed and words only --------------------------------------------------------
+
+
+def first(*identity):
+    return seeds.generator(*identity).integers(0, 2**63)
+
+
+def test_same_words_same_stream():
+    assert first(1, "laplace", "epsilon=1", 0) == first(1, "laplace", "epsilon=1", 0)
+
+
+def test_every_word_counts():
+    words = [
+        (1, "laplace", "a", 0),
+        (2, "laplace", "a", 0),
+        (1, "gauss", "a", 0),
+        (1, "laplace", "b", 0),
+        (1, "laplace", "a", 1),
+        (1, "laplace", "a", "0"),
+        (1, "laplacea", "", 0),
+    ]
+    assert len({first(*identity) for identity in words}) == len(words)
+
+
+def test_the_streams_are_pinned():
+    """A change here would silently change every published table."""
+    assert first(2022, "truncated-laplace", "epsilon=1.0", "ends", "side=0") == PINNED
+
+
+PINNED = 3784608934704608672
+
+
+# --- intervals of counted probabilities -----------------------------------------------------------
+
+
+def test_clopper_pearson_is_exact():
+    k = np.arange(11)
+    low, high = clopper_pearson(k, np.full(11, 10))
+    for i in k:
+        exact = stats.binomtest(int(i), 10).proportion_ci(method="exact")
+        assert (low[i], high[i]) == pytest.approx((exact.low, exact.high))
+    for p in (0.03, 0.3, 0.8):
+        covered = (low <= p) & (p <= high)
+        assert stats.binom.pmf(k, 10, p)[covered].sum() >= 0.95

@@ -1,4 +1,4 @@
-"""The page of a report: its figures, its tables and its links."""
+"""The page of a report, and tables in the layout of a paper, as LaTeX and on a page."""
 
 import re
 import struct
@@ -9,11 +9,17 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from epsilometer.errors import DataError
+from epsilometer.errors import ArgumentError, ConfigError, DataError
+from epsilometer.models import parse
+from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import write_table
 from epsilometer_workflow.products import reports
+from epsilometer_workflow.reports import layouts
 from epsilometer_workflow.stages import page as stage
+from epsilometer_workflow.stages import typeset
+
+# --- the page -------------------------------------------------------------------------------------
 
 TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
 COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
@@ -72,13 +78,8 @@ def results(tmp_path, monkeypatch) -> Path:
 def spec_of():
     artifacts = [
         {
-            "id": name,
-            "identity": COMMON | {"made_of": name},
-            "caption": f"About {name} & more.",
-            "figure": name == "fig1",
-            "layout": None,
-            "rows_shown": 40,
-            "made": BUILD,
+            **{"id": name, "identity": COMMON | {"made_of": name}, "figure": name == "fig1"},
+            **{"caption": f"About {name} & more.", "layout": None, "rows_shown": 40, "made": BUILD},
             "command": f"snakemake --cores 2 --forceall results/smoke/p1/{name}",
         }
         for name in ("fig1", "other")
@@ -126,10 +127,6 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     assert text.count("&lt;i&gt;laplace") == 40
     assert "<i>laplace" not in text
     assert "snakemake --cores 2 --forceall results/smoke/p1/fig1" in text
-
-
-def test_what_is_alike_in_all_rows_is_said_once(results):
-    page, text = page_of(results, spec_of())
     assert "In all rows: epsilon 0.1235, note none." in page.text
     assert "epsilon" not in re.findall(r"<th[^>]*>([^<]*)", text)
     assert page.text.count("In all rows") == 1  # two rows are no reason to
@@ -153,14 +150,11 @@ def test_a_missing_table_or_figure_is_named_first(results):
     assert "100 rows, of which" in text
 
 
-def test_a_table_of_another_study_is_refused(results):
+def test_a_table_of_another_study_or_a_damaged_figure_is_refused(results):
     spec = spec_of()
     spec["artifacts"][0]["identity"] |= {"seed": 1}
     with pytest.raises(DataError, match="is stale: seed is 2022, not 1"):
         page_of(results, spec)
-
-
-def test_a_damaged_figure_is_refused(results):
     (results / "figures/p1/fig1.png").write_bytes(b"")
     with pytest.raises(DataError, match="is not a PNG; delete it and run again"):
         page_of(results, spec_of())
@@ -180,3 +174,104 @@ def test_it_needs_every_table_and_figure_and_shows_the_command_of_each(config_fo
     search = next(grid for grid in grids if grid["experiment"] == "search")
     assert (search["epsilon"], search["n"], search["runs"]) == (["0.5", "2"], ["1..64"], ["2"])
     assert search["estimates"] == 4
+
+
+# --- layouts --------------------------------------------------------------------------------------
+
+SIZES = pd.DataFrame(
+    {
+        "epsilon": [0.5, 0.5, 2.0, 2.0],
+        "gamma": [1.0, 0.1, 1.0, 0.1],
+        "n": [9588, 8_712_345, None, None],
+        "by": ["a_b", "c&d", "a_b", "<i>"],
+    }
+)
+CELLS = {"cells": {"n": [r"$n_{\mathrm{TH}}$", "count", "Und."]}}
+
+
+def laid(**entries) -> dict:
+    return parse(config.Layout, CELLS | entries, "here").model_dump()
+
+
+def lines(table, layout) -> list[str]:
+    """Return the lines between the rules, without spaces and the ends of lines."""
+    text = layouts.latex(table, layout)
+    assert text.count("rule") == 3
+    body = re.search(r"toprule\n(.*)\\bottomrule", text, re.DOTALL)[1]
+    return [line.replace(" ", "").rstrip("\\") for line in body.splitlines() if "rule" not in line]
+
+
+def test_values_head_groups_of_columns_and_rows():
+    layout = laid(rows={"gamma": [r"$\gamma$"]}, across={"epsilon": [r"$\varepsilon$"]})
+    assert lines(SIZES, layout) == [
+        r"$\gamma$&$\varepsilon$=0.5&$\varepsilon$=2",
+        r"&$n_{\mathrm{TH}}$&$n_{\mathrm{TH}}$",
+        "1&9588&Und.",
+        "0.1&8.7e6&Und.",
+    ]
+    page = layouts.hypertext(SIZES, layout)
+    assert "<th>ε = 0.5</th>" in page.replace(' halign="left"', "")
+    assert "<th>γ</th>" in page
+    assert "<th>n<sub>TH</sub></th>" in page
+
+
+def test_blocks_stand_side_by_side_and_texts_have_names():
+    layout = laid(cells={"by": ["by"], "gamma": ["g", ".2f"]}, blocks=2)
+    head, *rows = lines(SIZES, layout)
+    assert head == "by&g&by&g"
+    assert rows == [r"a\_b&1.00&a\_b&1.00", r"c\&d&0.10&<i>&0.10"]
+    assert "&lt;i&gt;" in layouts.hypertext(SIZES, layout)
+    assert "c&amp;d" in layouts.hypertext(SIZES, layout)
+    groups = laid(rows={"gamma": ["a < b^2"]}, across={"by": [""]}, leave_out={"epsilon": [0.5]})
+    assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
+    assert "a &lt; b<sup>2</sup>" in layouts.hypertext(SIZES, groups)
+    layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
+    assert [line.partition("&")[0] for line in lines(SIZES, layout)[1:]] == [
+        *("first", "x", "last", "last")
+    ]
+
+
+def test_rows_are_left_out():
+    layout = laid(cells={"gamma": ["g"]}, leave_out={"epsilon": [0.5], "by": ["<i>"]})
+    assert lines(SIZES, layout) == ["g", "1"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"cells": {"gama": ["g"]}}, "layout has no column 'gama'; did you mean 'gamma'"),
+        ({"leave_out": {"b": [1]}}, "layout has no column 'b'"),
+        ({"across": {"by": [""]}, "rows": {"gamma": ["g"]}}, "two cells for one row of a_b"),
+        # before there is a table
+        ({"cells": {"n": ["n", "2g2"]}}, "here: cells.n: "),
+        ({"rows": {"n": []}}, "here: rows.n: "),
+        ({"cells": {}}, "here: cells: "),
+        ({"blocks": 0}, "here: blocks: "),
+    ],
+)
+def test_a_wrong_layout_is_refused(entries, message):
+    kind = ConfigError if message.startswith("here") else ArgumentError
+    with pytest.raises(kind, match=re.escape(message).replace("_", r"\\?_")):
+        layouts.latex(SIZES, laid(**entries))
+
+
+def job(table, output, identity, layout) -> SimpleNamespace:
+    params = SimpleNamespace(spec={"identity": identity, "layout": layout})
+    files = {"input": SimpleNamespace(table=table), "output": [str(output)]}
+    return SimpleNamespace(params=params, **files)
+
+
+def test_the_job_writes_the_same_bytes_or_nothing(tmp_path):
+    identity = {"report": "p", "artifact": "t", "scale": "smoke", "seed": 1, "version": "0"}
+    table = str(tmp_path / "t.parquet")
+    write_table(SIZES, table, "table", identity)
+    files = [tmp_path / name for name in ("a.tex", "b.tex")]
+    for file in files:
+        typeset.main(job(table, file, identity, laid()), print)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert (
+        files[0].read_text().startswith("% p/t, scale smoke, seed 1; needs booktabs\n\\begin{tab")
+    )
+    with pytest.raises(ArgumentError, match="layout has no column 'm'"):
+        typeset.main(job(table, tmp_path / "c.tex", identity, laid(cells={"m": ["m"]})), print)
+    assert not (tmp_path / "c.tex").exists()

@@ -1,10 +1,11 @@
 """Whatever a user writes, nothing of it is run, and nothing is written where it does not belong."""
 
-import ast
 import json
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -73,32 +74,31 @@ NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # names that becom
 }
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_no_command_and_no_way_out(tmp_path, config_folder, name, hostile):
+def test_a_name_is_no_command_and_no_way_out(tmp_path, config_folder, name):
+    """Each with four of the texts, other ones for the next."""
     file, edit = NAMES[name]
-    data = deepcopy(loaded(file))
-    edit(data, HOSTILE[hostile])
-    (config_folder / file).write_text(json.dumps(data))  # which is YAML
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ConfigError) as refused:
-        checked("config")
-    assert sorted(tmp_path.rglob("*")) == before
-    assert all(line.startswith("config/") for line in str(refused.value).splitlines())
+    first = 4 * list(NAMES).index(name)
+    for text in islice(cycle(HOSTILE.values()), first, first + 4):
+        data = deepcopy(loaded(file))
+        edit(data, text)
+        (config_folder / file).write_text(json.dumps(data))  # which is YAML
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(ConfigError) as refused:
+            checked("config")
+        assert sorted(tmp_path.rglob("*")) == before
+        assert all(line.startswith("config/") for line in str(refused.value).splitlines())
 
 
-FILES = [name for name, text in HOSTILE.items() if not {"/", "\0"} & set(text)]
-
-
-@pytest.mark.parametrize("hostile", FILES)
-def test_the_name_of_a_report_is_no_command(config_folder, hostile):
+def test_the_name_of_a_report_is_no_command(config_folder):
     others = config_folder / "reports/others.yaml"  # whose builders are found from anywhere
-    others.rename(others.with_stem(HOSTILE[hostile]))
-    (config_folder / "config.yaml").write_text(
-        (config_folder / "config.yaml").read_text().replace("[gorla2022, others]", "[gorla2022]")
-    )
-    with pytest.raises(ConfigError):
-        checked("config")
+    main = config_folder / "config.yaml"
+    main.write_text(main.read_text().replace("[gorla2022, others]", "[gorla2022]"))
+    for text in HOSTILE.values():
+        if not {"/", "\0"} & set(text):
+            others = others.rename(others.with_stem(text))
+            with pytest.raises(ConfigError):
+                checked("config")
 
 
 @pytest.mark.parametrize("file", sorted(str(p.relative_to(CONFIG)) for p in CONFIG.rglob("*.yaml")))
@@ -143,31 +143,9 @@ def test_a_page_escapes_what_it_shows(tmp_path):
     assert "&lt;script&gt;" in file.read_text()
 
 
-FORBIDDEN = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
-CALLS = {"eval", "exec", "system", "popen", "unsafe_load", "full_load", "load_all"}
-
-
-def test_no_pickle_no_shell_no_eval():
-    """In no line of the library, its scripts or rules; arguments go to programs as lists."""
-    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("workflow/**/*.py")]
-    assert files
-    for file in files:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                module = getattr(node, "module", None) or ""
-                names = {module.split(".")[0], *(alias.name.split(".")[0] for alias in node.names)}
-                if file.name != "compiled.py":  # machine code, beside .pyc files
-                    assert not names & FORBIDDEN, file
-            if isinstance(node, ast.Call):
-                called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-                assert called not in CALLS, f"{file}:{node.lineno}"
-                options = {key.arg for key in node.keywords if ast.unparse(key.value) != "False"}
-                assert not {"shell", "allow_pickle"} & options, f"{file}:{node.lineno}"
-    for file in [
-        ROOT / "Snakefile",
-        *ROOT.glob("workflow/Snakefile"),
-        *ROOT.glob("workflow/rules/*.smk"),
-        *ROOT.glob("studies/*/*.smk"),
-    ]:
-        assert "shell:" not in file.read_text()
-        assert "run:" not in file.read_text()
+def test_no_shell_in_rules_and_no_pickle_in_arrays():
+    """What else could run is found by Ruff: pickle, eval, exec, os.system."""
+    files = [path for path in ROOT.glob("src/**/*.py") if "allow_pickle=T" in path.read_text()]
+    assert not files
+    for file in [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *ROOT.glob("*/**/*.smk")]:
+        assert not re.search(r"\b(shell|run):", file.read_text()), file

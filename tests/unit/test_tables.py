@@ -1,5 +1,6 @@
-"""Builders of tables, on summaries made by hand."""
+"""Tables: summaries beside exact values, builders and how they are called, the paper's numbers."""
 
+import json
 import math
 from itertools import chain
 
@@ -8,15 +9,214 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, ConfigError, DataError
 from epsilometer.estimators import planner
+from epsilometer.exact import EXACT
 from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.reports.askin2022 import tables as askin2022
-from epsilometer_workflow.reports.gorla2022 import tables
+from epsilometer_workflow.reports.gorla2022 import tables as gorla2022
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import tables as lu2022
+from epsilometer_workflow.reports.plain import figures
+from epsilometer_workflow.reports.plain import tables as plain
+from epsilometer_workflow.stages import tabulate
+from epsilometer_workflow.stages.summarise import summarise, with_truth
+from epsilometer_workflow.stages.tabulate import build, check, join_paper
+
+# --- summaries ------------------------------------------------------------------------------------
+
+
+def estimates(values, reverse=None):
+    about = {"mechanism": "tl", "epsilon": 1.0, "inputs": "ends", "lambda": "inf", "estimator": "h"}
+    about |= {"cells": 4, "claimed_lipschitz": np.nan, "n": 100, "fresh": 0, "claim": np.nan}
+    runs = {"run": range(len(values)), "estimate": values, "failed": np.isnan(values)}
+    runs["estimate_reverse"] = values if reverse is None else reverse
+    return pd.DataFrame(runs).assign(**about, side_x=0, side_x_prime=1)
+
+
+def with_inputs(*values):
+    return estimates(*values).assign(parameters="{}", x="0.0", x_prime="1.0", pair="", level=1.0)
+
+
+def member_of(name, **inputs):
+    """Return an experiment's estimates at epsilon = 2, of an estimator with two directions."""
+    identity = {"mechanism_registered": MECHANISMS[name], "mechanism_parameters": {}}
+    identity |= {"parameters": {"tau": 1e-5}, "epsilon": 2.0, "lambda": "inf", "inputs": inputs}
+    return {"law": EXACT[name], "identity": identity, "symmetric": False, "guarantee": "none"}
+
+
+def test_summary_by_hand():
+    frame = with_inputs([1.2, 0.9, np.nan, 1.6], [1.0, 1.0, np.nan, 1.0])
+    (row,) = summarise(frame.assign(truth=1.0, truth_reverse=1.1), gamma=0.5).to_dict("records")
+    assert row["runs"] == 4
+    assert row["failures"] == 1
+    assert row["mean"] == pytest.approx(3.7 / 3)
+    assert row["bias"] == pytest.approx(3.7 / 3 - 1)
+    assert row["mse"] == pytest.approx((0.04 + 0.01 + 0.36) / 3)
+    assert row["share_within"] == 0.5  # the failure and the 1.6 miss
+    assert row["mean_reverse"] == 1.0
+    low, high = stats.binomtest(2, 4).proportion_ci(method="exact")
+    assert (row["share_low"], row["share_high"]) == pytest.approx((low, high))
+
+
+def test_truth_comes_from_the_exact_law_of_each_direction():
+    member = member_of("truncated_laplace", values=[0.0, 0.5], pairing="all", names=None)
+    joined = with_truth(estimates([1.0]), member)
+    assert joined["truth"].item() != joined["truth_reverse"].item()
+    assert joined["truth"].item() == pytest.approx(
+        1.0 + np.log(2 * (1 - np.exp(-1)) / (1 - np.exp(-2)))
+    )
+    assert joined["x_prime"].item() == "0.5"
+    assert joined["parameters"].item() == "{}"
+    renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
+    law = EXACT.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
+    assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)
+    both = with_truth(estimates([1.0]), member | {"symmetric": True})
+    larger = max(joined["truth"].item(), joined["truth_reverse"].item())
+    assert both["truth"].item() == both["truth_reverse"].item() == larger
+    assert both["level"].item() == joined["level"].item() == larger
+    unknown = with_truth(estimates([1.0]), member | {"law": None})
+    assert np.isnan(unknown["truth"].item())
+
+
+def test_the_level_is_that_of_all_pairs_whichever_was_selected():
+    """The data-centric level of 0 among the neighbours 1/2 and 1, where 1/2 was selected."""
+    inputs = {"values": [0.0, 0.5, 0.0, 1.0], "pairing": "consecutive", "names": ["near", "far"]}
+    member = member_of("laplace", **inputs) | {"symmetric": True}
+    joined = with_truth(estimates([0.9]), member)
+    assert joined["pair"].item() == "near"
+    assert joined["truth"].item() == pytest.approx(1.0)
+    assert joined["level"].item() == pytest.approx(2.0)
+
+
+# --- how builders are called ----------------------------------------------------------------------
+
+
+def single(summary: pd.DataFrame, *, k: int = 1):
+    if k < 0:
+        raise ArgumentError("k", "must not be negative")
+    return summary
+
+
+def several(summaries: list[pd.DataFrame]):
+    return pd.concat(summaries)
+
+
+def odd(anything: pd.DataFrame): ...
+
+
+def untyped(summary): ...
+
+
+def none(*, k: int):
+    return pd.DataFrame({"epsilon": [0.2], "kind": ["a"], "n": [k]})
+
+
+def drawn(samples: list[pd.DataFrame]): ...
+
+
+def test_builders_are_called_by_their_signature():
+    frame = pd.DataFrame({"a": [1]})
+    assert build(single, [frame], {"k": 2}, "f", "key") is frame
+    assert len(build(several, [frame, frame], {}, "f", "key")) == 2
+    assert build(none, [], {"k": 3}, "f", "key")["n"].tolist() == [3]
+    with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
+        build(single, [frame], {"k": -1}, "f", "key")
+
+
+@pytest.mark.parametrize(
+    ("builder", "data", "options", "message"),
+    [
+        (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
+        (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
+        (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
+        (none, [], {}, "key.table.options.k: is missing"),
+        (untyped, ["a"], {}, "key.table.builder: untyped gives its parameter 'summary' no type"),
+    ],
+)
+def test_builders_are_checked_before_the_dag(builder, data, options, message):
+    with pytest.raises(ConfigError, match=message):
+        check(builder, data, options, "f", "key")
+
+
+PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows": [[0.2, "a", 5]]}
+
+
+def test_the_papers_numbers_join_on_rounded_keys():
+    ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
+    joined = join_paper(ours, PAPER, "f", "here")
+    assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
+    assert joined["paper_n"].tolist()[0] == 5
+    assert np.isnan(joined["paper_n"].tolist()[1])
+    pd.testing.assert_frame_equal(join_paper(ours, None, "f", "here"), ours)
+
+
+def test_a_printed_row_without_a_match_is_an_error():
+    ours = pd.DataFrame({"epsilon": [0.3], "kind": ["a"]})
+    with pytest.raises(
+        ConfigError, match=r"f: here.paper.rows: no row of the table has epsilon=0.2"
+    ):
+        join_paper(ours, PAPER, "f", "here")
+    with pytest.raises(ConfigError, match=r"f: here.paper.keys: the table has no column 'kind'"):
+        join_paper(ours.drop(columns="kind"), PAPER, "f", "here")
+
+
+def spec_of(builder, data, **more):
+    """Return the spec of a job of a builder of this module."""
+    spec = {"builder": f"{__name__}:{builder}", "options": {}, "paper": None, "caption": "é"}
+    identity = {"report": "r", "artifact": "fig1", "made_of": "0"}
+    return {"identity": identity, "data": data} | spec | more
+
+
+@pytest.fixture
+def outputs(tmp_path):
+    return tuple(str(tmp_path / name) for name in ("fig1.csv", "fig1.parquet", "curve.parquet"))
+
+
+def test_a_table_is_the_same_as_csv_and_parquet_with_the_papers_numbers(outputs):
+    spec = spec_of("none", [], options={"k": 4}, paper=PAPER)
+    tabulate.run([], *outputs, spec)
+    parquet = read_table(outputs[1], "table", spec["identity"] | {"caption": "é"})
+    assert parquet.to_dict("records") == [{"epsilon": 0.2, "kind": "a", "n": 4, "paper_n": 5}]
+    pd.testing.assert_frame_equal(pd.read_csv(outputs[0]), parquet, check_dtype=False)
+
+
+def test_files_of_each_experiment_are_read_in_order(tmp_path, outputs):
+    """Two experiments, the second of two files: each file must be of its place's experiment."""
+    identities = [{"seed": i} for i in range(3)]
+    files = [str(tmp_path / f"{i}.parquet") for i in range(3)]
+    for i, (file, identity) in enumerate(zip(files, identities, strict=True)):
+        write_table(pd.DataFrame({"a": [i]}), file, "summary", identity)
+    parts = [identities[:1], identities[1:]]
+    read = tabulate.read(files, parts, several)
+    assert [frame["a"].tolist() for frame in read] == [[0], [1, 2]]
+    tabulate.run(files, *outputs, spec_of("several", parts))
+    assert pd.read_csv(outputs[0])["a"].tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match="is stale: seed is 2, not 0"):
+        tabulate.read(files[::-1], parts, several)
+
+
+def test_draws_are_a_row_each(tmp_path):
+    identity = {"mechanism": "m", "registered": "module:M", "parameters": {"b": 1, "a": 2}}
+    identity |= {"epsilon": 0.5, "inputs": {"id": "ends", "values": [0, [1, 2]]}}
+    identity |= {"sides": 2, "runs": [3, 4], "n": 2}
+    file = tmp_path / "s.parquet"
+    with SampleWriter(file, "scalar", None, identity) as writer:
+        for first in range(0, 8, 2):
+            writer.write(np.array([first, first + 1.0]))
+    (frame,) = tabulate.read([str(file)], [[identity]], drawn)
+    assert frame["output"].tolist() == list(range(8))
+    assert frame["run"].tolist() == [3] * 4 + [4] * 4
+    assert frame["side"].tolist() == [0, 0, 1, 1] * 2
+    assert frame["x"].map(json.loads).tolist()[1:3] == [0, [1, 2]]
+    same = {"mechanism": "m", "parameters": '{"a": 2, "b": 1}', "epsilon": 0.5}
+    assert all((frame[key] == value).all() for key, value in same.items())
+
+
+# --- builders of the papers, on summaries made by hand --------------------------------------------
 
 
 def frame_of(base, columns):
@@ -29,30 +229,11 @@ def frame_of(base, columns):
 def summary(**columns):
     """Return a summary."""
     base = {
-        "mechanism": "m",
-        "parameters": "{}",
-        "epsilon": 1.0,
-        "inputs": "ends",
-        "lambda": "inf",
-        "estimator": "h",
-        "cells": 46,
-        "claimed_lipschitz": 1.5819767068693265,
-        "n": 100,
-        "side_x": 0,
-        "side_x_prime": 1,
-        "x": "0.0",
-        "x_prime": "1.0",
-        "gamma": 1.0,
-        "truth": 1.0,
-        "truth_reverse": 1.0,
-        "runs": 1,
-        "failures": 0,
-        "mean": 1.0,
-        "sd": 0.1,
-        "mean_reverse": 1.0,
-        "share_within": 1.0,
-        "share_low": 0.9,
-        "share_high": 1.0,
+        **{"mechanism": "m", "parameters": "{}", "epsilon": 1.0, "inputs": "ends", "lambda": "inf"},
+        **{"estimator": "h", "cells": 46, "claimed_lipschitz": 1.5819767068693265, "n": 100},
+        **{"side_x": 0, "side_x_prime": 1, "x": "0.0", "x_prime": "1.0", "gamma": 1.0},
+        **{"truth": 1.0, "truth_reverse": 1.0, "runs": 1, "failures": 0, "mean": 1.0, "sd": 0.1},
+        **{"mean_reverse": 1.0, "share_within": 1.0, "share_low": 0.9, "share_high": 1.0},
     }
     return frame_of(base, columns)
 
@@ -73,7 +254,7 @@ ALL = {"pairs": [[0.0, 0.5], [1.0, 0.0]], "gamma": 0.5, "delta": 0.8}
 
 
 def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
-    table = tables.all_pairs(pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1]), **ALL)
+    table = gorla2022.all_pairs(pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1]), **ALL)
     assert table["pair"].tolist() == ["maximum", "0.00 0.50", "1.00 0.00"]
     assert table["estimate"].tolist() == [1.1, 0.7, 1.1]
     assert table["truth"].tolist() == [1.0, 0.6, 1.0]
@@ -85,16 +266,16 @@ def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
 
 def test_all_pairs_ignores_failures_and_may_find_none():
     nan = math.nan
-    table = tables.all_pairs(pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
+    table = gorla2022.all_pairs(pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
     assert table["estimate"].tolist()[0] == 0.2
     assert table["x"].tolist()[0] == 0.5
-    none = tables.all_pairs(pairs_of_three([nan] * 3, [nan] * 3), **ALL)
+    none = gorla2022.all_pairs(pairs_of_three([nan] * 3, [nan] * 3), **ALL)
     assert none["estimate"].isna().all()
     assert none["n"].tolist() == [100] * 3
     with pytest.raises(ArgumentError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
-        tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3), **(ALL | {"pairs": [[0.0, 0.3]]}))
+        gorla2022.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3), **(ALL | {"pairs": [[0.0, 0.3]]}))
     with pytest.raises(ArgumentError, match="must hold one run"):
-        tables.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
+        gorla2022.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
 
 
 def calls(**columns):
@@ -114,7 +295,7 @@ def calls(**columns):
 
 def over_inputs(*runs, gammas=None, settings=None):
     options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
-    return tables.over_inputs(list(runs), delta=0.8, **options)
+    return gorla2022.over_inputs(list(runs), delta=0.8, **options)
 
 
 def test_over_inputs_counts_runs_whose_largest_answer_is_near():
@@ -161,7 +342,7 @@ def test_algorithms_2_and_4_run_on_the_theorems_inputs_and_cells():
 def test_sample_sizes_by_hand():
     searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9], runs=[20] * 3)
     rough = searched.assign(epsilon=2.0, claimed_lipschitz=4.6, share_within=0.5)
-    table = tables.sample_sizes([searched, rough], delta=0.8)
+    table = gorla2022.sample_sizes([searched, rough], delta=0.8)
     assert table["epsilon"].tolist() == [1.0, 2.0]
     assert table["scale"].tolist() == [1.0, 0.5]
     assert table["n_th"].tolist() == [239943, pd.NA]
@@ -170,12 +351,12 @@ def test_sample_sizes_by_hand():
     assert table["m"].tolist() == [46, 46]
     assert table["searched_to"].tolist() == [4, 4]
     assert table["share_at_last"].tolist() == [0.9, 0.5]
-    strict = tables.sample_sizes([searched], delta=0.88)
+    strict = gorla2022.sample_sizes([searched], delta=0.88)
     assert strict["n_pr"].tolist() == [4]
 
 
 def test_cell_means_are_means_of_the_density():
-    table = tables.cell_means(epsilon=1.0, cells=4, gamma=0.5, points=4001)
+    table = gorla2022.cell_means(epsilon=1.0, cells=4, gamma=0.5, points=4001)
     by_cell = table.groupby("cell")[["density", "cell_mean"]].mean()
     assert by_cell["density"].tolist() == pytest.approx(by_cell["cell_mean"].tolist(), rel=1e-3)
     assert table["log_ratio"].max() == pytest.approx(1.0)
@@ -183,7 +364,7 @@ def test_cell_means_are_means_of_the_density():
 
 
 def test_bernoulli_pair_is_the_pair():
-    table = tables.bernoulli_pair(gamma=1.0, delta=0.8, budget=1000, order=2.0)
+    table = gorla2022.bernoulli_pair(gamma=1.0, delta=0.8, budget=1000, order=2.0)
     for _, coin in table.groupby(["order", "x"]):
         assert coin["probability"].sum() == pytest.approx(1)
     pure = table[np.isinf(table["order"])]
@@ -194,7 +375,7 @@ def test_bernoulli_pair_is_the_pair():
 
 
 def test_safety_check_counts_the_passes():
-    table = tables.safety_check(
+    table = gorla2022.safety_check(
         summary(mean=[0.9, 0.0], runs=[10, 10], claimed_lipschitz=[1.5, 3.0]),
         claimed=1.0,
         probability=0.9,
@@ -207,30 +388,21 @@ def test_safety_check_counts_the_passes():
 
 
 def test_impossibility_counts_answers_that_are_not_within_gamma():
-    table = tables.impossibility(
+    table = gorla2022.impossibility(
         summary(parameters=['{"budget": 1000, "delta": 0.7}'], share_within=[0.3], share_low=[0.2])
     )
     assert table["budget"].tolist() == [1000]
     assert table["delta"].tolist() == [0.7]
     with pytest.raises(ArgumentError, match="must hold Bernoulli pairs"):
-        tables.impossibility(summary(share_within=[0.3]))
+        gorla2022.impossibility(summary(share_within=[0.3]))
     assert table["share_wrong"].tolist() == [0.7]
     assert table["share_wrong_high"].tolist() == [0.8]
 
 
 def some_runs(**columns):
     """Return runs of one mechanism."""
-    base = {
-        "mechanism": "laplace",
-        "epsilon": 1.0,
-        "estimator": "mpl-floor=0.001",
-        "estimate": 0.9,
-        "pair": "b=10",
-        "truth": 1.0,
-        "level": 1.0,
-        "n": 100,
-        "fresh": 200,
-    }
+    base = {"mechanism": "laplace", "epsilon": 1.0, "estimator": "mpl-floor=0.001", "level": 1.0}
+    base |= {"estimate": 0.9, "pair": "b=10", "truth": 1.0, "n": 100, "fresh": 200}
     return frame_of(base, columns)
 
 
@@ -261,19 +433,9 @@ def test_coverage_by_hand():
 
 def bounds_at(order, estimates, settings='{"draws_at_floor": 50}', **columns):
     """Return runs of one pair whose divergence is 0.5."""
-    base = {
-        "mechanism": "m",
-        "epsilon": 1.0,
-        "inputs": "i",
-        "lambda": order,
-        "estimator": settings,
-        "settings": settings,
-        "n": 1000,
-        "truth": 0.5,
-        "level": 0.5,
-        "side_x": 0,
-        "side_x_prime": 1,
-    }
+    base = {"mechanism": "m", "epsilon": 1.0, "inputs": "i", "lambda": order, "n": 1000}
+    base |= {"estimator": settings, "settings": settings, "truth": 0.5, "level": 0.5}
+    base |= {"side_x": 0, "side_x_prime": 1}
     runs = {"run": range(len(estimates)), "estimate": estimates}
     return pd.DataFrame(runs).assign(**(base | columns))
 
@@ -322,13 +484,8 @@ def test_maxima_of_the_first_pairs_and_of_all():
             bounds_at("2", [0.6, 0.3, 0.7], side_x=2, truth=0.65),
         ]
     )
-    corrected = bounds_at(
-        "2",
-        [0.5, 0.7, 0.6],
-        '{"correction": "bonferroni", "draws_at_floor": 50, "alpha": 0.1}',
-        side_x=2,
-        level=0.65,
-    )
+    settings = '{"correction": "bonferroni", "draws_at_floor": 50, "alpha": 0.1}'
+    corrected = bounds_at("2", [0.5, 0.7, 0.6], settings, side_x=2, level=0.65)
     table = kutta2022.maxima(pd.concat([plain, corrected]), pairs=[1, 2])
     assert table["pairs"].tolist() == [1, 2, 2]
     assert table["promised"].tolist() == pytest.approx([0.95, 0.95**2, 0.9])
@@ -396,13 +553,6 @@ def test_spectra_of_one_run_keep_its_interval():
         lu2022.spectra(data, panels={"gauss": "G"})
 
 
-def test_spectra_of_several_runs_have_the_means_interval():
-    data = [curve([0.0], [value], [0.5], run=run) for run, value in enumerate([0.4, 0.5, 0.6])]
-    (row,) = lu2022.spectra(data, panels={"laplace i": "L"}).to_dict("records")
-    assert row["delta"] == pytest.approx(0.5)
-    assert row["high"] - row["low"] == pytest.approx(2 * 4.30265 * 0.1 / math.sqrt(3), rel=1e-5)
-
-
 def test_verdicts_are_at_the_promised_epsilon():
     data = [
         curve([0.5, 1.0], [0.5, 0.3], [0.5, 0.25]),
@@ -417,22 +567,16 @@ def test_verdicts_are_at_the_promised_epsilon():
 
 
 def test_bootstrapped_accuracies_stand_beside_errors_and_theory():
-    runs = pd.concat(
-        [curve([0.5], [value], [0.2], run=run) for run, value in enumerate([0.1, 0.4])]
-    )
+    runs = pd.concat([curve([0.5], [v], [0.2], run=run) for run, v in enumerate([0.1, 0.4])])
     (row,) = lu2022.bootstrapped(runs, beta=0.5).to_dict("records")
-    assert row["alpha"] == pytest.approx((0.1 + 0.1) / 2)
-    assert row["error"] == pytest.approx(0.15)
-    assert row["bias"] == pytest.approx(0.05)
+    found = row["alpha"], row["error"], row["bias"]
+    assert found == pytest.approx(((0.1 + 0.1) / 2, 0.15, 0.05))
     assert row["theory"] == pytest.approx(2 * math.exp(0.5) * 25 * math.sqrt(math.log(8) / 200))
-
-
-def test_coins_compare_variances_at_the_same_claims():
     drawn = '{"coin": "drawn"}'
     data = [curve([0.5], [v], [0.2], run=r, settings=drawn) for r, v in enumerate([0.1, 0.3])]
     data += [curve([0.4, 0.5], [0.0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
     (row,) = lu2022.coins(data).to_dict("records")
-    assert row["variance_saved"] == pytest.approx(0.75)
+    assert row["variance_saved"] == pytest.approx(0.75)  # at the same claims
 
 
 def test_curves_are_inverted_with_their_intervals():
@@ -443,12 +587,111 @@ def test_curves_are_inverted_with_their_intervals():
     assert row["truth"] == pytest.approx(1.25)
 
 
-def test_spectra_of_the_larger_direction():
-    frame = curve([0.0], [0.5], [0.45])
-    frame = frame.assign(
-        estimate_reverse=0.6, low_reverse=0.58, high_reverse=0.59, truth_reverse=0.4
-    )
+def test_spectra_of_several_runs_and_of_the_larger_direction():
+    data = [curve([0.0], [value], [0.5], run=run) for run, value in enumerate([0.4, 0.5, 0.6])]
+    (row,) = lu2022.spectra(data, panels={"laplace i": "L"}).to_dict("records")
+    assert row["delta"] == pytest.approx(0.5)
+    assert row["high"] - row["low"] == pytest.approx(2 * 4.30265 * 0.1 / math.sqrt(3), rel=1e-5)
+    reverse = {"estimate_reverse": 0.6, "low_reverse": 0.58, "high_reverse": 0.59}
+    frame = curve([0.0], [0.5], [0.45]).assign(**reverse, truth_reverse=0.4)
     (row,) = lu2022.spectra([frame], panels={"laplace": "L"}, larger=True).to_dict("records")
     assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.6, 0.58, 0.6))
     assert row["truth"] == pytest.approx(0.45)
     assert row["above"] == 1.0
+
+
+# --- methods compared with each other -------------------------------------------------------------
+
+NAN = math.nan
+
+
+def runs(truth=NAN, claim=NAN, **methods):
+    """Return rows as `with_truth` makes them; a method is its guarantee, and a row a run."""
+    rows = [
+        {
+            **{"mechanism": "m", "epsilon": 1.0, "inputs": "i", "lambda": "2", "claim": claim},
+            **{"pair": "", "side_x": 0, "side_x_prime": 1, "n": 90, "fresh": 10, "run": run},
+            **{"estimator": name, "guarantee": guarantee, "failed": False, "trusted": trusted},
+            **{"estimate": estimate, "estimate_reverse": estimate - 1, "truth": truth},
+            **{"low": low, "high": high, "low_reverse": NAN, "high_reverse": NAN},
+            "truth_reverse": NAN,
+        }
+        for name, (guarantee, answers) in methods.items()
+        for run, (estimate, low, high, trusted) in enumerate(answers)
+    ]
+    return pd.DataFrame(rows)
+
+
+def level(*values, trusted=True):
+    return [(value, NAN, NAN, trusted) for value in values]
+
+
+ROWS = {
+    "bound": ("finite-sample", level(0.5, 0.7, 0.9)),
+    "distrusted": ("asymptotic", level(5.0, 5.0, 5.0, trusted=False)),
+    "estimate": ("none", level(0.6, 0.6, 0.6)),
+    "interval": ("finite-sample", [(0.6, 0.4, 0.8, True)] * 3),
+    "without": ("none", [(0.1, 0.0, 0.95, True)] * 3),
+}
+
+
+def test_an_estimate_or_an_interval_below_a_bound_of_the_same_draws_is_counted():
+    table = plain.compared([runs(**ROWS)]).set_index("estimator")
+    assert table["n"].unique().tolist() == [100]
+    assert table["contradicted"].to_dict() == {
+        "bound": 0,
+        "distrusted": 0,
+        "estimate": pytest.approx(2 / 3),
+        "interval": pytest.approx(1 / 3),
+        "without": 0,
+    }
+    assert table["by"].dropna().to_dict() == {"estimate": "bound", "interval": "bound"}
+    assert table["largest_bound"].to_numpy() == pytest.approx([0.7] * 5)
+    assert table["low"].to_dict() == pytest.approx(
+        {"bound": 0.7, "distrusted": NAN, "estimate": NAN, "interval": 0.4, "without": 0.0},
+        nan_ok=True,
+    )
+    assert table["mean"].to_dict() | {"bound": 0} == pytest.approx(
+        {"bound": 0, "distrusted": 5, "estimate": 0.6, "interval": 0.6, "without": 0.1}
+    )
+
+
+def labels(figure):
+    return {label for ax in figure.axes for label in ax.get_legend_handles_labels()[1]}
+
+
+def test_a_legend_names_what_is_drawn_and_nothing_else():
+    shown = labels(figures.compared(plain.compared([runs(**ROWS)])))
+    assert shown == {
+        *("estimate", "lower bound", "lower bound, too few draws in some runs", "interval"),
+        *("below the largest bound", "below a bound in over 5 % of runs"),
+    }
+    alone = runs(truth=1.0, estimate=("none", level(0.9)))
+    assert labels(figures.compared(plain.compared([alone]))) == {"estimate", "exact"}
+
+
+@pytest.mark.parametrize("truth", [1.0, NAN])
+@pytest.mark.parametrize("claim", [0.5, NAN])
+def test_every_method_of_the_figure_of_sizes_has_a_look_of_its_own(truth, claim):
+    rows = runs(truth, claim, **{f"method-{i}": ("none", level(0.1 * i)) for i in range(9)})
+    table = rows.rename(columns={"estimate": "mean"}).assign(sd=0.1)
+    figure = figures.against_n(pd.concat([table, table.assign(n=900)]))
+    (ax,) = figure.axes
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}
+    assert len(looks) >= 9
+    assert ("exact" in labels(figure)) == math.isfinite(truth)
+    assert len(labels(figure)) == 9 + math.isfinite(truth)
+    assert ax.get_ylabel() == ("estimate, nats" if math.isnan(claim) else r"$\delta$")
+
+
+def test_seconds_are_medians_over_runs():
+    rows = [
+        {
+            **{"mechanism": "m", "epsilon": 1.0, "lambda": "2", "estimator": "e", "n": 9},
+            **{"fresh": 0, "run": run, "sampling": 1.0, "estimating": cost, "seconds": 1 + cost},
+        }
+        for run, cost in enumerate([1.0, 2.0, 9.0])
+    ]
+    (row,) = plain.seconds([pd.DataFrame(rows)]).to_dict("records")
+    assert (row["sampling"], row["estimating"], row["seconds"]) == (1, 2, 3)

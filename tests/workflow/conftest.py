@@ -79,9 +79,9 @@ class Project:
         with (self.folder / "config/mechanisms.yaml").open("a") as file:
             file.writelines(f"{kind}: {json.dumps(entry)}\n" for kind, entry in entries.items())
 
-    def tables(self, scale: str = "smoke") -> dict[str, bytes]:
+    def tables(self) -> dict[str, bytes]:
         """Return every table's bytes by its path, but for those of measured seconds."""
-        base = self.folder / "results" / scale / "tables"
+        base = self.folder / "results/smoke/tables"
         contents = {str(p.relative_to(base)): p.read_bytes() for p in sorted(base.rglob("*.*"))}
         return {name: content for name, content in contents.items() if not name.startswith(SECONDS)}
 
@@ -106,23 +106,20 @@ def unfinished(folder: str, names: list[str]) -> set[str]:
     return {name for name in names if cache and not name.endswith(finished)}
 
 
+def done(project: Project, *arguments: str) -> Project:
+    """Return a project once a run of it has succeeded, on all cores."""
+    run = project.snakemake(*arguments, cores=os.cpu_count() or 1)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return project
+
+
 def undisturbed(folder: Path) -> Project:
     """Return a copy in which the smoke scale is done; results of this checkout are not remade."""
     project = copy_project(folder)
     for part in ("results/smoke", ".snakemake/metadata"):
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, folder / part)
-    run = project.snakemake("--config", "scale=smoke", cores=os.cpu_count() or 1)
-    assert run.returncode == 0, run.stderr[-3000:]
-    return project
-
-
-def small_study(folder: Path) -> Project:
-    """Return a copy in which a study in miniature is done."""
-    project = copy_project(folder, SMALL)
-    run = project.snakemake(cores=os.cpu_count() or 1)
-    assert run.returncode == 0, run.stderr[-3000:]
-    return project
+    return done(project, "--config", "scale=smoke")
 
 
 @pytest.fixture
@@ -140,7 +137,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def miniature(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A copy in which a study in miniature is done, for all workers; tests leave it as it is."""
-    return Project(build_once(small_study, "miniature", tmp_path_factory))
+
+    def make(folder: Path) -> Project:
+        return done(copy_project(folder, SMALL))
+
+    return Project(build_once(make, "miniature", tmp_path_factory))
 
 
 @pytest.fixture(scope="session")

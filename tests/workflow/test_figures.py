@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from epsilometer.registry import load
 from epsilometer_workflow.configuration.study import Study
@@ -15,26 +20,23 @@ STUDY = Study(ROOT / "config", {"scale": "smoke"})
 FIGURES = [figure for name in STUDY.wanted for figure in Page(STUDY, name).needs()["figures"]]
 
 
-@pytest.fixture(
-    params=FIGURES, ids=lambda figure: f"{figure.report}-{figure.artifact}", scope="module"
-)
-def figure_product(request) -> Figure:
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def drawn(figure_product: Figure, finished: Project):
-    """The figure, drawn again from its table."""
-    import matplotlib.pyplot as plt
-
-    table = pd.read_parquet(finished.folder / figure_product.table.file)
-    path = figure_product.table.templates["curve"].format(**figure_product.table.wildcards)
+@pytest.mark.parametrize("product", FIGURES, ids=lambda f: f"{f.report}-{f.artifact}")
+def test_a_figure_drawn_again_from_its_table(product: Figure, finished: Project):
+    table = pd.read_parquet(finished.folder / product.table.file)
+    path = product.table.templates["curve"].format(**product.table.wildcards)
     curve = pd.read_parquet(finished.folder / path)
-    renderer = load(figure_product.spec()["renderer"])
+    renderer = load(product.spec()["renderer"])
     figure = renderer(table, curve) if len(curve) else renderer(table)
     figure.canvas.draw()
-    yield figure
-    plt.close(figure)
+    try:
+        every_axis_has_a_label_or_words_as_ticks(figure)
+        legends_lie_beside_all_panels_and_within_the_figure(figure)
+        it_can_be_printed(figure)
+    finally:
+        plt.close(figure)
+    pdf = Path(finished.folder / product.path).read_bytes()
+    assert b"/FontFile2" in pdf  # text is text: TrueType, as `pdf.fonttype: 42` embeds it
+    assert b"/Type3" not in pdf
 
 
 def tick_labels(axis) -> list[str]:
@@ -49,16 +51,14 @@ def are_numbers(texts: list[str]) -> bool:
     return all(text.startswith(("-", *"0123456789.", r"\mathdefault")) for text in plain)
 
 
-def test_every_axis_has_a_label_or_words_as_ticks(drawn):
+def every_axis_has_a_label_or_words_as_ticks(drawn):
     for axes in (panel for panel in drawn.axes if panel.axison):
         for axis in (axes.xaxis, axes.yaxis):
             texts = tick_labels(axis)
             assert not texts or axis.get_label_text() or not are_numbers(texts), texts
 
 
-def test_legends_lie_beside_all_panels_and_within_the_figure(drawn):
-    from matplotlib.legend import Legend
-
+def legends_lie_beside_all_panels_and_within_the_figure(drawn):
     renderer = drawn.canvas.get_renderer()
     assert not [inside for axes in drawn.axes for inside in axes.findobj(Legend)]
     for legend in drawn.legends:
@@ -69,18 +69,8 @@ def test_legends_lie_beside_all_panels_and_within_the_figure(drawn):
         assert drawn.bbox.y0 - 1 <= place.y0
 
 
-def test_text_in_pdfs_is_text(figure_product: Figure, finished: Project):
-    pdf = Path(finished.folder / figure_product.path).read_bytes()
-    assert b"/FontFile2" in pdf  # TrueType, as `pdf.fonttype: 42` embeds it
-    assert b"/Type3" not in pdf
-
-
-def test_it_can_be_printed(drawn):
+def it_can_be_printed(drawn):
     """The width of a column or a page; text of 8 points; every colour of a line is named."""
-    from matplotlib.colors import to_hex, to_rgb
-    from matplotlib.lines import Line2D
-    from matplotlib.text import Text
-
     assert drawn.get_figwidth() in (style.COLUMN, style.PAGE)
     assert min(text.get_fontsize() for text in drawn.findobj(Text) if text.get_text()) >= 8
     handles = [line for legend in drawn.legends for line in legend.findobj(Line2D)]

@@ -6,7 +6,7 @@ It needs Chromium and its driver (Debian: ``chromium chromium-driver``), and is 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -77,39 +77,38 @@ class Reader:
         return {url.partition("#")[0] for url in sent if not url.startswith("data:")}
 
 
-@pytest.fixture(params=PAPERS, scope="module")
-def page(request, finished: Project) -> Path:
-    """The page of a paper, where the smoke scale is done."""
-    return finished.folder / f"results/smoke/{request.param}.html"
-
-
-@pytest.fixture(params=WIDTHS)
-def reader(
-    request, browser: webdriver.Chrome, page: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Reader]:
-    """The page in a folder of its own: it loads nothing else, is not too wide, logs no error."""
-    alone = Path(shutil.copy(page, tmp_path_factory.mktemp("alone") / page.name))
-    reader = Reader(browser, alone, *WIDTHS[request.param])
-    yield reader
-    assert reader.requests() <= {alone.as_uri()}
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_page_alone_in_a_folder(
+    paper: str, width: str, browser: webdriver.Chrome, finished: Project, tmp_path: Path
+):
+    """It loads nothing else, is not too wide, logs no error, and needs no mouse."""
+    results = finished.folder / "results/smoke"
+    page = Path(shutil.copy(results / f"{paper}.html", tmp_path))
+    assert page.stat().st_size < LARGEST
+    reader = Reader(browser, page, *WIDTHS[width])
+    every_figure_loads(reader, len(list((results / "figures" / paper).glob("*.png"))))
+    every_table_scrolls_within_itself(reader, (results / "tables" / paper).glob("*.csv"))
+    assert reader.evaluate(
+        "[...document.querySelectorAll('.table, .picture')]"
+        ".every(e => e.tabIndex === 0 && e.ariaLabel)"
+    )
+    assert reader.requests() <= {page.as_uri()}
     assert browser.get_log("browser") == []
     assert reader.fits()
 
 
-def test_every_figure_is_there_and_loads(reader: Reader, page: Path):
-    assert page.stat().st_size < LARGEST
-    figures = list((page.parent / "figures" / page.stem).glob("*.png"))
+def every_figure_loads(reader: Reader, figures: int):
     sizes = reader.evaluate(
         "[...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth])"
     )
-    assert len(sizes) == len(figures) > 0
+    assert len(sizes) == figures > 0
     assert all(complete and natural > 300 for complete, natural, _ in sizes)
     assert all(width > 200 for *_, width in sizes)
 
 
-def test_every_table_is_there_and_scrolls_within_itself(reader: Reader, page: Path):
+def every_table_scrolls_within_itself(reader: Reader, tables: Iterable[Path]):
     reader.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
-    tables = list((page.parent / "tables" / page.stem).glob("*.csv"))
     items = reader.evaluate(
         "[...document.querySelectorAll('.item')]"
         ".filter(i => i.querySelector('table.data tbody tr').getClientRects().length)"
@@ -128,10 +127,3 @@ def test_every_table_is_there_and_scrolls_within_itself(reader: Reader, page: Pa
         ".filter(t => t.scrollWidth > t.clientWidth + 1).map(t => t.ariaLabel)"
     )
     assert scrolled == [] or reader.evaluate("innerWidth") < WIDTHS["desk"][0]
-
-
-def test_it_can_be_used_without_a_mouse(reader: Reader):
-    assert reader.evaluate(
-        "[...document.querySelectorAll('.table, .picture')]"
-        ".every(e => e.tabIndex === 0 && e.ariaLabel)"
-    )
