@@ -162,6 +162,7 @@ def own(folder, monkeypatch):
     (folder / "own.py").write_text(OWN)
     (folder / "program.py").write_text(PROGRAM)
     (folder / "ages.csv").write_text("name,age\nann,31\nbob,17\ncy,45\n")
+    monkeypatch.delitem(sys.modules, "own", raising=False)
     yield
     sys.modules.pop("own", None)
 

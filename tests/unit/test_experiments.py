@@ -10,18 +10,14 @@ from epsilometer import testing
 from epsilometer.errors import ConfigError
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
-from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.following import PAGE, steps
 from tests.products import all_products
 from tests.unit.test_plugins import forget, jobs
-from tests.unit.test_sources import REMEMBERED
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    for name, function in REMEMBERED.items():
-        monkeypatch.setattr(sources, name, function)
     monkeypatch.setattr(sys, "path", [*sys.path])
     forget()
     yield tmp_path / "mine"

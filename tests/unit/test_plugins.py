@@ -13,20 +13,19 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products import sources
 from epsilometer_workflow.products.checking import checked
 from tests.plugin import install
 from tests.products import all_products
-from tests.unit.test_sources import REMEMBERED
+from tests.unit.test_sources import forget as forget_files
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "tests/data/study"
 
 
 def forget():
-    remembered = (registry.installed, functions.roots, functions.public_functions, sources.digest)
-    for function in remembered:
-        function.cache_clear()
+    for remembered in (registry.installed, functions.roots, functions.public_functions):
+        remembered.cache_clear()
+    forget_files()
 
 
 @pytest.fixture
@@ -34,8 +33,6 @@ def folder(tmp_path, monkeypatch):
     """A folder of the path with the package, and the study of a repository that needs it."""
     install(tmp_path / "installed")
     monkeypatch.syspath_prepend(tmp_path / "installed")
-    for name, function in REMEMBERED.items():
-        monkeypatch.setattr(sources, name, function)
     shutil.copytree(STUDY / "config", tmp_path / "config")
     monkeypatch.chdir(tmp_path)
     forget()
