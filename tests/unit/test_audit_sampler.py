@@ -1,6 +1,5 @@
 """Bad samplers are found, and good ones never fail, at any law."""
 
-import functools
 import itertools
 import math
 import sys
@@ -197,11 +196,6 @@ def test_draws_that_do_not_follow_the_seed_are_noted():
     )
     checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False)
     assert [item.result for item in checks] == ["skipped"] + ["passed"] * 4
-    checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False)
-    assert [item.result for item in checks] == ["passed"] * 5
-
-
-def test_where_all_outputs_are_the_same_it_is_noted():
     checks = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
     (note,) = (item for item in checks if item.result != "passed")
     assert (note.name, note.result) == ("other seed", "note")
@@ -285,15 +279,6 @@ def test_agreement_by_hand():
         odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
     ]
     assert result.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
-
-
-def test_the_other_draws_are_as_unlikely_as_a_group():
-    scores = rng(1).normal(0, 1, 50)
-    scores -= scores.mean()
-    group = np.arange(50) < 45
-    own, other, every = of_groups(scores, group, ~group, np.ones(50, bool))
-    assert own == pytest.approx(other)
-    assert every == 1
 
 
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])
@@ -443,13 +428,9 @@ class Constant:
 
 constant = Constant()
 OWN = random.Random(3)
-RNG = np.random.Generator(np.random.PCG64(42))
 
 def pythons_own(x):
     return x + OWN.random()
-
-def unseen_seed(x):
-    return x + RNG.laplace()
 
 @functools.lru_cache(None)
 def cached(x):
@@ -468,9 +449,6 @@ def lazy(x):
     if not STARTED:
         STARTED.append(np.random.default_rng())
     return x + STARTED[0].laplace()
-
-def right(x, rng):
-    return x + rng.laplace()
 """
 
 
@@ -487,10 +465,9 @@ class Counter(Constant):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("samples", [500, 3000])
-def test_a_constant_seed_in_an_object_is_invalid(samples, seed):
+def test_a_constant_seed_in_an_object_is_invalid(seed):
     for mechanism in (Constant(), Constant().release, Counter()):  # also of few whole numbers
-        assert audited(mechanism, seed, samples=samples).verdict == "invalid"
+        assert audited(mechanism, seed, samples=500).verdict == "invalid"
 
 
 @pytest.mark.parametrize("seed", FIVE)
@@ -592,12 +569,19 @@ def twice(x, size, rng):
     return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
 
 
-def words_twice(x, size, rng):
-    return [f"{x} {draw:.4f}" for draw in twice(x, size, rng)]
+def offset(x, size, rng):
+    """Each call has an offset of .05 standard deviations of its own."""
+    return x + rng.laplace(0, 1, size) + 0.05 * np.sqrt(2) * rng.normal()
+
+
+def magnitudes(x, size, rng):
+    """Four draws at a time share the magnitude of their Laplace noise."""
+    shared = np.repeat(np.sqrt(2 * rng.exponential(1, -(-size // 4))), 4)[:size]
+    return x + shared * rng.normal(size=size)
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("mechanism", [pool, twice, words_twice])
+@pytest.mark.parametrize("mechanism", [pool, twice, offset, magnitudes])
 def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
     assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
 
@@ -615,16 +599,9 @@ def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(se
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        ("cached", "kept"),
-        ("buffered", "kept"),
-        ("unseen_seed", "constant seed"),
-        ("lazy", "output"),
-        ("right", "output"),
-    ],
+    ("name", "kind"), [("cached", "kept"), ("buffered", "kept"), ("lazy", "output")]
 )
-def test_kept_state_and_constant_seeds_are_named(file, name, kind):
+def test_kept_state_is_named(file, name, kind):
     assert ea.explain(f"{file}:{name}", (0, 1), runs=4).findings[0].kind == kind
 
 
@@ -638,36 +615,14 @@ class Keeping:
         return x + self.noise.setdefault(x, np.random.default_rng().laplace())
 
 
-@functools.lru_cache(None)
-def of_this_module_kept(x):
-    return x + np.random.default_rng().laplace()
-
-
-@pytest.mark.parametrize("mechanism", [Keeping(), of_this_module_kept])
-def test_state_kept_in_this_process_does_not_count(mechanism):
+def test_state_kept_in_this_process_does_not_count():
+    mechanism = Keeping()
     mechanism(0)
     mechanism(1)
     assert ea.explain(mechanism, (0, 1), runs=3).findings[0].kind == "kept"
 
 
 # --- noise that draws of a call share -------------------------------------------------------------
-
-
-def offset(x, size, rng):
-    """Each call has an offset of .05 standard deviations of its own."""
-    return x + rng.laplace(0, 1, size) + 0.05 * np.sqrt(2) * rng.normal()
-
-
-def magnitudes(x, size, rng):
-    """Four draws at a time share the magnitude of their Laplace noise."""
-    shared = np.repeat(np.sqrt(2 * rng.exponential(1, -(-size // 4))), 4)[:size]
-    return x + shared * rng.normal(size=size)
-
-
-@pytest.mark.parametrize("mechanism", [offset, magnitudes])
-def test_noise_that_draws_of_a_call_share_is_invalid(mechanism):
-    audits = (audited(mechanism, seed, samples=20_000) for seed in range(3))
-    assert [each.verdict for each in audits].count("invalid") >= 2
 
 
 @pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "integers"])

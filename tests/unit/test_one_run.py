@@ -95,23 +95,6 @@ def test_without_delta_it_is_a_binomial_tail(epsilon):
         assert p_value(v, r, 1000, epsilon) == pytest.approx(tail, rel=1e-9)
 
 
-@pytest.mark.parametrize(("guesses", "right"), [(60, 55), (60, 60), (9, 1), (60, 30)])
-def test_the_weights_of_the_proof(guesses, right):
-    """They solve their equations, none is negative, and the largest is that of the formula."""
-    r, v, epsilon = guesses, right, 0.8
-    law = binom(r, expit(epsilon))
-    beta, k = law.sf(v - 1), np.arange(r)
-    above = np.where(k < v, beta * law.cdf(k), law.cdf(v - 1) * law.sf(k))
-    a = above / ((k + 1) * law.pmf(k + 1))
-    before, after, every = np.concatenate([[0], a]), np.concatenate([a, [0]]), np.arange(r + 1)
-    left = every * before - math.exp(epsilon) * (r - every) * after
-    assert left == pytest.approx((every >= v) - beta, abs=1e-7)
-    assert (a >= 0).all()
-    assert np.argmax(a) == v - 1
-    slope = (p_value(v, r, 1, epsilon, 1e-5) - p_value(v, r, 1, epsilon)) / 1e-5
-    assert slope == pytest.approx(a.max(), rel=1e-6)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.5])
 def test_far_in_the_tail_the_second_term_stays(epsilon):
     """Where the probability of so many right guesses is no number any more."""
@@ -406,8 +389,6 @@ def file(here, rows):
     scores, included = rows
     lines = [f"{i},{s},{str(bool(b)).lower()}" for i, (s, b) in enumerate(zip(*rows, strict=True))]
     (here / "c.csv").write_text("\n".join(["canary,score,included", *lines]))
-    two = [line.partition(",")[2] for line in lines]
-    (here / "two.csv").write_text("\n".join(["loss,member", *two]))
     (here / "signs.csv").write_text(
         "\n".join(f"{s},{2 * b - 1}" for s, b in zip(*rows, strict=True))
     )
@@ -416,7 +397,7 @@ def file(here, rows):
 
 
 @pytest.mark.parametrize(
-    "words", [["c.csv", "--columns", "score", "included"], ["two.csv"], ["signs.csv"], ["c.npy"]]
+    "words", [["c.csv", "--columns", "score", "included"], ["signs.csv"], ["c.npy"]]
 )
 def test_files_of_canaries(file, rows, capsys, words):
     code, out, _ = command(capsys, "--one-run", *words, "--epsilon", "1", "--json", "-")

@@ -131,19 +131,6 @@ def test_values_that_repeat_have_cells_of_their_own(predictor):
     assert guess.q[cell] < 0.02
 
 
-def test_draws_that_do_not_repeat_are_predicted_by_families_beside_spikes():
-    rng = np.random.default_rng(6)
-    x, y = rng.normal(size=450), rng.normal(1, 1, 450)
-    guess, rest = (
-        spikes(*(Points.of(np.append(side, [0.25] * 50)) for side in (x, y))),
-        families(Points.of(x), Points.of(y)),
-    )
-    for mixed, alone in ((guess.p, rest.p), (guess.q, rest.q)):
-        sums = [np.cumsum(mixed)[:-1][guess.edges == edge] for edge in rest.edges]
-        below = 0.1 * (rest.edges >= 0.25)
-        assert np.concatenate(sums) == pytest.approx(0.9 * np.cumsum(alone)[:-1] + below, abs=1e-3)
-
-
 MANY = np.random.default_rng(7).normal(size=(2, 100))
 
 
@@ -159,11 +146,6 @@ MANY = np.random.default_rng(7).normal(size=(2, 100))
 )
 def test_a_predictor_says_nothing_where_it_does_not_fit(predictor, x, y):
     assert predictor(Points.of(x), Points.of(y)) is None
-
-
-def test_spikes_are_cells_of_one_value():
-    guess = spikes(Points.of(np.zeros(8)), Points.of(np.append(np.zeros(7), 1)))
-    assert guess.edges.tolist() == [np.nextafter(0, -1), 0]
 
 
 def test_a_histogram_has_a_cell_for_each_value_and_few_draws_of_its_neighbours():
