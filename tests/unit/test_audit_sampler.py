@@ -478,7 +478,7 @@ def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
         assert noted(verdict, "other process") == []
 
 
-@pytest.mark.parametrize("name", ["constant", "constant.release", "pythons_own"])
+@pytest.mark.parametrize("name", ["constant.release", "pythons_own"])
 def test_a_constant_seed_in_a_file_is_invalid(file, name):
     assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"
 

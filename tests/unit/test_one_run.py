@@ -536,15 +536,19 @@ def test_private_mechanisms_are_violated_in_no_more_than_alpha_of_300_runs(name)
     assert hits <= binom.ppf(0.9999, 300, 0.05)
 
 
+def right_guesses(rng, m, mu, rule):
+    """Return how many guesses are right of scores with Gaussian noise."""
+    included = rng.random(m) < 0.5
+    rising = included[np.argsort(mu * included + rng.normal(0, 1, m))]
+    return rising[-rule.top :].sum() + (~rising[: rule.bottom]).sum()
+
+
 def test_the_yardstick_and_its_ceiling():
     """100,000 canaries, mu = 1: the median of the bound is .8, of 3.4 at delta = 1e-5."""
     m, claim = 100_000, Gaussian(0.75)
     (rule,) = rules_of(m, claim, 0.05)
-    rng, rights = np.random.default_rng(0), []
-    for _ in range(11):
-        included = rng.random(m) < 0.5
-        rising = included[np.argsort(included + rng.normal(0, 1, m))]
-        rights.append(rising[-rule.top :].sum() + (~rising[: rule.bottom]).sum())
+    rng = np.random.default_rng(0)
+    rights = [right_guesses(rng, m, 1.0, rule) for _ in range(11)]
     counted = Counted(rule, int(np.median(rights)), m, 1.0)
     most = ceiling(1.0, m)
     assert 0.79 < refuted([counted], claim, 0.05) < most < 0.88
@@ -568,7 +572,7 @@ def test_a_verdict_on_gaussian_privacy():
 
 
 def test_a_detectable_level_is_that_of_gaussian_noise():
-    m, rng, hits = 1000, np.random.default_rng(4), 0
+    m, rng = 1000, np.random.default_rng(4)
     claim = Gaussian(0.4)
     rules = rules_of(m, claim, 0.05)
     level = detectable(rules, m, claim, 0.05)
@@ -577,9 +581,5 @@ def test_a_detectable_level_is_that_of_gaussian_noise():
         return Counted(rules[0], right, m, 1.0).p_value_of(claim) <= 0.05
 
     least = bisect_left(range(rules[0].guesses), True, key=enough)
-    for _ in range(400):
-        included = rng.random(m) < 0.5
-        rising = included[np.argsort(level * included + rng.normal(0, 1, m))]
-        right = rising[-rules[0].top :].sum() + (~rising[: rules[0].bottom]).sum()
-        hits += right >= least
+    hits = sum(right_guesses(rng, m, level, rules[0]) >= least for _ in range(400))
     assert math.isclose(hits / 400, 0.9, abs_tol=0.06)
