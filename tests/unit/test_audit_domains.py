@@ -405,6 +405,13 @@ def test_a_function_gets_a_data_frame(library, types):
     assert any(each[2] and each[gaps] for each in missing)
 
 
+def test_a_data_frame_of_polars_needs_polars(monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    x = {"rows": [[1, 2.0]], "$polars": {"id": "Int64", "x": "Float64"}}
+    with pytest.raises(MechanismError, match="which needs polars where it runs"):
+        callable_source(lambda x: x).draw(x, 1, 0)
+
+
 # --- faults ---------------------------------------------------------------------------------------
 
 
@@ -512,6 +519,7 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
     (words,) = (check["words"] for check in verdict.checks if check["name"] == "inputs")
     relation = next(check["words"] for check in verdict.checks if check["name"] == "relation")
     assert relation == f"neighbours are {pairs.relations[0]}"
+    assert pairs.untried[0].partition(" of ")[2].partition(";")[0] in str(verdict)
     assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
     assert repr(short[0]) in words
     assert "ValueError: three rows are needed (test_audit_domains.py:" in words
