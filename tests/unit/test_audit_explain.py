@@ -102,22 +102,12 @@ SAME = "output: same calls and noise, another output: "
 BATCH, MORE = ([1] * 12, [1] * 11), ([1, 1], [1, 1, 1])
 RETURNED = {  # what a mechanism returns, in one line; a pattern of the first finding
     "sum(x) + rng.laplace()": SAME + "1.02.* on x, 2.02.* on x'$",
-    "rng.laplace(np.zeros(4)) + sum(x)": SAME + ".*; entry 2 .*; 1 more differ$",
     "sum(x) + rng.laplace(0, sum(x))": "argument: laplace gets scale = 1 on x, 2 on x'$",
     "int(rng.choice(2, p=[x[0] / 4, 1 - x[0] / 4]))": (
         r"argument: choice gets p = \[0, 1\] on x, \[0.25, 0.75\] on x'$"
     ),
-    "random.random() + random.randrange(5 + x[0])": (
-        "argument: random.randrange gets start = 5 on x, 6 on x'$"
-    ),
-    "__import__('scipy.stats').stats.laplace.rvs(scale=1 + x[0])": (
-        "argument: stats.laplace.rvs gets scale = 1"
-    ),
     "rng.laplace() if sum(x) < 2 else 2.0": (
         r"call: call 1 is laplace\(loc=0, scale=1\) at .*:7 on x, none \(no more calls\) on x'"
-    ),
-    "rng.laplace() if sum(x) < 2 else x['a']": (
-        r"call: call 1 is laplace\(.*\) at .* on x, none \(TypeError: .* \(mechanism.*:7"
     ),
     "float(rng.choice(x))": r"data: choice draws from \[0, 1\] on x, \[1, 1\] on x'$",
     "rng.normal(0, 1, len(x)).sum()": "number: normal draws 2 numbers on x, 3 on x'$",
@@ -284,6 +274,7 @@ def test_a_finding_shows_the_lines_that_part_and_the_numbers(recorded):
         f"""x' runs {file}:9: return "many\"""",
     )
     assert cause_of(recorded["a number"]).findings[0].more == ("total = 1 on x, 2 on x'",)
+    assert "votes = [5, 0] on x, [0, 5] on x'" in cause_of(recorded["votes"]).findings[0].more
 
 
 def test_what_the_sizes_of_inputs_explain_comes_last(recorded):
@@ -292,11 +283,6 @@ def test_what_the_sizes_of_inputs_explain_comes_last(recorded):
     assert first.textbook.startswith("the noise must not follow the data")
     (only,) = cause_of(recorded["a sampled batch with noise of one scale"], (12, 11)).findings
     assert (only.kind, only.textbook) == ("number", "")
-
-
-def test_counts_before_the_noise_are_shown(recorded):
-    first = cause_of(recorded["votes"]).findings[0]
-    assert "votes = [5, 0] on x, [0, 5] on x'" in first.more
 
 
 def test_a_finding_of_some_runs_has_their_number(recorded):
@@ -316,9 +302,7 @@ def test_a_finding_of_some_runs_has_their_number(recorded):
         (10**12, 10**12 + 1, False),
         (math.nan, math.nan, True),
         (None, 0, False),
-        (True, 1, False),
         ([1, [2.0, "a"]], [1.0, [2, "a"]], True),
-        ([1], [1, 1], False),
         ({"digest": "a"}, {"digest": "b"}, False),
     ],
 )
@@ -361,19 +345,11 @@ def test_a_finding_in_a_library_shows_its_callers(tmp_path, written):
     package = tmp_path / "site-packages" / "noisy"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
-        textwrap.dedent("""
-        class Laplace:
-            def __init__(self, epsilon, sensitivity):
-                self.epsilon, self.sensitivity = epsilon, sensitivity
-
-            def randomise(self, value, rng):
-                noisy = value + rng.laplace(0, self.sensitivity / self.epsilon)
-                return min(max(noisy, -3), 3)
-        """)
+        "def noisy(value, scale, rng):\n    return value + rng.laplace(0, scale)\n"
     )
     (package / "sums.py").write_text(
-        "from noisy import Laplace\n\ndef noisy_sum(x, rng):\n"
-        "    return Laplace(0.5, len(set(x))).randomise(sum(x), rng)\n"
+        "from noisy import noisy\n\ndef noisy_sum(x, rng):\n"
+        "    return noisy(sum(x), 2 * len(set(x)), rng)\n"
     )
     head = f"import sys\nsys.path.insert(0, {str(package.parent)!r})\nimport noisy.sums\n"
     body = """
@@ -384,9 +360,9 @@ def test_a_finding_in_a_library_shows_its_callers(tmp_path, written):
     answer = forked(lambda: replayed(lambda: load(place), pair, [1, 2, 3, 4], 20), 60)
     first = cause_of(answer).findings[0]
     assert first.words == "laplace gets scale = 2 on x, 4 on x'"
-    assert first.place == "__init__.py:7"
+    assert first.place == "__init__.py:2"
     assert first.more == (
-        "from sums.py:4: return Laplace(0.5, len(set(x))).randomise(sum(x), rng)",
+        "from sums.py:4: return noisy(sum(x), 2 * len(set(x)), rng)",
         "from mechanism.py:6: return noisy.sums.noisy_sum(x, rng)",
     )
 
@@ -453,20 +429,19 @@ def test_runs_end_with_their_time(written):
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "pair", "runs", "words"),
+    ("mechanism", "pair", "words"),
     [
-        (WorkerSource("cat"), (0, 1), 1, r"^mechanism can be explained where it is a Python"),
-        ("mechanism.py:f", 3, 1, r"^pair must be \(x, x'\), got 3$"),
-        ("{}:g", (0, 1), 1, "has no function 'g'"),
-        ("{}:f", (0, 1), 0, r"^runs must be"),
+        (WorkerSource("cat"), (0, 1), r"^mechanism can be explained where it is a Python"),
+        ("mechanism.py:f", 3, r"^pair must be \(x, x'\), got 3$"),
+        ("{}:g", (0, 1), "has no function 'g'"),
     ],
 )
-def test_mistakes_in_what_is_to_be_explained(written, mechanism, pair, runs, words):
+def test_mistakes_in_what_is_to_be_explained(written, mechanism, pair, words):
     file = written("def f(x):\n    return x\n").removesuffix(":f")
     if isinstance(mechanism, str):
         mechanism = mechanism.format(file)
     with pytest.raises(ArgumentError, match=words):
-        explain(mechanism, pair, runs=runs)
+        explain(mechanism, pair, runs=1)
 
 
 def test_a_failed_recording_is_an_error(monkeypatch):
@@ -498,24 +473,17 @@ def test_the_command_line_names_the_cause(written, capsys, tmp_path):
     assert cause["runs"] == 16
 
 
-@pytest.mark.parametrize(
-    ("body", "kinds"),
-    [
-        ("return x[0] + default_rng(1).laplace(size=size)", ["constant seed"]),
-        ("return x[0] + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]", None),
-    ],
-)
-def test_a_bad_sampler_is_explained_by_its_seeds(written, body, kinds):
-    source = sources.load(written(f"def f(x, size, rng):\n    {body}\n"))
+def test_a_bad_sampler_is_explained_by_its_seeds(written):
+    body = "def f(x, size, rng):\n    return x[0] + default_rng(1).laplace(size=size)\n"
+    source = sources.load(written(body))
     verdict = audit(source, [([0], [1])], pure(1.0), samples=1500)
     assert verdict.verdict == "invalid"
     cause = explained(verdict, source).cause
-    assert (cause and [finding["kind"] for finding in cause["findings"]]) == kinds
+    assert [finding["kind"] for finding in cause["findings"]] == ["constant seed"]
 
 
-@pytest.mark.parametrize("source", [["--command", "cat"], ["--outputs", "x.csv", "y.csv"]])
-def test_only_python_functions_are_explained(source, capsys):
-    pair = ["--pair", "0", "1"] if "--command" in source else []
-    assert main(["audit", *source, *pair, "--epsilon", "1", "--explain"]) == 2
+def test_only_python_functions_are_explained(capsys):
+    source = ["--command", "cat", "--pair", "0", "1"]
+    assert main(["audit", *source, "--epsilon", "1", "--explain"]) == 2
     message = "epsilometer: --explain: needs SOURCE, which is missing\n"
     assert capsys.readouterr().err == message

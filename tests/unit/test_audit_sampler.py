@@ -2,17 +2,26 @@
 
 import itertools
 import math
+import sys
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks import sampler
 from epsilometer_audit.checks.calls import Sample
+from epsilometer_audit.checks.fresh_processes import other_process
+from epsilometer_audit.checks.permutations import calls_p
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
+from epsilometer_audit.sources.callables import callable_source, load
+from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from tests.seeds import FIVE
 
 NAMES = ["same seed", "other seed", "repetitions", "independent draws", "order of calls"]
 
@@ -123,7 +132,6 @@ BETWEEN = {"order of calls"}
 CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "constant seed": (lambda: constant_seed("laplace"), {"other seed"}),
     "constant seed, coin": (lambda: constant_seed("coin"), {"other seed"}),
-    "constant seed, vectors": (lambda: constant_seed("vectors"), {"other seed"}),
     "constant seed of a part": (lambda: partly_constant, {"other seed"}),
     "noise kept for a call": (lambda: Kept(1), BETWEEN),
     "noise of a call alone": (lambda: Kept(1, own=False), {"repetitions"}),
@@ -136,11 +144,8 @@ CHEATS: dict[str, tuple[Callable[[], Any], set[str]]] = {
     "the input before, at first": (lambda: Remembering(4.0, first=True), {"order of calls"}),
     "scaled by the size": (lambda: lambda x, n, s: rng(s).laplace(x, 1 / n, n), BETWEEN),
     "ten times": (lambda: repeated("laplace", 10), WITHIN),
-    "ten times, coin": (lambda: repeated("coin", 10), {"independent draws"}),
-    "ten times, geometric": (lambda: repeated("geometric", 10), WITHIN),
     "twice": (lambda: repeated("laplace", 2), WITHIN),
     "tiled": (lambda: tiled("laplace", 10), WITHIN),
-    "tiled twice": (lambda: tiled("laplace", 2), {"repetitions"}),
     "chain": (lambda: chain(0.5), {"independent draws"}),
     "alternating chain": (lambda: chain(-0.5), {"independent draws"}),
 }
@@ -153,19 +158,12 @@ def failed(draw, *, draws=2000, seed=1, seeded=True, inputs=(0.0, 1.0), alpha=1e
     return {item.name: item.text for item in checks if item.result == "failed"}
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.examples)])
 @pytest.mark.parametrize("name", CHEATS)
-def test_bad_samplers_are_found(name, seed):
+def test_bad_samplers_are_found(name):
     make, expected = CHEATS[name]
-    failures = failed(make(), seed=seed)
+    failures = failed(make())
     assert failures
     assert set(failures) & expected == set(failures)
-
-
-def test_checks_that_fail_once_in_a_billion_find_next_to_all():
-    cheats = list(CHEATS.items())[::2]
-    missed = [name for name, (make, _) in cheats if not failed(make(), alpha=1e-9)]
-    assert len(missed) <= 1
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -198,11 +196,6 @@ def test_draws_that_do_not_follow_the_seed_are_noted():
     )
     checks = check(HONEST["system"], [0.0], draws=400, seed=1, seeded=False)
     assert [item.result for item in checks] == ["skipped"] + ["passed"] * 4
-    checks = check(HONEST["laplace"], [0.0, 1.0], draws=400, seed=1, seeded=False)
-    assert [item.result for item in checks] == ["passed"] * 5
-
-
-def test_where_all_outputs_are_the_same_it_is_noted():
     checks = check(HONEST["no noise"], [0.0, 1.0], draws=400, seed=1, seeded=True)
     (note,) = (item for item in checks if item.result != "passed")
     assert (note.name, note.result) == ("other seed", "note")
@@ -288,15 +281,6 @@ def test_agreement_by_hand():
     assert result.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
 
 
-def test_the_other_draws_are_as_unlikely_as_a_group():
-    scores = rng(1).normal(0, 1, 50)
-    scores -= scores.mean()
-    group = np.arange(50) < 45
-    own, other, every = of_groups(scores, group, ~group, np.ones(50, bool))
-    assert own == pytest.approx(other)
-    assert every == 1
-
-
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])
 def test_p_values_of_pieces_are_no_smaller_than_even(law):
     generator = rng(7)
@@ -354,11 +338,302 @@ def test_outputs_written_three_times_fail(law):
 
 def test_orders_of_their_own_are_noted():
     note = {"independent draws": "note"}
+    assert results([1, 2, 3], [1, 2, 3]) == results(np.zeros(100), np.zeros(100)) == {}
     for outputs in (np.sort(rng(1).laplace(0, 1, 2000)), chain(0.5)(0, 2000, 1)):
         assert results(outputs) == note
     assert results(np.sort(rng(1).geometric(0.05, 2000))) == note
 
 
-def test_a_few_recorded_outputs_pass():
-    assert results([1, 2, 3], [1, 2, 3]) == {}
-    assert results(np.zeros(100), np.zeros(100)) == {}
+# --- constant outputs and seeds, and noise that is shared -----------------------------------------
+
+
+def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
+    options = {"as_reals": True, **options}
+    return ea.audit(mechanism, [(0, 1)], ea.pure(claim), samples=samples, seed=seed, **options)
+
+
+def noted(verdict, name):
+    return [entry for entry in verdict.checks if (entry["name"], entry["result"]) == (name, "note")]
+
+
+# --- constant outputs -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("output", [3, "word", (1.0, 2.0), None])
+def test_constant_outputs_are_undecided(output, seed):
+    for method, claim in (("anytime", 0.0), ("anytime", 1.0), ("exact", 1.0)):
+        verdict = audited(lambda x: output, seed, claim, samples=200, method=method)
+        assert verdict.verdict == "undecided"
+        (reason,) = verdict.reasons
+        assert reason.startswith("no output varied: all outputs are ")
+        assert "on both inputs" in reason
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_constants_that_differ_are_violated_and_random_outputs_are_audited(seed):
+    assert audited(lambda x: x, seed).verdict == "violated"
+    assert audited(lambda x: x + 2, seed, claim=30.0, samples=200).verdict == "undecided"
+    one_side = audited(lambda x, rng: x * rng.random() * 1e-9 // 1, seed)  # both are constant
+    assert one_side.verdict == "undecided"
+    assert audited(lambda x, rng: x * rng.integers(2), seed, claim=2.0).verdict == "violated"
+    assert audited(lambda x, rng: rng.integers(2), seed).verdict == "not refuted"
+
+
+# --- constant seeds -------------------------------------------------------------------------------
+
+
+class Constant:
+    """Has a generator with a constant seed."""
+
+    def __init__(self, epsilon=1.0):
+        self.rng, self._epsilon = np.random.default_rng(42), epsilon
+
+    def __call__(self, x):
+        return x + self.rng.laplace(0, 1 / self._epsilon)
+
+    def release(self, x):
+        return self(x)
+
+
+class Entropic(Constant):
+    """Takes a generator, or one of the system."""
+
+    def __init__(self, epsilon=1.0, rng=None):
+        super().__init__(epsilon)
+        self.rng = np.random.default_rng() if rng is None else rng
+
+
+class Closed:
+    """Cannot be made again: needs an argument that is no plain value."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __call__(self, x):
+        return x + self.generator.laplace()
+
+
+FILE = """
+import functools, random
+import numpy as np
+
+class Constant:
+    def __init__(self):
+        self.rng = np.random.default_rng(42)
+    def __call__(self, x):
+        return x + self.rng.laplace()
+    def release(self, x):
+        return self(x)
+
+constant = Constant()
+OWN = random.Random(3)
+
+def pythons_own(x):
+    return x + OWN.random()
+
+@functools.lru_cache(None)
+def cached(x):
+    return x + np.random.default_rng().laplace()
+
+POOL = []
+
+def buffered(x):
+    if not POOL:
+        POOL.extend(np.random.default_rng().laplace(size=100))
+    return x + POOL.pop()
+
+STARTED = []
+
+def lazy(x):
+    if not STARTED:
+        STARTED.append(np.random.default_rng())
+    return x + STARTED[0].laplace()
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("seeds") / "library.py"
+    path.write_text(FILE)
+    return str(path)
+
+
+class Counter(Constant):
+    def __call__(self, x):
+        return x + self.rng.geometric(0.6) - self.rng.geometric(0.6)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_constant_seed_in_an_object_is_invalid(seed):
+    for mechanism in (Constant(), Constant().release, Counter()):  # also of few whole numbers
+        assert audited(mechanism, seed, samples=500).verdict == "invalid"
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
+    for mechanism in (Entropic(), Entropic(rng=np.random.default_rng(5))):
+        verdict = audited(mechanism, seed, claim=1.5)
+        assert verdict.verdict == "not refuted"
+        assert noted(verdict, "other process") == []
+
+
+@pytest.mark.parametrize("name", ["constant.release", "pythons_own"])
+def test_a_constant_seed_in_a_file_is_invalid(file, name):
+    assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"
+
+
+GENERATOR = np.random.default_rng(7)
+
+
+def of_this_module(x):
+    return x + GENERATOR.laplace()
+
+
+def test_a_constant_seed_of_a_module_is_invalid():
+    assert audited(of_this_module).verdict == "invalid"
+
+
+def test_a_worker_with_a_constant_seed_is_invalid(tmp_path, file):
+    program = tmp_path / "worker.py"
+    program.write_text(
+        textwrap.dedent("""
+        import json, random, sys
+        own = random.Random(1 if len(sys.argv) > 1 else None)
+        for line in sys.stdin:
+            request = json.loads(line)
+            for _ in range(request["size"]):
+                print(request["input"] + own.random())
+            sys.stdout.flush()
+        """)
+    )
+    for words, expected in ((["constant"], "failed"), ([], "passed")):
+        source = WorkerSource([sys.executable, str(program), *words])
+        assert other_process(source, 0, 400, 1, 0.005).result == expected
+        source.close()
+    source = python_worker(sys.executable, f"{file}:constant")
+    assert other_process(source, 0, 400, 1, 0.005).result == "failed"
+    source.close()
+
+
+def test_where_no_other_can_be_had_it_is_noted():
+    for mechanism in (Closed(np.random.default_rng()), lambda x: x + GENERATOR.laplace()):
+        verdict = audited(mechanism, claim=1.5)
+        assert verdict.verdict == "not refuted"
+        assert len(noted(verdict, "other process")) == 1
+
+
+class Rare:
+    """Is nearly always 0."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng()
+
+    def __call__(self, x):
+        return int(self.rng.random() < 0.1)
+
+
+def test_outputs_of_others_that_agree_by_chance_pass():
+    rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
+    assert {outcome.result for outcome in rare} <= {"passed", "note"}  # a note of one in 70 runs
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize(
+    "default", [42, np.random.default_rng(0), np.random.RandomState(0)], ids=str
+)
+def test_a_constant_default_is_noted(default, seed):
+    def noisy(x, size, seed=default):
+        return x + np.random.default_rng(seed).laplace(size=size)
+
+    def drawn(x, size, random_state=default):
+        return x + random_state.laplace(size=size)
+
+    verdict = audited(noisy if isinstance(default, int) else drawn, seed, claim=1.5)
+    assert verdict.verdict == "not refuted"
+    assert len(noted(verdict, "default seed")) == 1
+
+
+# --- noise that is shared within a call -----------------------------------------------------------
+
+
+def laplace(x, size, rng):
+    return x + rng.laplace(size=size)
+
+
+def pool(x, size, rng):
+    return x + rng.choice(rng.laplace(size=1000), size)
+
+
+def twice(x, size, rng):
+    return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
+
+
+def offset(x, size, rng):
+    """Each call has an offset of .05 standard deviations of its own."""
+    return x + rng.laplace(0, 1, size) + 0.05 * np.sqrt(2) * rng.normal()
+
+
+def magnitudes(x, size, rng):
+    """Four draws at a time share the magnitude of their Laplace noise."""
+    shared = np.repeat(np.sqrt(2 * rng.exponential(1, -(-size // 4))), 4)[:size]
+    return x + shared * rng.normal(size=size)
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("mechanism", [pool, twice, offset, magnitudes])
+def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
+    assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(seed):
+    def long(x, size, rng):
+        return (twice if size > 2000 else laplace)(x, size, rng)
+
+    verdict = audited(long, seed, samples=20_000)
+    assert verdict.verdict == "invalid"
+
+
+# --- causes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("cached", "kept"), ("buffered", "kept"), ("lazy", "output")]
+)
+def test_kept_state_is_named(file, name, kind):
+    assert ea.explain(f"{file}:{name}", (0, 1), runs=4).findings[0].kind == kind
+
+
+class Keeping:
+    """Keeps its noise for an input."""
+
+    def __init__(self):
+        self.noise = {}
+
+    def __call__(self, x):
+        return x + self.noise.setdefault(x, np.random.default_rng().laplace())
+
+
+def test_state_kept_in_this_process_does_not_count():
+    mechanism = Keeping()
+    mechanism(0)
+    mechanism(1)
+    assert ea.explain(mechanism, (0, 1), runs=3).findings[0].kind == "kept"
+
+
+# --- noise that draws of a call share -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "integers"])
+def test_calls_of_independent_draws_differ_by_chance_only(draw):
+    """Of 100 sets of calls, 5 % have a p-value of .05 at most; 14 are four errors more."""
+    alarms, sizes = 0, [100, 100, 200, 400, 800]
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n = sum(sizes)
+        options = (0, 3) if draw == "integers" else ()
+        sides = [getattr(rng, draw)(*options, size=n) for _ in range(2)]
+        scores = [[rankdata(side) - (n + 1) / 2] for side in sides]
+        alarms += calls_p(scores, [sizes, sizes[::-1]], rng, 0.05) <= 0.05
+    assert 1 <= alarms <= 14

@@ -1,8 +1,9 @@
-"""The statistics of an audit: e-variables, claims, schedules, bounds from above, power."""
+"""The statistics of an audit: e-variables, claims, schedules, bounds, forecasts, curves."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,13 +13,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 
+import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
+from epsilometer_audit import answer
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import power
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
+    AnyClaim,
     Claim,
     Concentrated,
     Delta,
@@ -26,13 +33,14 @@ from epsilometer_audit.statistics.claims import (
     Pure,
     Renyi,
     approximate,
+    gaussian_deltas,
     gdp,
     pure,
     renyi,
     zcdp,
 )
 from epsilometer_audit.statistics.exact_test import choose, count, largest_bound
-from epsilometer_audit.statistics.power import samples_needed
+from epsilometer_audit.statistics.power import detectable, sampler, samples_needed
 from epsilometer_audit.statistics.rounds import (
     Evidence,
     Step,
@@ -43,7 +51,8 @@ from epsilometer_audit.statistics.rounds import (
     successive,
 )
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
-from tests.unit.audits import seldom
+from tests.seeds import FIVE
+from tests.unit.audits import audited, seldom
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
@@ -167,7 +176,6 @@ AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
     "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), coin),
     "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
     "GDP": (gdp(1.0), gaussian),
-    "Rényi 2": (Renyi(2, 1.0), gaussian),
     "Rényi 2 and 4": (renyi({2: 1.0, 4: 2.0}), gaussian),
     "zCDP": (zcdp(0.5), gaussian),
     "identical": (pure(0.001), laplace(0.0)),
@@ -191,20 +199,36 @@ def evidence_of(
     )
 
 
+def anytime_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
+    return [*evidence_of(law, claim, draws, seed).bounds().values()][-1]
+
+
+def exact_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
+    rng = np.random.default_rng(seed)
+    x, x_prime = (law(side, draws // 5, rng) for side in (0, 1))
+    _, bets = choose([(x, x_prime, layout_of(x, x_prime, as_reals=True))], claim, 40_000, 0.05)
+    fresh = law(0, draws - draws // 5, rng), law(1, draws - draws // 5, rng)
+    return largest_bound(count(bets, fresh), claim, 0.05)[0]
+
+
 @pytest.mark.parametrize(
-    ("claim", "law", "level", "least", "draws"),
+    ("bound_of", "claim", "law", "level", "least", "draws"),
     [
-        (pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
-        (gdp(0.1), gaussian, 1.0, 0.93, 20_000),
-        (Renyi(2, 0.1), gaussian, 1.0, 0.7, 20_000),
-        (Concentrated(0.1), gaussian, 0.5, 0.38, 10_000),
-        (approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.18, 10_000),
-        (Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
+        (anytime_bound, pure(0.1), laplace(0.7), 0.7, 0.64, 20_000),
+        (anytime_bound, gdp(0.1), gaussian, 1.0, 0.93, 20_000),
+        (anytime_bound, Renyi(2, 0.1), gaussian, 1.0, 0.7, 20_000),
+        (anytime_bound, Concentrated(0.1), gaussian, 0.5, 0.38, 10_000),
+        (anytime_bound, approximate(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.18, 10_000),
+        (anytime_bound, Renyi(5000.0, 0.1), gaussian, 2500.0, 0.1, 5000),
+        (exact_bound, pure(0.1), laplace(0.7), 0.7, 0.66, 50_000),
+        (exact_bound, approximate(0.1, 0.01), laplace(0.7), 0.69, 0.6, 50_000),
+        (exact_bound, Delta(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.19, 50_000),
+        (exact_bound, gdp(0.1), gaussian, 1.0, 0.95, 50_000),
     ],
 )
-def test_a_bound_is_near_the_level_and_below_it(claim, law, level, least, draws):
+def test_a_bound_is_near_the_level_and_below_it(bound_of, claim, law, level, least, draws):
     """Medians of three runs, of delta where it is claimed; at most one of them above the level."""
-    bounds = [[*evidence_of(law, claim, draws, seed).bounds().values()][-1] for seed in range(3)]
+    bounds = [bound_of(law, claim, draws, seed) for seed in range(3)]
     assert least < np.median(bounds) < level
     assert sum(bound > level for bound in bounds) <= 1
 
@@ -226,28 +250,6 @@ def test_the_worst_pair_is_followed():
 # --- fixed numbers of draws -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("claim", "law", "level", "least"),
-    [
-        (pure(0.1), laplace(0.7), 0.7, 0.66),
-        (approximate(0.1, 0.01), laplace(0.7), 0.69, 0.6),
-        (Delta(0.5, 0.01), laplace(1.0), 1 - math.exp(-0.25), 0.19),
-        (gdp(0.1), gaussian, 1.0, 0.95),
-    ],
-)
-def test_the_exact_test_is_near_the_level_and_below_it(claim, law, level, least):
-    bounds = []
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        x, x_prime = law(0, 10_000, rng), law(1, 10_000, rng)
-        past = [(x, x_prime, layout_of(x, x_prime, as_reals=True))]
-        _, bets = choose(past, claim, 40_000, 0.05)
-        fresh = law(0, 40_000, rng), law(1, 40_000, rng)
-        bounds.append(largest_bound(count(bets, fresh), claim, 0.05)[0])
-    assert least < np.median(bounds) < level
-    assert sum(bound > level for bound in bounds) <= 1
-
-
 def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
     """Of an event with Q(S) above 1/2 the tangent is flatter than 1: its complement is counted."""
     event = np.array([0.0, 1.0])
@@ -259,46 +261,17 @@ def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
 # --- power ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A forecast from 20 simulated audits; tests/unit/test_forecasts.py has all 132."""
-    monkeypatch.setattr(power, "_RUNS", (8, 12))
-
-
-@pytest.mark.usefixtures("few_runs")
-def test_a_rare_event_takes_the_draws_that_learning_it_takes():
+def test_a_rare_event_takes_the_draws_that_learning_it_takes(monkeypatch):
     """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits.
 
     Of ten 7 or more are with probability .987, and of one that is found in .4 with .05.
     """
+    monkeypatch.setattr(power, "_RUNS", (8, 12))  # a forecast from 20 simulated audits
     claim, level = pure(0.5), 1.5
     rare = power.sampler(claim, level, 0.01)
     samples = samples_needed(claim, detect=level, event=0.01)
     assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
-
-
-@pytest.mark.parametrize("claim", [pure(1.0), approximate(1.0, 0.01)])
-def test_only_the_event_of_a_forecast_violates_the_claim(claim):
-    """A frequent event leaves fewer other outputs on x, so that they may differ less."""
-    draw, rng = power.sampler(claim, 1.5, 0.1), np.random.default_rng(0)
-    x, x_prime = (draw(side, 20_000, rng) for side in (0, 1))
-    rare, frequent = sorted(float((side == 0.3).mean()) for side in (x, x_prime))
-    assert rare == pytest.approx(0.1, abs=0.01)
-    assert frequent == pytest.approx(0.1 * math.exp(1.5) + claim.delta, abs=0.015)
-    others = [((side > 1) & (side != 0.3)).mean() for side in (x, x_prime)]
-    assert max(others) / min(others) == pytest.approx(math.e, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("claim", "easy", "hard"),
-    [
-        (pure(0.5), {"detect": 1.5}, {"detect": 1.5, "pairs": 4}),
-        (gdp(1.0), {"detect": 2.0}, {"detect": 1.4}),
-    ],
-)
-def test_a_smaller_excess_and_more_pairs_take_more_draws(claim, easy, hard, monkeypatch):
-    monkeypatch.setattr(power, "_RUNS", (4, 8))
-    assert samples_needed(claim, **easy) < samples_needed(claim, **hard) < 10**6
+    assert samples_needed(claim, detect=level) < samples_needed(claim, detect=level, pairs=4)
 
 
 @pytest.mark.parametrize(
@@ -324,3 +297,231 @@ def test_each_recorded_output_is_handed_out_once():
     (first,), (rest,) = draw([(0, 0)], 30), draw([(0, 0)], 70)
     assert sorted(first + rest) == list(range(100))
     assert draw([(0, 1)], 30) == [first]
+
+
+# --- forecasts of whole audits --------------------------------------------------------------------
+
+ORDERS = (1.01, 2.0, 20.0, 500.0)
+
+
+def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> list[float]:
+    """Return lower bounds, in tenths, of a mechanism that answers 1 with probability p, or q."""
+    rng = np.random.default_rng(seed)
+
+    def draw(sides: Any, size: int) -> Any:
+        return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
+
+    evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
+    levels = np.linspace(0.1, 12, 120)
+    return [
+        float(levels[int(np.argmin(wealth.log_wealth(part, levels).max(axis=0) >= wealth.needed))])
+        - 0.1
+        for part, wealth in evidence.wealths.items()
+    ]
+
+
+# --- Rényi bets -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize(("p", "q", "enough"), [(0.0, 1.0, 4.9), (0.1, 0.9, 1.2)])
+def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
+    claim = renyi(dict.fromkeys(ORDERS, 3.0))
+    few, more, many = (bounds_of(p, q, claim, n, seed) for n in (2000, 20_000, 200_000))
+    for order, low, middle, high in zip(ORDERS, few, more, many, strict=True):
+        assert enough < low <= middle <= high, order
+        assert high <= np.log(9) if p else high > middle > low, order
+        assert p or order != 20 or high > 10
+    few, many = (bounds_of(0.0, 1.0, zcdp(0.5), n, seed)[0] for n in (1000, 10_000))
+    assert 2.5 < few < many
+
+
+# --- forecasts ------------------------------------------------------------------------------------
+
+
+def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
+    """Return how often audits find noise of a level: Laplace for epsilon, else Gaussian.
+
+    Twelve runs do where 11 of them or more find it: with probability .02 of what is found in .6.
+    """
+    hits, noise = 0, sampler(claim, level)
+    for seed in range(runs):
+        if seed == 12 and hits >= 11:
+            return hits / 12
+
+        rng = np.random.default_rng([7, seed])
+
+        def draw(sides: Any, size: int, rng: Any = rng) -> Any:
+            return [noise(side, size, rng) for _, side in sides]
+
+        evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
+        hits += evidence.refuted()
+    return hits / runs
+
+
+@pytest.mark.parametrize(
+    ("claim", "level"),
+    [
+        (pure(1.0), 2.0),
+        pytest.param(renyi({3: 2.0}), 8.0, marks=pytest.mark.examples),
+        pytest.param(renyi({3: 2.0}), 5.0, marks=pytest.mark.examples),
+        pytest.param(pure(0.01), 0.05, marks=pytest.mark.examples),
+        pytest.param(gdp(1.0), 1.5, marks=pytest.mark.examples),
+    ],
+)
+def test_levels_are_detected_as_often_as_forecast(claim, level):
+    """.9 is forecast; of 24 audits that are found with .87, 15 or fewer are one in 300 times.
+
+    A quarter of the draws finds it in 7 of 10 audits at most.
+    """
+    samples = ea.samples_needed(claim, detect=level)
+    assert found_share(claim, level, samples, 24) >= 16 / 24
+    assert found_share(claim, level, samples // 4, 10) <= 0.7
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [pure(0.01), pure(3.0), ea.approximate(1.0, 1e-5), gdp(1.0), zcdp(0.5)]
+    + [renyi({order: 3.0}) for order in (1.01, 2.0, 7.0, 20.0, 500.0)],
+)
+def test_every_claim_has_a_level_that_is_detectable(claim):
+    for event in (None, 0.01):
+        few, many = (
+            detectable(claim, schedule(n, 1), alpha=0.05, event=event) for n in (3000, 1_000_000)
+        )
+        assert many is not None
+        assert claim.level < many < (np.inf if few is None else few)
+
+
+@pytest.mark.parametrize(("claim", "samples"), [(gdp(1.0), 2000)])
+def test_a_detectable_level_is_detected(claim, samples):
+    level = detectable(claim, schedule(samples, 1), alpha=0.05)
+    assert level is not None
+    assert found_share(claim, level, samples, 24) >= 16 / 24
+
+
+def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch):
+    monkeypatch.setattr(answer, "detectable", lambda *_, **__: None)
+
+    def verdict(scale: float) -> str:
+        def mechanism(x: float, size: int, rng: np.random.Generator) -> Any:
+            return rng.laplace(x, scale, size)
+
+        options = {"samples": 2000, "as_reals": True}
+        return ea.audit(mechanism, [(0, 1)], pure(1.0), **options).verdict
+
+    assert (verdict(1.0), verdict(0.2)) == ("undecided", "violated")
+
+
+# --- claims that are profiles or trade-off curves -------------------------------------------------
+
+
+def normal(x, size, rng):
+    return x + rng.normal(0, 1, size)
+
+
+def response(x, size, rng):
+    """Randomised response: epsilon is 1, and delta at 0 is .462."""
+    return (rng.random(size) < 1 / (1 + math.e)) != x
+
+
+def delta_of(mu):
+    return lambda epsilon: float(gaussian_deltas(np.array([epsilon]), mu)[0])
+
+
+def beta_of(mu):
+    return lambda alpha: float(norm.cdf(norm.isf(alpha) - mu))
+
+
+CURVES = {  # a claim that just holds, by mechanism
+    "profile": (response, ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0})),
+    "tradeoff": (normal, ea.tradeoff({0.1: beta_of(1.0)(0.1), 0.3: beta_of(1.0)(0.3)})),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_a_curve_that_holds_is_refuted_with_probability_alpha_at_most(name):
+    mechanism, claim = CURVES[name]
+
+    def wrong(seed):
+        return audited(mechanism, claim, 400, seed, alpha=0.1).verdict == "violated"
+
+    assert seldom(wrong, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim", "delta"),
+    [
+        (response, ea.profile({0: 0.3, 1: 0.01, 2: 0}), 0.3),
+        (response, ea.profile({0: 0.47, 0.8: 0.02, 1: 0}), 0.02),
+        (normal, ea.profile({0: 0.39, 2: 1e-3}), 1e-3),
+    ],
+)
+def test_the_point_that_fails_is_named(mechanism, claim, delta):
+    verdict = audited(mechanism, claim, 20_000, 0)
+    assert verdict.verdict == "violated"
+    assert f"epsilon at delta = {delta:g} is at least" in str(verdict).partition("\n")[0]
+    assert verdict.worst.delta == delta
+    assert [bound.claimed for bound in verdict.bounds] == [c.epsilon for c in claim.claims]
+
+
+@pytest.mark.parametrize("claim", [ea.profile(delta_of(0.5)), ea.tradeoff(beta_of(0.5))])
+def test_a_function_may_be_an_accountants(claim):
+    assert audited(normal, claim, 10_000, 0).verdict == "violated"
+    for point in claim.claims:  # it claims a little less than the function
+        assert 1 - 1e-6 <= point.delta / delta_of(0.5)(point.epsilon) <= 1.15
+
+
+def test_a_table_of_errors_claims_no_more_than_its_points():
+    """The curve from (0, 1) over the points to (1, 0) is that of a mechanism that keeps them."""
+    points = {0.0: 1.0, 0.05: 0.9, 0.5: 0.4, 1.0: 0.0}
+    for point in ea.tradeoff({0.05: 0.9, 0.5: 0.4}).claims:
+        scale = math.exp(point.epsilon)
+        assert point.delta >= max(1 - b - scale * a for a, b in points.items()) - 1e-9
+
+
+def test_points_that_lie_close_stay_apart_in_json():
+    profile = ea.profile({1.0: 0.2, 1 + 1e-7: 0.1}).to_plain()
+    renyi = ea.renyi({2.0: 0.3, 2 + 1e-9: 0.4}).to_plain()
+    assert list(profile["deltas"].items()) == [("1", 0.2), ("1.0000001", 0.1)]
+    assert list(renyi["orders"]) == ["2", "2.000000001"]
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (lambda: ea.profile({}), "profile must have 1 to 20 points"),
+        (lambda: ea.profile({1: 1.0}), "delta must lie in"),
+        (lambda: ea.profile({-1: 0.1}), "epsilon must lie in"),
+        (lambda: ea.tradeoff({0.5: 2}), "tradeoff must map errors"),
+    ],
+)
+def test_mistakes_are_named(curve, message):
+    with pytest.raises(ArgumentError, match=message):
+        curve()
+    with pytest.raises(ArgumentError, match="cannot be used with"):
+        audited(normal, ea.profile({1: 0.1}), 500, 0, method="exact")
+
+
+def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(
+        "def f(x, size, rng):\n    return x + rng.normal(0, 1, size)\n"
+    )
+    (tmp_path / "p.csv").write_text("epsilon,delta\n0,.3\n2,.5\n")
+    (tmp_path / "t.csv").write_text("alpha,beta\n.1,.8\n.2,.7\n")
+    few = ["--pair", "0", "1", "--samples", "4000", "--no-checks", "--as-reals", "--quiet"]
+    for name, first in (("p.csv", 0.3), ("t.csv", 0.337)):
+        assert main(["audit", "own.py:f", *few, "--profile", name, "--json", "-"]) == 1
+        verdict = json.loads(capsys.readouterr().out)
+        assert next(iter(verdict["claim"]["deltas"].values())) == pytest.approx(first, abs=0.02)
+        assert name in verdict["provenance"]["made of"]
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    assert main(["audit", "own.py:f", *few, "--profile", "x.csv"]) == 2
+    assert "must be CSV of two columns of numbers" in capsys.readouterr().err
+    entry = (
+        "audits: {a: {mechanism: 'own.py:f', pairs: [[0, 1]], claims: [{profile: {1: .1, 0: .4}}]}}"
+    )
+    (tmp_path / "a.yaml").write_text(entry)
+    (case,) = Audits(tmp_path / "a.yaml", "").all_cases()
+    assert case.spec["claims"][0]["claim"] == {"profile": [[0.0, 0.4], [1.0, 0.1]]}

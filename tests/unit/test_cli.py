@@ -297,7 +297,7 @@ def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
 
 
 def test_samples_needed_prints_the_number(run, monkeypatch):
-    monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; tests/unit/test_forecasts.py
+    monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; see test_audit_statistics.py
     code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
     assert (code, err) == (0, "")
     draws, words = out.rstrip().split(maxsplit=1)

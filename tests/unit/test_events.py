@@ -1,14 +1,19 @@
-"""Events hold the outputs of their ranges, and survive a file."""
+"""Events hold the outputs of their ranges, in a file and in the words of a witness."""
 
+import ast
+import json
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import epsilometer_audit as ea
 from epsilometer_audit.events.candidates import FOLDS, fifths
 from epsilometer_audit.events.events import Event, Table, View, row_codes
+from tests.unit.audits import audited
 from tests.unit.written_events import again
 
 NAN, INF = math.nan, math.inf
@@ -30,6 +35,9 @@ ROWS = View("row", rows=((1, 1), (7, 7)))
         (Event(((None, None),)), [-INF, 0.0, INF], [1, 1, 1]),
         (Event(((-INF, -INF), (1.0, INF))), [-INF, 0.0, 2.0, INF], [1, 0, 1, 1]),
         (Event(()), [1.0, NAN], [0, 0]),
+        (Event(tuple((i, i) for i in range(0, 40, 2))), [0, 1, 38, 39, 40], [1, 0, 1, 0, 0]),
+        (Event(tuple((i + 0.5, i + 1.0) for i in range(30)), missing=True),
+         [0.4, 0.5, 1.0, 1.2, 29.7, NAN, INF], [0, 1, 1, 0, 1, 1, 0]),
         (Event((), missing=True), [1.0, NAN], [0, 1]),
         (Event((), missing=True), [1, 2], [0, 0]),
         (Event(((4.0, None),), view=View("entry", 1)), [[0.0, 9.0], [5.0, 1.0]], [1, 0]),
@@ -39,12 +47,9 @@ ROWS = View("row", rows=((1, 1), (7, 7)))
     ],
 )  # fmt: skip
 def test_an_event_holds_the_outputs_of_its_closed_ranges(event, outputs, inside):
-    assert again(event).holds(np.array(outputs)).tolist() == [bool(each) for each in inside]
-
-
-def test_a_score_adds_up_over_the_entries():
-    outputs = np.array([[-1.0, 0.0], [0.0, 1.5], [1.0, 2.0], [NAN, NAN]])
-    assert SCORE.of(outputs).tolist() == [-1.0, 3.0, 5.0, 5.0]
+    sample = np.array(outputs)
+    assert again(event).holds(sample).tolist() == [bool(each) for each in inside]
+    assert event.count(sample) == sum(inside)
 
 
 def test_whole_numbers_beyond_2_to_the_53_stay_apart():
@@ -74,11 +79,6 @@ def test_codes_of_many_wide_entries_do_not_overflow():
     assert (codes[:500] == codes[500:]).all()
 
 
-def test_rows_must_be_a_table():
-    with pytest.raises(ValueError, match="rows must have shape"):
-        row_codes(np.zeros(3, int))
-
-
 @pytest.mark.parametrize("size", [1, 4, 5, 7, 100])
 def test_fifths_hold_every_draw_once(size):
     every = np.arange(size)
@@ -87,28 +87,188 @@ def test_fifths_hold_every_draw_once(size):
     np.testing.assert_array_equal(np.concatenate(parts), every)
 
 
-RNG = np.random.default_rng(2)
-WHOLE = RNG.integers(-9, 50, 1000).astype(np.int32)
-ENDS = tuple(map(tuple, np.sort(RNG.normal(size=60)).reshape(-1, 2).tolist()))
-REALS = np.concatenate([RNG.normal(size=2000), [b for _, b in ENDS], [np.nan, np.inf]])
+# --- a reader of a witness counts the same --------------------------------------------------------
+
+FRESH = 4000
+OPEN = re.compile(r"(?:(?P<low>\S+) <= )?(?P<name>.+?) (?P<sign><=|>=|=) (?P<end>[-+\w.]+)")
+WORDS = re.compile(r"(?P<name>.+) is (?P<negated>not )?(?P<words>'.*'|\w[\w ]*)")
+
+
+def shifted(d, shift):
+    return lambda x, size, rng: rng.normal(shift * x, 1, (size, d))
+
+
+def bits(x, size, rng):
+    coins = rng.random((size, 30)) < 0.4
+    coins[:, 3] ^= bool(x) & (rng.random(size) < 0.6)
+    coins[:, 11] ^= bool(x)
+    return (coins.astype(np.int64) << np.arange(30)).sum(axis=1)
+
+
+def correlated(x, size, rng):
+    first, second = rng.normal(size=(2, size))
+    share = 0.9 if x else -0.9
+    return np.stack([first, share * first + math.sqrt(1 - share**2) * second], axis=1)
+
+
+def person(x, rng):
+    sex = "f" if rng.random() < (0.7 if x else 0.4) else "m"
+    more = 20 if x and sex == "f" else 0
+    return {"sex": sex, "income": round(float(rng.normal(50 + more, 10)), 2)}
+
+
+def mixed(x, rng):
+    word = "ab"[int(rng.random() < 0.3 + 0.4 * x)]
+    return int(rng.geometric(0.3)), float(np.round(rng.normal(x), 3)), word
+
+
+def members(x, rng):
+    return {key for key in "abcdef" if rng.random() < 0.3 + 0.4 * x}
+
+
+def missing(x, rng):
+    return None if rng.random() < 0.2 + 0.4 * x else round(float(rng.laplace(x)), 3)
+
+
+LEAKS = {
+    "one entry of many": (lambda x, size, rng: rng.normal(0, 1, (size, 12)) + 3 * x, ea.pure(1)),
+    "mu": (shifted(6, 0.6), ea.gdp(0.8)),
+    "Renyi": (shifted(5, 0.6), ea.renyi({2: 0.3})),
+    "bits": (bits, ea.pure(0.2)),
+    "correlated": (correlated, ea.pure(1)),
+    "a person": (person, ea.pure(1)),
+    "mixed": (mixed, ea.pure(0.5)),
+    "members": (members, ea.pure(1)),
+    "missing": (missing, ea.pure(0.5)),
+}
+
+
+SUMMARIES = {
+    "sum": np.sum,
+    "sum over the root of the number": lambda z: np.sum(z) / math.sqrt(len(z)),
+    "largest": np.max,
+    "smallest": np.min,
+}
+
+
+# --- a reader who knows nothing of the library ----------------------------------------------------
+
+
+def number_of(name, output):
+    """Return the number, or the word, of an output that a name means."""
+    if match := re.fullmatch(r"(.+) ([-+]) (?:(\S+) \* )?(entry \d+)", name):
+        first, second = (number_of(each, output) for each in match.group(1, 4))
+        return first + float(f"{match[2]}{match[3] or 1}") * second
+    match = re.fullmatch(r"(.+) of (\d+) entries from entry 0 on", name)
+    if match or name == "length":
+        assert not match or int(match[2]) == len(output)
+        return SUMMARIES[match[1]](np.array(output, float)) if match else len(output)
+    if match := re.fullmatch(r"bit (\d+) of output", name):
+        return (int(output) >> int(match[1])) & 1
+    if match := re.fullmatch(r"(.+) modulo (\S+)", name):
+        return number_of(match[1], output) % float(match[2])
+    if match := re.fullmatch(r"(?:entry|key) (.+)", name):
+        return output[ast.literal_eval(match[1])]
+    assert name == "output", name
+    return output
+
+
+def meets(condition, output):
+    """Tell whether an output meets one condition."""
+    if match := re.fullmatch(r"('\w+') is (present|missing)", condition):
+        return (ast.literal_eval(match[1]) in output) == (match[2] == "present")
+    if condition.endswith(" is not a number"):
+        return not isinstance(number_of(condition.removesuffix(" is not a number"), output), float)
+    condition, _, other = condition.partition(", but not ")
+    if match := OPEN.fullmatch(condition):
+        number = number_of(match["name"], output)
+        if number is None or (other and repr(float(number)) == other):
+            return False
+        low, end = float(match["low"] or -math.inf), float(match["end"])
+        return (
+            low <= number
+            and {"<=": number <= end, ">=": number >= end, "=": number == end}[match["sign"]]
+        )
+    match = WORDS.fullmatch(condition)
+    assert match, condition
+    words = re.split(", | or ", match["words"])
+    value = number_of(match["name"], output)
+    inside = any(ast.literal_eval(word) == value for word in words)
+    return inside != bool(match["negated"])
+
+
+def in_words(text, output):
+    """Tell whether an output is in the event that a text means."""
+    pattern = r" or (?=\S+ <= |[^']+ (?:<=|>=|=) |\w+ is )"
+    return all(
+        any(meets(each, output) for each in re.split(pattern, part)) for part in text.split(" and ")
+    )
+
+
+def score_of(plain, output):
+    """Return the score of an output by its formula in JSON."""
+    names = plain.get("columns", [f"bit {i} of output" for i in range(64)])
+
+    def value(i):
+        number = number_of(names[i], output)
+        words = plain.get("words", {}).get(names[i])
+        return words.index(repr(number)) if words else float(number)
+
+    if plain["view"] == "summary":
+        return SUMMARIES[plain["summary"]]([value(i) for i in plain["groups"][0]])
+    if "tables" in plain:
+        total = 0.0
+        for entries, starts, adds in plain["tables"]:
+            number = adds
+            for entry, ends in zip(entries, starts, strict=True):
+                number = number[sum(value(entry) >= end for end in ends)]
+            total += number
+        return total
+    formula = plain["formula"]
+    units = [
+        min(max((value(i) - centre) / scale, -8), 8)
+        for i, centre, scale in zip(
+            formula["entries"], formula["centres"], formula["scales"], strict=True
+        )
+    ]
+    return sum(weight * math.prod(units[i] for i in of) for of, weight in formula["terms"])
+
+
+def holds(witness, output):
+    """Tell whether an output is in the event of a witness: by its words, or by its JSON."""
+    if not re.search("score of|more ranges", witness["event"]):
+        return in_words(witness["event"], output)
+    score = score_of(witness["ranges"], output)
+    return any(
+        (a is None or a <= score) and (b is None or score <= b)
+        for a, b in witness["ranges"]["ranges"]
+    )
 
 
 @pytest.mark.parametrize(
-    ("event", "sample"),
-    [
-        (Event(()), WHOLE),
-        (Event(((None, 3), (5, 5), (9, None))), WHOLE),
-        (Event(tuple((i, i) for i in range(0, 40, 2))), WHOLE),
-        (Event(((1, 1),), view=View("bit", 2)), WHOLE),
-        (Event(ENDS), REALS),
-        (Event(((None, ENDS[0][1]), *ENDS[1:3]), missing=True), REALS),
-    ],
+    ("leak", "stop"),
+    [(leak, False) for leak in LEAKS] + [(leak, True) for leak in ("bits", "a person")],
 )
-def test_an_event_counts_the_outputs_that_it_holds(event, sample):
-    naive = [
-        any((a is None or value >= a) and (b is None or value <= b) for a, b in event.ranges)
-        or (event.missing and math.isnan(value))
-        for value in event.view.of(sample).tolist()
-    ]
-    assert event.holds(sample).tolist() == naive
-    assert event.count(sample) == sum(naive)
+def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
+    mechanism, claim = LEAKS[leak]
+    verdict = audited(mechanism, claim, 2000, stop=stop)
+    assert verdict.verdict == "violated"
+    witness = json.loads(verdict.to_json())["witness"]
+    sides, rng = map(int, verdict.direction.split(" against ")), np.random.default_rng(99)
+    shares = []
+    for x, prime in zip(sides, ("", "_prime"), strict=True):
+        many = mechanism.__code__.co_argcount == 3
+        outputs = mechanism(x, FRESH, rng) if many else [mechanism(x, rng) for _ in range(FRESH)]
+        share = np.mean([holds(witness, output) for output in outputs])
+        count, draws = witness[f"count{prime}"], witness[f"draws{prime}"]
+        spread = math.sqrt(max(share * (1 - share), 1 / FRESH) * (1 / draws + 1 / FRESH))
+        assert abs(count / draws - share) <= 5 * spread, (witness["event"], count, draws, share)
+        shares.append((count / draws, share))
+    (p, ours), (q, theirs) = shares
+    assert ours > theirs
+    assert p > q
+    middle = (p + q) / 2
+    assert p - q > 2 * math.sqrt(2 * middle * (1 - middle) / witness["draws"])  # visibly
+    if "score" in witness["event"] or witness["score"]:
+        assert "JSON" in witness["rests_on"]
+        assert not re.search("entry|key|bit", witness["event"]) or witness["score"]

@@ -24,14 +24,6 @@ def test_the_pair_defeats_the_budget(order, budget, delta):
     assert zeros_only > 1 - delta
 
 
-def test_the_papers_power_of_d_would_not():
-    """With d = ((1 - rho)/n)^(order - 1) the coin of order 2 shows about sqrt(n) ones."""
-    order, budget, delta = 2.0, 10**6, 0.8
-    rho = (1 - delta) ** (1 / 3)
-    papers = (((1 - rho) / budget) ** (order - 1)) ** (1 / order)
-    assert (1 - papers) ** budget < 1e-100
-
-
 @pytest.mark.parametrize("order", [2.0, math.inf])
 def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
     gamma, delta, budget, runs = 0.5, 0.8, 2000, 500
