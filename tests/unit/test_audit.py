@@ -99,7 +99,7 @@ def test_no_confidence_is_all(alpha, words):
     ],
 )
 def test_errors_of_arguments_are_one_line(change, words):
-    """Those that the command line can show are in test_cli_mistakes.py."""
+    """Those that the command line can show are in test_cli.py."""
     arguments = {
         "mechanism": noisy_sum,
         "pairs": ONE,
