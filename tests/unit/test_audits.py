@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import epsilometer_audit as ea
-from epsilometer.errors import ConfigError, MechanismError
+from epsilometer.errors import ConfigError
 from epsilometer_audit.cli import main as command
 from epsilometer_audit.grids import running, summary, verdicts
 from epsilometer_audit.grids.cases import Audits, Case
@@ -36,12 +36,8 @@ def vector(x, size, rng):
 
 def words(x, rng):
     u = rng.random()
-    if u < 0.1:
-        return None
-    if u < 0.2:
-        return float("nan")
     if u < 0.3:
-        return ("a", 1, {"k": 2.5, 3: b"bytes"})
+        return (None, float("nan"), ("a", 1, {"k": 2.5, 3: b"bytes"}))[int(10 * u)]
     if u < 0.4:
         raise KeyError("x")
     return "yes" if rng.random() < (0.7 if sum(x) else 0.4) else "no"
@@ -216,17 +212,12 @@ def test_the_verdict_is_that_of_an_audit_of_the_mechanism(function, claims):
 
 
 class Counting:
-    """A source that counts its calls, and fails at one of them."""
+    """A source that counts its calls."""
 
-    description, seeded = "counts", True
-
-    def __init__(self, fails_at=None):
-        self.calls, self.fails_at = 0, fails_at
+    description, seeded, calls = "counts", True, 0
 
     def draw(self, x, size, seed):
         self.calls += 1
-        if self.calls == self.fails_at:
-            raise MechanismError("no more")
         return np.random.default_rng(self.calls).laplace(x, 1, size).round()
 
     def digest(self):
@@ -365,9 +356,7 @@ def test_exit_codes_and_files(write, audits, code, capfd):
         assert "  replay      epsilometer audits mine.yaml --only b/epsilon=3/adjacent" in out
         assert command.main(["audits", name, "--only", "b", "--quiet"]) == 1
         again, _ = capfd.readouterr()
-        assert [line for line in out.splitlines() if "counts" in line] == [
-            line for line in again.splitlines() if "counts" in line
-        ]
+        assert re.findall(".*counts.*", out) == re.findall(".*counts.*", again)
     assert not list(Path().glob(".epsilometer*"))
 
 
@@ -450,11 +439,7 @@ def test_a_long_table_of_markdown_is_cut(monkeypatch, write):
     monkeypatch.setattr(summary, "_MOST_BYTES", 3000)
     name = write({"a": entry("raises"), "b": GOOD})
     _, cases = running.read([name], None, None, 0)[name]
-    rows = [
-        running.Audited(case, verdict)
-        for case in cases.values()
-        for verdict in verdicts.audited(case.spec, ".", print)
-    ]
+    rows = running.run(cases, ".", 2, "again", lambda *_: None)
     text = summary.markdown_of("t", rows[::-1] * 50, 0.05, files=1)
     shown = text.count("\n| a |")
     assert f"\n\n... and {100 - shown} more, left out for their size\n" in text
