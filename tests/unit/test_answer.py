@@ -50,16 +50,14 @@ def estimated(folder, runs, kind="", registered=f"{__name__}:Shift"):
     files = [str(folder / f"{name}{runs}.parquet") for name in ("samples", "answers")]
     samples = samples_of("laplace", VALUES, n=50, runs=runs)
     sample.run(files[0], samples, quiet)
-    parameters = {"kind": kind} if kind else {}
-    about = {"registered": registered, "parameters": parameters}
+    about = {"registered": registered, "parameters": {"kind": kind}}
     spec = COMMON | about | {"samples": samples, "pairing": "consecutive", "lambda": "2"}
     spec["claims"] = {"lipschitz": None}
     write_columns(answer.answers_of(files[0], spec, quiet), files[1], "answers", spec)
     identity = estimates_by("histogram", samples, **about)
     reads = {"identity": identity, "reads": "samples", "data": [spec]}
-    return pd.DataFrame(estimates_of([files[1]], reads)), dict(
-        by_run(read_samples(files[0], samples))
-    )
+    draws = dict(by_run(read_samples(files[0], samples)))
+    return pd.DataFrame(estimates_of([files[1]], reads)), draws
 
 
 def test_every_run_and_pair_has_its_level_both_ways_whatever_the_batches(tmp_path):

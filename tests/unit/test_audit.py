@@ -172,21 +172,11 @@ def clock(compiled, monkeypatch):
     return time.perf_counter
 
 
-@pytest.mark.parametrize("seed", FIVE)
-def test_a_slow_mechanism_keeps_to_its_budget(clock, seed):
-    slow = Slow(0.02)
-    verdict = ea.audit(slow, STEP, ea.pure(1.0), budget=1.5, seed=seed)
-    assert slow.spent <= 1.2 * 1.5 + 2 * 0.02
-    assert verdict.verdict == "undecided"
-    assert "1.5 s" in verdict.reasons[0]
-    assert "sampler" in [check["name"] for check in verdict.checks]
-
-
 @pytest.mark.parametrize(
     ("seconds", "times", "pairs", "budget"),
     [
         *[(0.002, 1.0, 1, 1), (0.001, 10.0, 1, 1), (0.01, 0.1, 1, 1)],
-        *[(0.05, 1.0, 1, 0.5), (0.05, 1.0, 3, 0.5), (0.01, 1.0, 200, 1.5)],
+        *[(0.05, 1.0, 1, 0.5), (0.05, 1.0, 3, 0.5), (0.01, 1.0, 200, 1.5), (0.02, 1.0, 1, 1.5)],
     ],
 )
 @pytest.mark.parametrize("many", [True, False])
@@ -197,6 +187,8 @@ def test_a_budget_is_kept_at_any_speed(clock, seconds, times, pairs, budget, man
     verdict = ea.audit(slow.together if many else slow, tried, ea.pure(1.0), budget=budget)
     assert slow.spent <= 1.2 * budget + seconds * (1 + times)
     assert verdict.verdict in ("undecided", "not refuted")
+    assert verdict.verdict != "undecided" or f"{budget} s" in verdict.reasons[0]
+    assert "sampler" in [check["name"] for check in verdict.checks]
 
 
 @pytest.mark.parametrize("seed", FIVE)
@@ -297,11 +289,10 @@ def test_sessions_of_pytest(alpha, calls):
         for i in range(len(calls))
     ]
     _Suite(alpha, 0).pytest_collection_finish(SimpleNamespace(items=[*items, SimpleNamespace()]))
-    tests = [item.stash[_TEST] for item in items]
-    parts = [
-        test.next_call()[0] for test, many in zip(tests, calls, strict=True) for _ in range(many)
-    ]
-    assert within([*parts, 1e-300], alpha)
+    parts = [1e-300]
+    for item, many in zip(items, calls, strict=True):
+        parts += [item.stash[_TEST].next_call()[0] for _ in range(many)]
+    assert within(parts, alpha)
 
 
 @SOME

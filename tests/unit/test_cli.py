@@ -119,9 +119,6 @@ def test_a_replay_makes_the_same_draws(run, many, monkeypatch):
 
 
 OWN = """\
-def noisy(x, random):
-    return x + random.choice([-1, 0, 0, 1])
-
 def scaled(x, size, rng, epsilon=1.0, label="a"):
     print("adding noise")
     return ((x + rng.laplace(0, 1 / epsilon, size)) * 2**20).round() / 2**20
@@ -136,20 +133,14 @@ ELSEWHERE = f"--python {sys.executable}"
 @pytest.fixture
 def own(folder):
     (folder / "own.py").write_text(OWN)
+    sys.modules.pop("own", None)
     yield
     sys.modules.pop("own", None)
 
 
-@pytest.mark.parametrize("source", ["own:noisy", f"own.py:noisy {ELSEWHERE} --timeout 20"])
-def test_a_source_is_a_function_here_or_elsewhere(own, audited, source):
-    verdict = audited(f"{source} --pair 0 1 --epsilon 1")
-    assert verdict["outputs"] == "integers"
-    assert verdict["witness"]["count"] > 20 * verdict["witness"]["count_prime"]
-
-
-@pytest.mark.parametrize("python", ["", ELSEWHERE])
-def test_parameters_are_set_and_defaults_are_shown(own, run, python):
-    words = f"audit own.py:scaled {python} --pair 0 1 --epsilon 1 --samples 500 --no-checks"
+@pytest.mark.parametrize("source", ["own:scaled", f"own.py:scaled {ELSEWHERE} --timeout 20"])
+def test_parameters_are_set_and_defaults_are_shown(own, run, source):
+    words = f"audit {source} --pair 0 1 --epsilon 1 --samples 500 --no-checks"
     code, out, _ = run(words)
     assert code == 0
     assert "adding noise" not in out
@@ -210,7 +201,6 @@ def test_a_mechanism_that_fails_leaves_no_older_verdict(folder, run):
     code, out, err = run(f"audit mechanisms.py:later --pair 0 1 --epsilon 1 {FEW} --json v.json")
     assert (code, out) == (4, "")
     assert err.count("\n") == 1
-    assert "MemoryError" in err
     verdict = json.loads((folder / "v.json").read_text())
     assert verdict["verdict"] == "invalid"
     assert "MemoryError" in verdict["reasons"][0]
