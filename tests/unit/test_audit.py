@@ -1,51 +1,57 @@
-"""The Python interface of the audit: its verdicts and its errors."""
-
-from __future__ import annotations
+"""The Python interface of the audit: verdicts, errors, and promises of time, draws and alpha."""
 
 import ast
 import importlib
 import inspect
+import math
+import time
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit.budgets import Budget
+from epsilometer_audit.canaries.guessing import count, rules_of
+from epsilometer_audit.checks.accepted_pairs import Candidates
+from epsilometer_audit.drawing import Drawing
 from epsilometer_audit.formats import percent_sure
+from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.pytest_plugin import _TEST, _Suite
+from epsilometer_audit.shares import share_of
+from epsilometer_audit.statistics.claims import Pure, renyi
+from epsilometer_audit.statistics.rounds import Evidence
+from tests.seeds import FIVE
 
 ONE = [([0, 0, 1], [0, 1, 1])]
-QUICK: dict[str, Any] = {"samples": 4000}
 
 
-def rounded(reals: Any) -> Any:
+def rounded(reals):
     """Multiples of 2^-20, whose low bits carry no information."""
     return np.round(reals * 2**20) / 2**20
 
 
-def noisy_sum(x: list[int], size: int, rng: np.random.Generator) -> Any:
-    return rounded(sum(x) + rng.laplace(0, 1, size))
+def noisy_sum(x, size, rng, scale=1.0):
+    return rounded(sum(x) + rng.laplace(0, scale, size))
 
 
-def too_little_noise(x: list[int], size: int, rng: np.random.Generator) -> Any:
-    return rounded(sum(x) + rng.laplace(0, 0.5, size))
-
-
-def truthful(x: int, rng: np.random.Generator) -> int:
-    return x if rng.random() < 0.75 else 1 - x
+def too_little_noise(x, size, rng):
+    return noisy_sum(x, size, rng, 0.5)
 
 
 def test_a_violation_has_a_witness():
     verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=4000)
     assert verdict.verdict == "violated"
     assert verdict.exit_code == 1
-    assert verdict.bound is not None
     assert 1 < verdict.bound < 2
     assert verdict.pair == ONE[0]
     assert verdict.direction in ("[0, 0, 1] against [0, 1, 1]", "[0, 1, 1] against [0, 0, 1]")
     witness = verdict.witness
-    assert witness is not None
     assert "output" in witness.event
     assert witness.count / witness.draws > 2 * witness.count_prime / witness.draws_prime
     assert str(verdict).startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
@@ -53,29 +59,24 @@ def test_a_violation_has_a_witness():
 
 
 def test_a_claim_that_is_not_refuted_has_a_detectable_level():
-    verdict = ea.audit(noisy_sum, ONE, ea.pure(1.0), **QUICK)
+    verdict = ea.audit(noisy_sum, ONE, ea.pure(1.0), samples=4000)
     assert verdict.verdict == "not refuted"
     assert verdict.exit_code == 0
-    assert verdict.detectable is not None
     assert 1.1 < verdict.detectable < 1.5
-    assert verdict.bound is not None
     assert 0.5 < verdict.bound < 1
 
 
 def test_a_violation_in_the_tails_only_is_found():
     """Noise that is drawn again beyond 5: in one output of 150 one side is impossible."""
 
-    def cut(x: int, size: int, rng: np.random.Generator) -> Any:
+    def cut(x, size, rng):
         z = rng.laplace(0, 1, 2 * size)
         return rounded(x + z[np.abs(z) <= 5][:size])
 
     verdict = ea.audit(cut, [(0, 1)], ea.pure(1.1), samples=50_000)
     assert verdict.verdict == "violated"
-    assert verdict.bound is not None
     assert verdict.bound > 1.5
-    witness = verdict.witness
-    assert witness is not None
-    assert witness.count > 10 * max(witness.count_prime, 1)
+    assert verdict.witness.count > 10 * max(verdict.witness.count_prime, 1)
 
 
 @pytest.mark.parametrize(
@@ -99,15 +100,10 @@ def test_no_confidence_is_all(alpha, words):
     ],
 )
 def test_errors_of_arguments_are_one_line(change, words):
-    """Those that the command line can show are in test_cli_mistakes.py."""
-    arguments = {
-        "mechanism": noisy_sum,
-        "pairs": ONE,
-        "claim": ea.pure(1.0),
-        "samples": 4000,
-    } | change
+    """Those that the command line can show are in test_cli.py."""
+    right = {"mechanism": noisy_sum, "pairs": ONE, "claim": ea.pure(1.0), "samples": 4000}
     with pytest.raises((ArgumentError, MechanismError), match=words) as caught:
-        ea.audit(**arguments)
+        ea.audit(**{**right, **change})
     assert "\n" not in str(caught.value)
 
 
@@ -138,3 +134,179 @@ def test_a_notebook_shows_a_table_of_escaped_text():
     assert page.count("<tr>") == len(verdict.lines()) - 1
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
+
+
+# --- budgets of time and of draws are promises ----------------------------------------------------
+
+STEP = [(0.0, 1.0)]
+
+
+class Slow:
+    """A mechanism whose draws take so many seconds on x and on x'; it adds them up."""
+
+    def __init__(self, seconds: float, times: float = 1.0, scale: float = 2.0) -> None:
+        self.seconds, self.times, self.scale, self.spent = seconds, times, scale, 0.0
+
+    def __call__(self, x: float, rng: np.random.Generator) -> float:
+        return float(self.together(x, 1, rng)[0])
+
+    def together(self, x: float, size: int, rng: np.random.Generator) -> np.ndarray:
+        took = size * self.seconds * (self.times if x else 1.0)
+        time.sleep(took)
+        self.spent += took
+        return x + rng.laplace(0, self.scale, size)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """All that an answer is made with, compiled and loaded, as it is but for a first audit."""
+    ea.audit(Slow(0).together, STEP, ea.pure(1.0), samples=20_000)
+
+
+@pytest.fixture
+def clock(compiled, monkeypatch):
+    """A clock that counts only the work of this process; sleeps pass in it without waiting."""
+    slept = [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: time.process_time() + slept[0])
+    monkeypatch.setattr(time, "sleep", lambda took: slept.__setitem__(0, slept[0] + took))
+    return time.perf_counter
+
+
+@pytest.mark.parametrize(
+    ("seconds", "times", "pairs", "budget"),
+    [
+        *[(0.002, 1.0, 1, 1), (0.001, 10.0, 1, 1), (0.01, 0.1, 1, 1)],
+        *[(0.05, 1.0, 1, 0.5), (0.05, 1.0, 3, 0.5), (0.01, 1.0, 200, 1.5), (0.02, 1.0, 1, 1.5)],
+    ],
+)
+@pytest.mark.parametrize("many", [True, False])
+def test_a_budget_is_kept_at_any_speed(clock, seconds, times, pairs, budget, many):
+    slow = Slow(seconds, times)
+    inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
+    tried = Candidates(inputs) if pairs > 100 else inputs
+    verdict = ea.audit(slow.together if many else slow, tried, ea.pure(1.0), budget=budget)
+    assert slow.spent <= 1.2 * budget + seconds * (1 + times)
+    assert verdict.verdict in ("undecided", "not refuted")
+    assert verdict.verdict != "undecided" or f"{budget} s" in verdict.reasons[0]
+    assert "sampler" in [check["name"] for check in verdict.checks]
+
+
+@pytest.mark.parametrize("seed", FIVE)
+def test_a_violation_in_time_is_found(clock, seed):
+    slow = Slow(0.001, scale=0.02)
+    verdict = ea.audit(slow, STEP, ea.pure(1.0), budget=8, seed=seed)
+    assert verdict.verdict == "violated"
+
+
+def test_a_round_without_time_to_begin_ends_the_draws(monkeypatch):
+    rounds, draw = [], Drawing.__call__
+
+    def late(self, sides, size):
+        rounds.append(size)
+        if len(rounds) == 3:
+            monkeypatch.setattr(Budget, "over", lambda *_: True)
+        return draw(self, sides, size)
+
+    monkeypatch.setattr(Drawing, "__call__", late)
+    verdict = ea.audit(Slow(0).together, STEP, ea.pure(1.0), budget=5)
+    assert len(rounds) == 3
+    assert verdict.draws == sum(rounds[:2])
+
+
+@pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (2000, 1), (1000, 2)])
+@pytest.mark.parametrize("many", [True, False])
+def test_samples_are_a_promise(samples, many, pairs):
+    """Over all pairs, with a fifth at most for the checks of the sampler."""
+    drawn = [0, 0]
+
+    def together(x, size, rng):
+        drawn[x > 0] += size
+        return x + rng.laplace(0, 1, size)
+
+    def single(x, rng):
+        drawn[x > 0] += 1
+        return x + rng.laplace()
+
+    inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
+    draw = together if many else single
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples)
+    assert max(drawn) <= 1.2 * samples
+    drawn[:] = 0, 0
+    ea.audit(draw, inputs, ea.pure(1.0), samples=samples, check_sampler=False, method="exact")
+    assert max(drawn) <= samples
+
+
+# --- by every door, the parts of alpha that audits get are at most alpha together -----------------
+
+ALPHAS = st.floats(1e-12, 0.999)
+SEVERAL = st.integers(1, 4)
+SOME = settings(
+    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
+
+
+def within(parts, alpha):
+    """Tell whether parts of alpha are no more than it together, but for rounding."""
+    return min(parts) > 0 and math.fsum(parts) <= alpha * (1 + 1e-12)
+
+
+@SOME
+@given(ALPHAS, st.lists(st.one_of(st.none(), st.integers(1, 300)), min_size=1, max_size=20))
+def test_the_rule(alpha, calls):
+    """Each member makes one test, or so many that their number is not known beforehand."""
+    parts = []
+    for number in calls:
+        numbers = [None] if number is None else range(1, number + 1)
+        parts += [share_of(alpha, len(calls), i) for i in numbers]
+    assert within(parts, alpha)
+
+
+@SOME
+@given(ALPHAS, st.lists(st.tuples(SEVERAL, SEVERAL, SEVERAL), min_size=1, max_size=4))
+def test_files_of_audits(tmp_path, alpha, entries):
+    audits = {
+        f"a{i}": {
+            "mechanism": "m.py:f",
+            "parameters": {"scale": list(range(parameters))},
+            "pairs": [{f"p{k}": [[0], [k + 1]]} for k in range(pairs)],
+            "claims": [{"epsilon": k} for k in range(claims)],
+        }
+        for i, (parameters, pairs, claims) in enumerate(entries)
+    }
+    path = tmp_path / "a.yaml"
+    path.write_text(yaml.safe_dump({"alpha": alpha, "audits": audits}))
+    specs = [case.spec for case in Audits(path).all_cases()]
+    parts = [spec["alpha"] for spec in specs for _ in spec["claims"]]
+    assert len(parts) == sum(map(math.prod, entries))
+    assert within(parts, alpha)
+
+
+@SOME
+@given(ALPHAS, st.lists(st.integers(0, 200), min_size=1, max_size=9))
+def test_sessions_of_pytest(alpha, calls):
+    items = [
+        SimpleNamespace(fixturenames=["audit"], stash=pytest.Stash(), nodeid=f"test_{i}")
+        for i in range(len(calls))
+    ]
+    _Suite(alpha, 0).pytest_collection_finish(SimpleNamespace(items=[*items, SimpleNamespace()]))
+    parts = [1e-300]
+    for item, many in zip(items, calls, strict=True):
+        parts += [item.stash[_TEST].next_call()[0] for _ in range(many)]
+    assert within(parts, alpha)
+
+
+@SOME
+@given(ALPHAS, st.integers(1, 9), SEVERAL)
+def test_the_orders_of_a_claim_on_several_pairs(alpha, orders, pairs):
+    """The wealth that refutes an order is 1 over its part; pairs share one wealth."""
+    claim = renyi({order + 1.5: 1.0 for order in range(orders)})
+    wealths = Evidence(claim, pairs, alpha).wealths
+    assert len(wealths) == orders
+    assert within([math.exp(-wealth.needed) for wealth in wealths.values()], alpha)
+
+
+@pytest.mark.parametrize("canaries", [10, 100, 3000])
+def test_the_rules_of_one_run(canaries):
+    rules = rules_of(canaries, Pure(1.0), 0.05)
+    counted = count(np.arange(float(canaries)), np.arange(canaries) % 2 > 0, rules, seed=0)
+    assert within([rule.share for rule in counted], 1.0)

@@ -1,15 +1,27 @@
-"""The documentation: index, links, the examples of docs/api.md, and of estimators."""
+"""The documentation: index, links, examples, commands and their outputs.
+
+Commands have options that exist and take no target for a value; their files and modules exist.
+Pages whose outputs are compared, and the dry runs of `tests/workflow/test_readme.py`, run most of
+them. Not tried are pip and podman, which need an index of packages and a container engine.
+"""
 
 import doctest
+import importlib.util
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 
 from epsilometer import __version__
 from epsilometer.estimators import ESTIMATORS
+from epsilometer_audit.cli.arguments import check_options, parsed
+from epsilometer_audit.cli.main import main
+from tests.commands import ROOT, commands, words
+from tests.gallery import PAGES, again, output
+from tests.unit.processes import ran
 
-ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").rglob("*.md"))
 STUDIES = sorted((ROOT / "studies").rglob("README.md"))
 TOP = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
@@ -64,3 +76,101 @@ def test_the_readmes_estimates_are_what_it_says(capsys):
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_registered_estimator_has_a_worked_example(name):
     assert ">>>" in ESTIMATORS.load(name).__doc__
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+TARGETS = {path.stem for path in (ROOT / "config/reports").glob("*.yaml")} | {
+    *re.findall(r"^rule (\w+):", (ROOT / "workflow/main.smk").read_text(), re.MULTILINE)
+}
+
+
+def check_targets(arguments: list[str]) -> None:
+    """A target behind an option of several values would be one of these."""
+    options = get_argument_parser().parse_args(arguments)
+    assert TARGETS & {*arguments} == TARGETS & {*options.targets}
+
+
+@pytest.mark.parametrize("command", commands("snakemake"))
+def test_no_option_of_snakemake_takes_a_target(command: str):
+    arguments = words(command)
+    check_targets(arguments)
+    if any(word.startswith("-") for word in arguments):  # else it is a name in a sentence
+        assert {"--cores", "--profile", "-n"} & {*arguments}
+
+
+@pytest.mark.parametrize("command", commands("make"))
+def test_make_has_each_target_and_its_commands_exist(command: str):
+    made = ran("make", "-n", *words(command), cwd=ROOT)
+    assert made.returncode == 0, made.stderr
+    for line in made.stdout.replace("\\\n", " ").splitlines():
+        if match := re.search(r"bin/snakemake (.*)", line):
+            check_targets(words(f"snakemake {match[1]}"))
+        for module in re.findall(r"python3? -m (tests\.[\w.]+|epsilometer_workflow[\w.]+)", line):
+            assert importlib.util.find_spec(module), module
+
+
+@pytest.mark.parametrize("command", commands("epsilometer"))
+def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
+    short = len(command.split()) < 3 + (" new " in command)
+    if short or "..." in command or "[options]" in command:  # its name, or its form
+        command = " ".join([*command.split()[:2], "--help"])
+    name, *arguments = words(command)
+    monkeypatch.chdir(tmp_path)
+    if "--help" in (name, *arguments) or name == "new":
+        assert main([name, *arguments]) == 0
+    else:
+        most = {"audit": 1, "audits": 100}
+        options, rest = parsed(name, arguments, most.get(name, 0))
+        if name == "audit":
+            options |= {"source": rest[0]} if rest else {}
+            check_options(options, of_audit=True)
+
+
+@pytest.mark.parametrize("command", commands("python") + commands("python3") + commands("pytest"))
+def test_modules_and_tests_exist(command: str):
+    arguments = words(command)
+    if "-m" in arguments:
+        assert importlib.util.find_spec(arguments[arguments.index("-m") + 1])
+    for word in arguments:
+        if re.match(r"(tests|docs)/.*\.py$", word):
+            assert (ROOT / word).is_file(), word
+
+
+# --- outputs; on pages outside the gallery `...` is any lines -------------------------------------
+
+SLOW = {"count", "keys", "pandas", "sparse-vector"}  # seconds of CPU each
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.examples] if page.stem in SLOW else [], id=page.stem)
+        for page in PAGES
+    ],
+)
+def test_the_gallery_prints_what_stands_there(page, tmp_path):
+    text = page.read_text()
+    if "$ cc " in text and shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    assert again(page, tmp_path) == text, "run `python -m tests.gallery`"
+
+
+FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "docs/examples/training"}
+FILES = {"audit": "survey.py", "explain": "ages.py"}  # that a page takes for granted, or shows
+
+
+@pytest.mark.parametrize("page", FOLDERS)
+def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
+    text = (ROOT / f"docs/{page}.md").read_text()
+    blocks = re.findall("```console\n\\$ (.*?)\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    shutil.copytree(ROOT / "docs/examples", tmp_path / "docs/examples")
+    (module, *_) = re.findall("```python\n(.*?)```", text, re.DOTALL) or [""]
+    if page in FILES:
+        (tmp_path / FILES[page]).write_text("def word(x): ..." if page == "audit" else module)
+    for command, shown in blocks:
+        pattern = re.escape(shown).replace(re.escape("  ...\n"), "(?:.*\n)*")
+        errors = page == "audit"  # elsewhere it is progress
+        printed = output(command, tmp_path / FOLDERS[page], errors)
+        assert re.fullmatch(pattern, printed), printed

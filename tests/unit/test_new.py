@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,6 +15,7 @@ from epsilometer_audit.cli.main import WRONG_USE, main
 from epsilometer_audit.cli.new import new
 from epsilometer_workflow.products.checking import checked
 from tests.products import all_products
+from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,13 +29,8 @@ def test_an_audit_runs_at_once(tmp_path, monkeypatch):
     command, test, audits = map(shlex.split, lines)
     for name, *arguments in (command, audits):
         assert (name, main(arguments)) == ("epsilometer", 0)
-    done = subprocess.run(
-        [sys.executable, "-m", *test, "-c", os.devnull, "-q"],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    done = ran(sys.executable, "-m", *test, "-c", os.devnull, "-q")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -68,11 +64,10 @@ def test_a_study_is_sound_and_names_the_workflow(tmp_path, monkeypatch):
     ],
 )
 def test_mistakes_are_one_line_and_write_nothing(tmp_path, monkeypatch, capsys, arguments, message):
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/file").write_text("mine")
-    monkeypatch.chdir(tmp_path / "full" if arguments[-1:] == ["."] else tmp_path)
-    if arguments[-1:] == ["."]:
-        (tmp_path / "full/file").unlink()
+    monkeypatch.chdir(tmp_path)
+    if arguments[-1:] != ["."]:
+        Path("full").mkdir()
+        Path("full/file").touch()
     before = sorted(tmp_path.rglob("*"))
     assert main(["new", *arguments]) == WRONG_USE
     (line,) = capsys.readouterr().err.splitlines()
@@ -81,9 +76,7 @@ def test_mistakes_are_one_line_and_write_nothing(tmp_path, monkeypatch, capsys, 
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
+    full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(Path, "replace", full)
     assert main(["new", "audit", str(tmp_path / "mine")]) == WRONG_USE
     assert list(tmp_path.iterdir()) == []
