@@ -88,7 +88,6 @@ REST = "output, output less its nearest real"
 # outputs, their kind, the names of the columns, and the table
 KINDS = {
     "reals": ([0.5, -1.25], "reals", "output", [0.5, -1.25]),
-    "float32": (np.array([0.5, 0.1], np.float32), "reals", "output", [0.5, float(np.float32(0.1))]),
     "atoms": ([0.0, 0.0, 0.5], ATOMS, "output", [0.0, 0.0, 0.5]),
     "infinite": ([math.inf, -math.inf, NAN], "reals", "output", [math.inf, -math.inf, NAN]),
     "integers": ([3, -1, 2**62], "integers", "output", [3, -1, 2**62]),
@@ -378,7 +377,6 @@ PLACES = {column.name: i for i, column in enumerate(learn(PARTS).columns)}
 BIT = tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(3))
 ROWS = [(0, 1, i) for i in range(5)]
 WORDS = [  # outputs, an event of them, its words
-    (NUMBERS, event((0.68749, None)), "output >= 0.68749"),
     (
         NUMBERS,
         event((None, -1.0), (0.5, 2.0), missing=True),
@@ -391,19 +389,15 @@ WORDS = [  # outputs, an event of them, its words
         event(*((i, i) for i in range(0, 90, 2)), missing=True),
         "output = 0 or output = 2 or output = 4 or output is NaN or 42 more ranges",
     ),
-    ([1, 5], event((3, 3), (7, None)), "output = 3 or output >= 7"),
     ([1, 5], event((1, 1), kind="bit", entry=3), "bit 3 of output = 1"),
     ([1, 5], event((None, 1.5), kind="score", tables=BIT), "score of 3 bits <= 1.5"),
-    (SOME, event((0, 1)), "output is 'a' or None"),
     (SOME, event((2, 2), (4, None)), "output is not 'a', None or 'c'"),
     (SOME, event((None, None)), "any output"),
     (SOME, event((0.5, 0.7)), "no output"),
     (["a" * 500, "b\n" * 500], event((0, 0)), f"output is '{'a' * 24}...{'a' * 11}'"),
-    (MIXED, entry(0, missing=True), "output is not a number"),
     (MIXED, entry(1, (0, 0)), "output is a number"),
     (MIXED, entry(1, (1, None)), "output is not a number"),
     (PARTS, entry(PLACES["key 'b' present"], (1, None)), "key 'b' is present"),
-    (PARTS, entry(PLACES["key 'b' present"], (0, 1)), "any output"),
     (PARTS, entry(PLACES["length of key 'b'"], (None, 1.999)), "length of key 'b' <= 1"),
     (PARTS, entry(PLACES["key 'b'.entry 1"], (2.0, None)), "key 'b'.entry 1 >= 2"),
     (
@@ -538,11 +532,11 @@ def calls_of(source, values):
     return list(map(joined, calls))
 
 
-@pytest.mark.parametrize("odd", [math.nan, None])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("form", "odd"),
+    [(form, odd) for form in FORMS for odd in (math.nan, None)][:-1],  # no None is rounded
+)
 def test_the_type_of_a_column_or_a_call_is_no_outcome(form, odd):
-    if form == "rounded" and odd is None:
-        pytest.skip("is no number")
     sides = values = with_odd(odd)
     if form in ("Polars", "PyArrow") and odd is not None:
         sides = [[float(v) for v in values[0]], values[1]]
@@ -621,11 +615,6 @@ def test_reals_of_two_widths_are_compared_at_the_lesser(name):
 
 # --- draws of calls -------------------------------------------------------------------------------
 
-ONE = {
-    "number": lambda value: value,
-    "vector": lambda value: np.array([value, 1]),
-    "tuple": lambda value: (value, 1),
-}
 WORKER = """
 import json, sys
 def draw(x, size):
@@ -655,11 +644,11 @@ def test_an_odd_answer_of_a_worker_changes_no_other(worker, tmp_path):
             assert_told_by_value(values, calls_of(python, values))
 
 
-@pytest.mark.parametrize("form", ONE)
-def test_an_odd_draw_of_its_own_call_changes_no_other(form):
+@pytest.mark.parametrize("one", [lambda v: v, lambda v: np.array([v, 1]), lambda v: (v, 1)])
+def test_an_odd_draw_of_its_own_call_changes_no_other(one):
     values = with_odd(0.5)
     left = chain.from_iterable(values)
-    source = callable_source(lambda x: ONE[form](next(left)))
+    source = callable_source(lambda x: one(next(left)))
     assert_told_by_value(values, calls_of(source, values))
 
 
@@ -763,12 +752,8 @@ WRITTEN = {
 def test_last_digits_in_a_file_are_looked_at(name, kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
-    sides = {"ab"[x]: [WRITTEN[name](rng, x) for _ in range(DRAWS)] for x in (0, 1)}
-    if kind == "csv":
-        pd.DataFrame(sides).to_csv("o.csv", index=False)
-    else:
-        parquet.write_table(pa.table(sides), "o.parquet")
-    assert_told([*sides["a"], *sides["b"]], read([f"o.{kind}"]))
+    sides = [[WRITTEN[name](rng, x) for _ in range(DRAWS)] for x in (0, 1)]
+    assert_told(chain(*sides), kept(kind, sides))
 
 
 def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch):
@@ -783,15 +768,11 @@ def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch)
     }
     parquet.write_table(pa.table(columns), "o.parquet")
     for name in columns:
-        x, x_prime = read(
-            ["o.parquet"], columns=["text", name] if name != "text" else [name, "real"]
-        )
+        x, x_prime = read(["o.parquet"], columns=[name, "text" if name != "text" else "real"])
         assert np.array_equal(x, x_prime), name
         assert x.dtype == x_prime.dtype == np.float64
-    times = {
-        unit: pa.array([0, 86_400_500], pa.timestamp("ms")).cast(pa.timestamp(unit))
-        for unit in ("ms", "ns")
-    }
+    moments = pa.array([0, 86_400_500], pa.timestamp("ms"))
+    times = {unit: moments.cast(pa.timestamp(unit)) for unit in ("ms", "ns")}
     parquet.write_table(pa.table(times), "t.parquet")
     x, x_prime = read(["t.parquet"])
     assert x == x_prime

@@ -27,7 +27,9 @@ def folder(tmp_path, monkeypatch):
 def same(outputs, expected):
     """Compare one side's outputs: arrays by type and value, lists by value."""
     assert isinstance(outputs, type(expected))
-    assert getattr(outputs, "dtype", None) == getattr(expected, "dtype", None)
+    if isinstance(expected, np.ndarray):
+        assert outputs.dtype == expected.dtype
+        outputs, expected = outputs.tolist(), expected.tolist()
     assert repr(outputs) == repr(expected)
 
 
@@ -83,7 +85,7 @@ SETS_OF_FILES = [  # texts of files, columns, the outputs on x and on x'
     ([NAMED, "a,b,c\n7,8,9\n"], ["b", "c"], np.array([[2, 3], [5, 6]]), np.array([[8, 9]])),
     (["output\n1\n\n3\n\n", "4\n5\n"], None, floats(1, NAN, 3), integers(4, 5)),
     ([A_AND_B, "b,a\n5,6.5\n"], None, ROWS, np.array([[6.5, 5]])),
-    ([A_AND_B, "a,b\n1,yes\n"], None, [(1, 2), (3, 4)], [(1, "yes")]),
+    ([A_AND_B, "a,b\n1,yes\n"], None, ROWS, [(1, "yes")]),
 ]
 
 

@@ -18,7 +18,7 @@ from epsilometer_audit.ends import OverdueError, ends_after
 from tests.unit.processes import gone, pid_in, ran, until
 
 CODE = """
-import ctypes, os, signal, sys, time
+import ctypes, os, signal, time
 import numpy as np
 
 def good(x, size, rng):
@@ -29,9 +29,6 @@ def ends(x, size, rng):
 
 def ends_in_c(x, size, rng):
     ctypes.CDLL(None)._exit(0)
-
-def exits(x, size, rng):
-    sys.exit(0)
 
 def interrupts(x, size, rng):
     raise KeyboardInterrupt
@@ -71,14 +68,12 @@ STAYS = "did not return in time, and could not be interrupted (own.py:"
 ENDS = [  # a mechanism, options, the exit code, and a part of the one line
     ("ends", FEW, 4, "called os._exit(0) (own.py:9)"),
     ("ends_in_c", FEW, 4, "its verdict: the mechanism ended the interpreter with exit code 0"),
-    ("exits", FEW, 4, "called sys.exit(0)"),
     ("interrupts", FEW, 130, "interrupted"),
     ("is_killed", FEW, 4, "before its verdict: it crashed: Killed (signal 9)"),
     ("forks", FEW, 0, "NOT REFUTED"),
     ("sleeps", BUDGET, 3, "UNDECIDED: the time was over before a call"),
     ("sleeps", TIMEOUT, 4, "does not return within 0.5 s a batch"),
     ("stays", BUDGET, 4, STAYS),
-    ("stays", TIMEOUT, 4, STAYS),
 ]
 
 
