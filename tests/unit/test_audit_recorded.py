@@ -166,15 +166,6 @@ FILES = {
 }
 
 
-def prepare():
-    Path("folder.csv").mkdir()
-    for name, content in FILES.items():
-        if isinstance(content, str):
-            Path(name).write_text(content, "latin-1")
-        else:
-            np.save(name, content)
-
-
 BAD = [  # paths, columns, words of the error
     (["god.csv"], None, ["god.csv is not there; did you mean 'good.csv'?"]),
     (["gone/good.csv"], None, ["gone/good.csv is not there, nor is its folder"]),
@@ -207,11 +198,25 @@ BAD = [  # paths, columns, words of the error
 ]
 
 
-@pytest.mark.parametrize(("paths", "columns", "words"), BAD)
-def test_a_bad_file_of_outputs_is_an_error(paths, columns, words):
-    prepare()
+BAD_NEIGHBOURS = [  # path, kind, words of the error
+    ("good.csv", "removed", ["neighbours has no kind 'removed'; did you mean 'remove a row'?"]),
+    ("alike.csv", "replace", ["alike.csv has no two different rows"]),
+    ("flat.npy", "remove", ["flat.npy must be a table, in CSV or Parquet"]),
+    ("god.csv", "remove", ["god.csv is not there; did you mean 'good.csv'?"]),
+]
+CALLS = [*((read, *bad) for bad in BAD), *((neighbours, *bad) for bad in BAD_NEIGHBOURS)]
+
+
+@pytest.mark.parametrize(("call", "paths", "how", "words"), CALLS)
+def test_a_bad_file_of_outputs_or_neighbours_is_an_error(call, paths, how, words):
+    Path("folder.csv").mkdir()
+    for name, content in FILES.items():
+        if isinstance(content, str):
+            Path(name).write_text(content, "latin-1")
+        else:
+            np.save(name, content)
     with error_in_one_line(ArgumentError, words):
-        read(paths, columns)
+        call(paths, how)
 
 
 # --- neighbours -----------------------------------------------------------------------------------
@@ -242,18 +247,3 @@ def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
     assert len(list(neighbours("ages.csv", "replace"))) == 100
     parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
     assert read_table("t.parquet")[1] == [[1, "x"], [2, None]]
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "word"),
-    [
-        ("good.csv", "removed", "neighbours has no kind 'removed'; did you mean 'remove a row'?"),
-        ("alike.csv", "replace", "alike.csv has no two different rows"),
-        ("flat.npy", "remove", "flat.npy must be a table, in CSV or Parquet"),
-        ("god.csv", "remove", "god.csv is not there; did you mean 'good.csv'?"),
-    ],
-)
-def test_bad_neighbours_are_an_error(path, kind, word):
-    prepare()
-    with error_in_one_line(ArgumentError, [word]):
-        neighbours(path, kind)

@@ -493,13 +493,7 @@ def test_replies_are_read(shell, printed, outputs):
     source = shell(f"printf '{printed}'")
     for _ in range(2):
         drawn = source.draw(0, 3, 0)
-        if isinstance(drawn, np.ndarray):
-            kind = int if isinstance(np.ravel(outputs).tolist()[0], int) else float
-            assert drawn.dtype == kind
-            np.testing.assert_array_equal(drawn, np.array(outputs, kind))
-        else:
-            assert repr(drawn) == repr(outputs)
-            assert list(map(type, drawn)) == list(map(type, outputs))
+        assert repr(drawn.tolist() if isinstance(drawn, np.ndarray) else drawn) == repr(outputs)
 
 
 def test_a_request_is_one_line_of_json(shell):
@@ -524,8 +518,6 @@ def test_failures_are_outcomes_on_request(shell):
     script = r"""printf '1\n{"error": "no"}\n{"error": "no"}\n'"""
     outputs = shell(script, failures=True).draw(0, 3, 0)
     assert outputs == [1, Failure("no"), Failure("no")]
-    with pytest.raises(MechanismError, match=r": no$"):
-        shell(script).draw(0, 3, 0)
     with pytest.raises(MechanismError, match=r": gone$"):
         shell("""echo '{"error": "gone", "fatal": true}'""", failures=True).draw(0, 3, 0)
 
@@ -765,9 +757,7 @@ def test_the_worker_runs_on_python_3_8_without_anything(file):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = {alias.name.partition(".")[0] for alias in node.names}
-            assert names - {"numpy"} <= set(sys.stdlib_module_names)
+            assert names <= {"numpy", *sys.stdlib_module_names}
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                assert node.module.rpartition(".")[2] in beside
-            else:
-                assert node.module.partition(".")[0] in sys.stdlib_module_names
+            names = node.module.split(".")
+            assert names[-1] in beside if node.level else names[0] in sys.stdlib_module_names

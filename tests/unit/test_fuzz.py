@@ -242,8 +242,7 @@ class SilentError(Exception):
         raise RuntimeError("no text")
 
 
-class Colour(enum.Enum):
-    RED = 1
+Colour = enum.Enum("Colour", "RED")
 
 
 class Odd:
