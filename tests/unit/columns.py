@@ -38,8 +38,13 @@ def assert_a_column_differs(sides):
 
 def assert_told(keys, sides):
     """Assert that outputs have the same columns where their keys are equal, and only there."""
+    assert_same_where_keys_are(keys, np.concatenate(rows_of(sides)))
+
+
+def assert_same_where_keys_are(keys, table):
+    """Assert that rows of numbers are the same where keys are equal, and only there."""
     seen = defaultdict(set)
-    for key, row in zip(keys, np.concatenate(rows_of(sides)).tolist(), strict=True):
+    for key, row in zip(keys, (table + 0).tolist(), strict=True):
         seen[key].add(repr(row))
     assert all(len(rows) == 1 for rows in seen.values()), seen
     assert len(set.union(*seen.values())) == len(seen)

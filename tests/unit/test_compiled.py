@@ -68,28 +68,24 @@ def from_the_disk(loop, values=VALUES):
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda content: b"",
         lambda content: content[:1],
         lambda content: content[:-1],
-        lambda content: content[: len(content) // 2],
         lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:],
         lambda content: bytes(len(content)),
+        None,
     ],
 )
-def test_a_damaged_file_is_written_again(processes, tmp_path, damage):
+def test_a_damaged_file_is_written_again_if_it_is_a_file(processes, tmp_path, damage):
     processes()(VALUES)
     (file,) = (tmp_path / "__pycache__").glob("*.nb*")
-    file.write_bytes(damage(file.read_bytes()))
-    assert not from_the_disk(processes())
-    assert from_the_disk(processes())
-
-
-def test_a_file_that_cannot_be_read_is_none(processes, tmp_path):
-    processes()(VALUES)
-    (file,) = (tmp_path / "__pycache__").glob("*.nb*")
+    content = file.read_bytes()
     file.unlink()
-    file.mkdir()
+    if damage is None:
+        file.mkdir()
+    else:
+        file.write_bytes(damage(content))
     assert not from_the_disk(processes())
+    assert from_the_disk(processes()) == (damage is not None)
 
 
 @pytest.mark.parametrize("cause", [errno.ENOSPC, errno.EROFS, errno.EACCES])

@@ -4,11 +4,11 @@ import enum
 import json
 import math
 import random
-import shlex
 from contextlib import contextmanager
 from datetime import date  # noqa: F401 - in ODD
 from decimal import Decimal  # noqa: F401 - in ODD
 from fractions import Fraction  # noqa: F401 - in ODD
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -80,53 +80,41 @@ def ends_in_one_line(capsys, argv):
 # --- options --------------------------------------------------------------------------------------
 
 
-def with_values():
-    """The options of an audit, and how many values each takes."""
-    table = arguments.help_of("audit").split("---\n")[1].splitlines()
+def options_of(command):
+    """The options of a command, each with as many values as it takes."""
+    table = arguments.help_of(command).split("---\n")[1].splitlines()
     lines = [line.partition(" | ")[0] for line in table if " | " in line]
     heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
-    left_out = ("--json", "--python", "--command")
-    return [(name, len(values)) for name, *values in heads if name not in left_out]
-
-
-USUAL = "m.py:coin --pair 0 1 --epsilon 1 --samples 60 --no-checks --quiet"
-
-
-OPTIONS = st.sampled_from(with_values()).flatmap(
-    lambda option: st.tuples(
-        st.just(option[0]),
-        st.lists(NUMBERS | PLAIN.map(json.dumps), min_size=option[1], max_size=option[1]),
+    left_out = {"--json", "--python", "--command"}
+    left_out |= {"--samples", "--canaries", "--budget"}  # any number suits these, and takes long
+    values = NUMBERS | PLAIN.map(json.dumps)
+    return st.one_of(
+        st.tuples(st.just(name), st.lists(values, min_size=len(takes), max_size=len(takes)))
+        for name, *takes in heads
+        if name not in left_out
     )
-)
 
 
-@SOME
-@given(st.lists(OPTIONS, min_size=1, max_size=2))
-def test_options_of_an_audit(capsys, options):
-    given_names = [name for name, _ in options]
-    words = shlex.split(USUAL)
-    for name, values in (("--pair", 2), ("--epsilon", 1)):
-        if name in given_names and name in words:
-            at = words.index(name)
-            del words[at : at + values + 1]
-    large = ("--samples", "--canaries", "--budget")  # these are possible, and take long
-    rest = [(name, values) for name, values in options if name not in large]
-    argv = ["audit", *words, *(word for name, values in rest for word in (name, *values))]
-    ends_in_one_line(capsys, argv)
-
-
-@SOME
-@given(
-    st.dictionaries(
-        st.sampled_from(["--power", "--alpha", "--pairs", "--event", "--delta"]), NUMBERS
+USUAL = {  # words of a command, and options that it needs
+    "audit": (
+        "m.py:coin --samples 60 --no-checks --quiet",
+        {"--pair": ["0", "1"], "--epsilon": ["1"]},
     ),
-    NUMBERS,
-    st.sampled_from(["--epsilon", "--gdp", "--zcdp", "--renyi"]),
-    NUMBERS,
-)
-def test_options_of_samples_needed(capsys, options, level, notion, detect):
-    words = [word for name, value in options.items() for word in (name, value)]
-    ends_in_one_line(capsys, ["samples-needed", notion, level, "--detect", detect, *words])
+    "samples-needed": ("", {"--epsilon": ["1"], "--detect": ["2"]}),
+}
+OPTIONS = {command: options_of(command) for command in USUAL}
+
+
+@pytest.mark.parametrize("command", USUAL)
+@SOME
+@given(st.data())
+def test_options(capsys, command, data):
+    options = data.draw(st.lists(OPTIONS[command], min_size=1, max_size=2))
+    words, needed = USUAL[command]
+    names = [name for name, _ in options]
+    options += [(name, needed[name]) for name in needed if name not in names]
+    rest = chain.from_iterable([name, *values] for name, values in options)
+    ends_in_one_line(capsys, [command, *words.split(), *rest])
 
 
 OF_DOMAINS = (
@@ -254,8 +242,7 @@ class SilentError(Exception):
         raise RuntimeError("no text")
 
 
-class Colour(enum.Enum):
-    RED = 1
+Colour = enum.Enum("Colour", "RED")
 
 
 class Odd:
@@ -339,10 +326,10 @@ EXCEPTIONS = {
 }
 
 
-@pytest.mark.parametrize("failures", [False, True])
 @pytest.mark.parametrize("name", EXCEPTIONS)
-def test_exceptions(name, failures):
+def test_exceptions(name):
     def mechanism(x):
         raise EXCEPTIONS[name]()
 
-    answered_in_one_line(mechanism, samples=40, failures=failures)
+    for failures in (False, True):
+        answered_in_one_line(mechanism, samples=40, failures=failures)

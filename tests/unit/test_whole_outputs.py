@@ -117,24 +117,23 @@ def test_a_leak_anywhere_in_outputs_is_in_a_column(name):
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize("name", ["message", "end of a text", "index", "type of number", "time"])
 def test_such_a_leak_is_a_violation(name, seed):
-    options = {"samples": 400, "seed": seed, "check_sampler": False}
-    verdict = ea.audit(LEAKS[name], PAIRS, CLAIM, failures=name == "message", **options)
-    assert verdict.verdict == "violated"
+    options = {"samples": 400, "seed": seed, "check_sampler": False, "failures": name == "message"}
+    assert ea.audit(LEAKS[name], PAIRS, CLAIM, **options).verdict == "violated"
 
 
-def hidden(x, size, rng):
-    return [f"{h:030x}{x}{h:030x}" for h in rng.integers(2**60, size=size).tolist()]
+NOISE = np.random.default_rng(1).laplace(size=300).tolist()
+HIDING = {
+    "hidden": lambda x, size, rng: [
+        f"{h:030x}{x}{h:030x}" for h in rng.integers(2**60, size=size).tolist()
+    ],
+    "letters": lambda x, rng: "".join(rng.choice(list("abcdefgh"), 20)),
+}
 
 
-def letters(x, rng):
-    return "".join(rng.choice(list("abcdefgh"), 20))
-
-
-@pytest.mark.parametrize("mechanism", [hidden, letters])
-def test_ignored_parts_of_outputs_leave_the_audit_open(mechanism):
-    verdict = ea.audit(mechanism, PAIRS, CLAIM, samples=300, seed=0, check_sampler=False)
-    assert verdict.verdict == "undecided"
-    assert verdict.detectable is None
+@pytest.mark.parametrize("name", HIDING)
+def test_ignored_parts_of_outputs_leave_the_audit_open(name):
+    verdict = ea.audit(HIDING[name], PAIRS, CLAIM, samples=300, seed=0, check_sampler=False)
+    assert (verdict.verdict, verdict.detectable) == ("undecided", None)
     assert [check["name"] for check in verdict.checks] == ["outputs"]
     assert "words of output" in verdict.reasons[0]
 
@@ -143,29 +142,28 @@ def test_ignored_parts_of_outputs_leave_the_audit_open(mechanism):
     ("output", "words"),
     [
         ({f"k{i}": 1 for i in range(300)}, "256 of 300 keys"),
-        (["w"] * 301, "of 301 entries"),
+        (["w"] * 301, "of 301 entries of output the first and last 128 are looked at"),
         ([[[[[[[[[[1]]]]]]]]]], "is a tuple, only its type"),
         ({f"k{i}": {"a": 1, "b": 2} for i in range(200)}, "256 of 400 columns"),
+        (set(range(300)), "256 of 300 members of output are looked at"),
     ],
 )
 def test_ignored_parts_of_outputs_are_noted(output, words):
-    layout = learn([output] * 5)
+    layout = learn([*[type(output)()] * isinstance(output, set), *[output] * 5])
     assert words in "; ".join(layout.left_out)
-    sets = learn([set(), *[set(range(300))] * 5])
-    assert sets.left_out[0] == "256 of 300 members of output are looked at"
 
 
 @pytest.mark.parametrize(
     "outputs",
     [
         np.arange(300.0),
-        [str(v) for v in np.random.default_rng(1).laplace(size=300)],
-        [f"{v:.2f} %" for v in np.random.default_rng(1).laplace(size=300)],
+        [str(v) for v in NOISE],
+        [f"{v:.2f} %" for v in NOISE],
         [f"{i:x}" for i in range(300)],
         [EPOCH + datetime.timedelta(hours=i) for i in range(300)],
         [struct.pack("d", i) for i in range(300)],
         ["a", "b", None] * 100,
-        [max(0, v) for v in np.random.default_rng(1).laplace(size=300).tolist()],
+        [max(0, v) for v in NOISE],
         [{"a": i, "b": (i, "w")} for i in range(300)],
     ],
 )
@@ -183,13 +181,17 @@ def test_reals_have_neither_signs_nor_types():
     assert learn(np.array([0.0, -0.0])).encode([-0.0]).tolist() == [-5e-324]
 
 
-@pytest.mark.parametrize("value", [object(), pd.Categorical(["a"]), pd.Interval(1, 2)])
+@pytest.mark.parametrize("value", [pd.Categorical(["a"]), pd.Interval(1, 2)])
 def test_values_of_unknown_types_are_refused(value):
     with pytest.raises(Broken, match=f"type {type(value).__name__}; return numbers, strings"):
         plain(value)
 
 
-def test_labels_that_are_there_twice_are_kept():
+def test_tables_become_plain_with_labels_that_are_there_twice():
+    polars = pl.DataFrame({"a": [1, 2]})
+    assert plain(polars)["a"] == (1, 2)
+    assert plain(polars["a"]) == ("Series of Int64 'a'", (1, 2))
+    assert rows(polars) == [{"a": 1}, {"a": 2}]
     output = plain(pd.Series([1, 2], index=["a", "a"]))
     assert output[1:] == (("a", 1), ("a", 2))
     frame = pd.DataFrame([[1, 2]], columns=["a", "a"])
@@ -204,10 +206,3 @@ def test_plain_values_cross_the_protocol(value):
     value = plain(value)
     back = plain(json.loads(json.dumps(as_json(value)), object_hook=from_json))
     assert repr(back) == repr(value)
-
-
-def test_tables_of_other_libraries():
-    frame = pl.DataFrame({"a": [1, 2]})
-    assert plain(frame)["a"] == (1, 2)
-    assert plain(frame["a"]) == ("Series of Int64 'a'", (1, 2))
-    assert rows(frame) == [{"a": 1}, {"a": 2}]
