@@ -26,6 +26,7 @@ and the ceilings of mu and of epsilon.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq
@@ -77,7 +78,7 @@ def ceiling(
             kl = canaries * float(masses @ _kl(expit(odds), expit(shown)))
             if kl >= _kl(power, alpha):
                 continue
-            q = bisected(lambda q, kl=kl: bool(_kl(power, q) > kl), 0.0, power, _APART)[0]
+            q = bisected(partial(_above, kl, power), 0.0, power, _APART)[0]
             epsilons = np.linspace(0, shown[-1], _EPSILONS)
             allowed = divergences(epsilons, shown, masses * alpha / q)
             if delta is None:
@@ -89,6 +90,10 @@ def ceiling(
 
 def _kl(p: float | Floats, q: float | Floats) -> Floats:
     return np.asarray(rel_entr(p, q) + rel_entr(1 - np.asarray(p), 1 - np.asarray(q)))
+
+
+def _above(kl: float, power: float, q: float) -> bool:
+    return bool(_kl(power, q) > kl)
 
 
 def main() -> None:
