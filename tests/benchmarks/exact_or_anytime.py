@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from tests.benchmarks.scripts import Mechanism, gaussian, head, laplace, line
+from tests.benchmarks.scripts import Mechanism, gaussian, head, laplace, line, parsed
 from tests.unit.audits import audited
 
 import epsilometer_audit as ea
@@ -42,8 +42,11 @@ CASES: dict[str, tuple[Mechanism, Any]] = {
 
 def main() -> None:
     """Print the table."""
+    chosen = parsed(__doc__)
     head("the level is" + "".join(f"|{n:,} exact|anytime" for n in DRAWS))
     for title, (mechanism, claim) in CASES.items():
+        if chosen.only not in title:
+            continue
         cells = []
         for samples, method in product(DRAWS, ("exact", "anytime")):
             audits = (

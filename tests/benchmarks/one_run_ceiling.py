@@ -32,6 +32,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, rel_entr
 from tests.benchmarks.one_run_levels import divergences, least_mu
+from tests.benchmarks.scripts import head, line, parsed
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
@@ -97,6 +98,8 @@ def _above(kl: float, power: float, q: float) -> bool:
 
 
 def main() -> None:
+    parsed(__doc__)
+    head("canaries|claim|mu|its epsilon|ceiling of mu|of epsilon")
     for m, mu, runs in CASES:
         rules, right = rules_of(m, Gaussian(mu), ALPHA), []
         for seed in range(runs):
@@ -109,7 +112,7 @@ def main() -> None:
         if bound >= 0.02:
             epsilon = brentq(lambda e, b=bound: gaussian_deltas(np.array([e]), b)[0] - DELTA, 0, 60)
         numbers = bound, epsilon, ceiling(1.0, m), ceiling(1.0, m, delta=DELTA)
-        print(f"{m:8}{mu:6}", *(f"{number:8.3f}" for number in numbers), flush=True)
+        line(m, mu, *map(float, numbers))
 
 
 if __name__ == "__main__":
