@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from tests.benchmarks.honest import HONEST
+from tests.benchmarks.scripts import laplace
 from tests.unit.test_whole_outputs import LEAKS
 
 import epsilometer_audit as ea
@@ -24,16 +25,6 @@ from epsilometer_audit.cli.main import main as command
 
 QUICK = {"samples": 2_000}
 CHANGING = {"seconds", "provenance", "replay", "source"}
-
-Rng = np.random.Generator
-
-
-def laplace(x: float, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1, size)
-
-
-def total(rows: Any, size: int, rng: Rng) -> Any:
-    return np.sum(rows) + rng.laplace(0, 1, size)
 
 
 def in_python() -> Iterator[tuple[str, Any]]:
@@ -49,7 +40,10 @@ def in_python() -> Iterator[tuple[str, Any]]:
     yield "stop", ea.audit(laplace, [(0, 3)], ea.pure(1.0), stop=True, **reals)
     yield "detect", ea.audit(laplace, pair, ea.zcdp(0.1), detect=1.1, **reals)
     table = ea.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
-    yield "a domain", ea.audit(total, table, ea.pure(2.0), **reals)
+    yield (
+        "a domain",
+        ea.audit(lambda x, size, rng: laplace(np.sum(x), size, rng), table, ea.pure(2.0), **reals),
+    )
     yield "a bit", ea.audit(lambda x, size, rng: x ^ (rng.random(size) < 0.25), pair, ea.pure(2.0))
 
 

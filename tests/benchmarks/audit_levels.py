@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
-from tests.benchmarks.honest import HONEST, ONE, Case, Rng, geometric, response
-from tests.benchmarks.scripts import head, line, parsed
+from tests.benchmarks.honest import HONEST, ONE, Case, bits, case, geometric, response
+from tests.benchmarks.scripts import Rng, gaussian, head, interval, laplace, line, most, parsed
 
 import epsilometer_audit as ea
-from epsilometer.proportions import clopper_pearson
 from epsilometer_audit import answer
 
 ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
@@ -36,14 +35,6 @@ STRICT = (0.5, 0.05, 0.001)
 # --- mechanisms that keep their word --------------------------------------------------------------
 
 
-def laplace(x: float, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1, size)
-
-
-def clamped(x: float, size: int, rng: Rng) -> Any:
-    return np.clip(laplace(x, size, rng), 0, 1)
-
-
 def exponential(x: int, size: int, rng: Rng) -> list[str]:
     """Four words, of which the x-th has a utility of 1: e^(1/2) for it at level 1."""
     weights = np.ones(4)
@@ -52,22 +43,10 @@ def exponential(x: int, size: int, rng: Rng) -> list[str]:
     return list(words[rng.choice(4, size, p=weights / weights.sum())])
 
 
-def gaussian(x: float, size: int, rng: Rng) -> Any:
-    return x + rng.normal(0, 1, size)
-
-
-def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
-    return np.array(x) + rng.normal(0, 1, (size, len(x)))
-
-
 def told_if_there(x: int, size: int, rng: Rng, least: float = 3) -> list[float | None]:
     """A group's noisy count above 3; an empty group is never released; level (1, .0677)."""
     noisy = laplace(x, size, rng)
     return [float(value) if x and value > least else None for value in noisy]
-
-
-def laplace_delta(epsilon: float) -> float:
-    return 1 - math.exp((epsilon - 1) / 2)
 
 
 def laplace_renyi(a: float) -> float:
@@ -77,35 +56,27 @@ def laplace_renyi(a: float) -> float:
 
 TWENTY = {f"{i}": (i, i + 1) for i in range(20)}
 GAUSSIAN_DELTA = norm.cdf(-0.5) - math.e * norm.cdf(-1.5)
+LAPLACE = ea.approximate(0.5, 1 - math.exp(-0.25))
 RELEASED = math.exp(-2) / 2  # from 1 to 0, where an empty group never is: P(1 + noise > 3)
 RENYI = ea.renyi({a: laplace_renyi(a) for a in (2.0, 4.0)})
 CORRECT: dict[str, Case] = {
-    "Laplace": (laplace, ONE, ea.pure(1.0)),
-    "Laplace, twenty pairs": (laplace, TWENTY, ea.pure(1.0)),
-    "Laplace, clamped": (clamped, ONE, ea.pure(1.0)),
-    "geometric": (geometric, ONE, ea.pure(1.0)),
-    "randomised response": (response, ONE, ea.pure(1.0)),
-    "exponential mechanism, words": (exponential, ONE, ea.pure(1.0)),
-    "Laplace, (epsilon, delta)": (laplace, ONE, ea.approximate(0.5, laplace_delta(0.5))),
-    "Gaussian, (epsilon, delta)": (gaussian, ONE, ea.approximate(1.0, GAUSSIAN_DELTA)),
-    "told if there": (told_if_there, ONE, ea.approximate(1.0, RELEASED)),
-    "Gaussian, GDP": (gaussian, ONE, ea.gdp(1.0)),
-    "Gaussian vector, GDP": (gaussian_vector, [([0, 0, 0], [0.6, 0, 0.8])], ea.gdp(1.0)),
-    "Gaussian, zCDP, twenty pairs": (gaussian, TWENTY, ea.zcdp(0.5)),
-    "Laplace, Rényi 2 and 4": (laplace, ONE, RENYI),
+    "Laplace": case(laplace),
+    "Laplace, twenty pairs": case(laplace, TWENTY),
+    "Laplace, clamped": case(lambda x, size, rng: np.clip(laplace(x, size, rng), 0, 1)),
+    "geometric": case(geometric),
+    "randomised response": case(response),
+    "exponential mechanism, words": case(exponential),
+    "Laplace, (epsilon, delta)": case(laplace, ONE, LAPLACE),
+    "Gaussian, (epsilon, delta)": case(gaussian, ONE, ea.approximate(1.0, GAUSSIAN_DELTA)),
+    "told if there": case(told_if_there, ONE, ea.approximate(1.0, RELEASED)),
+    "Gaussian, GDP": case(gaussian, ONE, ea.gdp(1.0)),
+    "Gaussian vector, GDP": case(gaussian, [([0, 0, 0], [0.6, 0, 0.8])], ea.gdp(1.0)),
+    "Gaussian, zCDP, twenty pairs": case(gaussian, TWENTY, ea.zcdp(0.5)),
+    "Laplace, Rényi 2 and 4": case(laplace, ONE, RENYI),
 }
 
 
 # --- bugs -----------------------------------------------------------------------------------------
-
-
-def small_scale(x: float, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1 / 1.2, size)
-
-
-def sensitivity(x: list[float], size: int, rng: Rng) -> Any:
-    """A sum of values up to 2, with noise for values up to 1."""
-    return np.clip(x, 0, 2).sum() + rng.laplace(0, 1, size)
 
 
 def no_query_noise(x: list[float], size: int, rng: Rng) -> Any:
@@ -115,65 +86,48 @@ def no_query_noise(x: list[float], size: int, rng: Rng) -> Any:
     return np.where(above.any(axis=1), above.argmax(axis=1), -1)
 
 
+def at_times(chance: float, far: float, x: float, size: int, rng: Rng) -> Any:
+    """Tells the truth, or what is far from it, at times."""
+    return np.where(rng.random(size) < chance, far + x, laplace(x, size, rng))
+
+
 def value_with_index(x: list[float], size: int, rng: Rng) -> Any:
     noisy = np.array(x) + rng.laplace(0, 2, (size, len(x)))
     best = noisy.argmax(axis=1)
     return np.column_stack([best, noisy[np.arange(size), best]])
 
 
-def skipped_on_zero(x: int, size: int, rng: Rng) -> Any:
-    return np.zeros(size) if x == 0 else laplace(x, size, rng)
-
-
-def skipped_at_times(x: float, size: int, rng: Rng) -> Any:
-    return np.where(rng.random(size) < 1 / 200, float(x), laplace(x, size, rng))
-
-
-def clamp_from_data(x: list[float], size: int, rng: Rng) -> Any:
-    return np.clip(np.sum(x) + rng.laplace(0, 1, size), min(x), 3 * max(x))
-
-
-def another_grid(x: float, size: int, rng: Rng) -> Any:
-    """Rounded to a grid that begins at the answer."""
-    return x + np.round(rng.laplace(0, 1, size) / 0.3) * 0.3
-
-
-def low_threshold(x: int, size: int, rng: Rng) -> list[float | None]:
-    """A group is released above 2 where 3 is needed."""
-    return told_if_there(x, size, rng, least=2)
-
-
-def unary(x: int, size: int, rng: Rng) -> Any:
-    """One bit of five is set; each bit gets the whole budget, of which it may have a half."""
-    bits = np.arange(5) == x
-    return (bits ^ (rng.random((size, 5)) < 1 / (1 + math.e))).astype(np.int64)
-
-
-def one_bad(x: int, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1 if x != 7 else 0.7, size)
-
-
-def large_delta(x: float, size: int, rng: Rng) -> Any:
-    """Tells the truth in 1 % of all draws, where .1 % are allowed."""
-    return np.where(rng.random(size) < 0.01, 100.0 + x, laplace(x, size, rng))
-
-
 BUGS: dict[str, Case] = {
-    "scale": (small_scale, ONE, ea.pure(1.0)),
-    "sensitivity": (sensitivity, [([1, 0], [1, 2])], ea.pure(1.0)),
-    "query noise missing": (no_query_noise, [([0, 2, 0], [1, 1, 1])], ea.pure(0.5)),
-    "value released with the index": (value_with_index, [([1, 1, 1], [2, 2, 2])], ea.pure(1.0)),
-    "noise skipped on 0": (skipped_on_zero, ONE, ea.pure(1.0)),
-    "noise skipped once in 200 draws": (skipped_at_times, ONE, ea.pure(1.0)),
-    "clamp that depends on the data": (clamp_from_data, [([0, 1], [0, 2])], ea.pure(1.0)),
-    "another grid": (another_grid, [(0, 1)], ea.pure(1.0)),
-    "threshold too low": (low_threshold, ONE, ea.approximate(1.0, RELEASED)),
-    "unary encoding": (unary, ONE, ea.pure(1.0)),
-    "one bad pair among twenty": (one_bad, TWENTY, ea.pure(1.0)),
-    "delta ten times too large": (large_delta, ONE, ea.approximate(1.0, 0.001)),
+    "scale": case(lambda x, size, rng: laplace(x, size, rng, 1 / 1.2)),
+    "sensitivity": case(  # of values up to 2, with noise for values up to 1
+        lambda x, size, rng: laplace(np.clip(x, 0, 2).sum(), size, rng), [([1, 0], [1, 2])]
+    ),
+    "query noise missing": case(no_query_noise, [([0, 2, 0], [1, 1, 1])], ea.pure(0.5)),
+    "value released with the index": case(value_with_index, [([1, 1, 1], [2, 2, 2])]),
+    "noise skipped on 0": case(lambda x, size, rng: laplace(x, size, rng) if x else np.zeros(size)),
+    "noise skipped once in 200 draws": case(partial(at_times, 1 / 200, 0.0)),
+    "clamp that depends on the data": case(
+        lambda x, size, rng: np.clip(laplace(sum(x), size, rng), min(x), 3 * max(x)),
+        [([0, 1], [0, 2])],
+    ),
+    "another grid": case(  # which begins at the answer
+        lambda x, size, rng: x + np.round(rng.laplace(0, 1, size) / 0.3) * 0.3
+    ),
+    "threshold too low": case(
+        lambda x, size, rng: told_if_there(x, size, rng, least=2),
+        ONE,
+        ea.approximate(1.0, RELEASED),
+    ),
+    "unary encoding": case(  # each bit gets the whole budget, of which it may have a half
+        lambda x, size, rng: bits((np.arange(5) == x).astype(np.int64), size, rng)
+    ),
+    "one bad pair among twenty": case(
+        lambda x, size, rng: laplace(x, size, rng, 1 if x != 7 else 0.7), TWENTY
+    ),
+    "delta ten times too large": case(
+        partial(at_times, 0.01, 100.0), ONE, ea.approximate(1.0, 0.001)
+    ),
 }
-
-
 KINDS: dict[str, tuple[dict[str, Case], int, dict[str, Any]]] = {  # and draws, and options
     **{f"everything, alpha = {alpha}": (HONEST, 3000, {"alpha": alpha}) for alpha in STRICT},
     "correct": (CORRECT, 20_000, {"alpha": ALPHA, "as_reals": True}),
@@ -209,7 +163,7 @@ def main() -> int:
                 words, seconds = zip(*pool.map(run, range(runs), chunksize=5), strict=True)
                 hits, invalid = words.count("violated"), words.count("invalid")
                 alarms += hits
-                low, high = (float(end) for end in clopper_pearson(hits, runs, 0.999))
+                low, high = interval(hits, runs)
                 bad = hits < 0.95 * runs if kind == "bug" else low > options["alpha"]
                 bad |= invalid > 0
                 wrong += bad
@@ -217,9 +171,8 @@ def main() -> int:
                 line(name, runs, hits, low, high, float(np.median(seconds)), mark)
             if all_cases is HONEST:
                 total, alpha = runs * len(cases), options["alpha"]
-                most = alpha * total + 2.6 * math.sqrt(total * alpha * (1 - alpha))
-                line("all", total, alarms, "", "", "", f"at most {most:.1f}")
-                wrong += alarms > most
+                line("all", total, alarms, "", "", "", f"at most {most(total, alpha):.1f}")
+                wrong += alarms > most(total, alpha)
     return int(wrong > 0)
 
 

@@ -20,23 +20,16 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from tests.benchmarks.scripts import head, line
+from tests.benchmarks.scripts import Mechanism, Rng, head, laplace, line
 
 ROOT = Path(__file__).parents[2]
 
-Rng = np.random.Generator
 KEYS = [f"k{i}" for i in range(1000)]
 TABLES = [([i % 4] * (i % 5 + 1) + [0], [i % 4] * (i % 5 + 1)) for i in range(40)]
-
-
-def real(x: float, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1, size)
 
 
 def whole(x: int, size: int, rng: Rng) -> Any:
@@ -49,37 +42,29 @@ def vector(width: int, x: float, size: int, rng: Rng) -> Any:
     return drawn
 
 
-def word(x: int, rng: Rng) -> str:
-    return f"word{whole(x, 1, rng)[0]}"
-
-
-def dictionary(x: float, rng: Rng) -> dict[str, float]:
-    return dict(zip(KEYS, vector(1000, x, 1, rng)[0].tolist(), strict=True))
-
-
 def group_by(x: list[int], rng: Rng) -> Any:
     counts = pd.Series(1, index=x).groupby(level=0).sum()
     return counts.reindex(range(4), fill_value=0) + rng.laplace(0, 1, 4)
 
 
-def frame(x: list[int], rng: Rng) -> Any:
-    return group_by(x, rng).to_frame()
-
-
 ONE = [(0, 1)]
-CASES: dict[str, tuple[Callable[..., Any], list[tuple[Any, Any]], int]] = {  # and draws
-    "50,000 reals": (real, ONE, 50_000),
+CASES: dict[str, tuple[Mechanism, list[tuple[Any, Any]], int]] = {  # and draws
+    "50,000 reals": (laplace, ONE, 50_000),
     "50,000 whole numbers": (whole, ONE, 50_000),
-    "500 reals": (real, ONE, 500),
+    "500 reals": (laplace, ONE, 500),
     "50,000 vectors of 10": (functools.partial(vector, 10), ONE, 50_000),
     "500,000 vectors of 10": (functools.partial(vector, 10), ONE, 500_000),
-    "50,000 words": (word, ONE, 50_000),
+    "50,000 words": (lambda x, rng: f"word{whole(x, 1, rng)[0]}", ONE, 50_000),
     "5,000,000 whole numbers": (whole, ONE, 5_000_000),
     "1,000,000 vectors of 100": (functools.partial(vector, 100), ONE, 1_000_000),
-    "1,000 dictionaries of 1,000 keys": (dictionary, ONE, 1_000),
+    "1,000 dictionaries of 1,000 keys": (
+        lambda x, rng: dict(zip(KEYS, vector(1000, x, 1, rng)[0].tolist(), strict=True)),
+        ONE,
+        1_000,
+    ),
     "12,000 Series, 40 pairs": (group_by, TABLES, 12_000),
-    "12,000 data frames, 40 pairs": (frame, TABLES, 12_000),
-    "the first audit, nothing compiled": (real, ONE, 2_000),
+    "12,000 data frames, 40 pairs": (lambda x, rng: group_by(x, rng).to_frame(), TABLES, 12_000),
+    "the first audit, nothing compiled": (laplace, ONE, 2_000),
 }
 FIRST = "the first audit, nothing compiled"
 
@@ -101,22 +86,19 @@ def _one(name: str) -> None:
     print(json.dumps({"seconds": seconds, "MB": memory, "bound": bound}))
 
 
-def _measured(name: str, source: Path, cache: str | None = None) -> dict[str, float]:
-    env = os.environ | {"PYTHONPATH": f"{source / 'src'}{os.pathsep}{ROOT}", "OMP_NUM_THREADS": "1"}
-    if cache:
-        env["NUMBA_CACHE_DIR"] = cache
-    command = [sys.executable, "-m", "tests.benchmarks.cost", "--one", name]
-    done = subprocess.run(command, check=False, env=env, capture_output=True, text=True, cwd=ROOT)
-    if done.returncode:
-        raise SystemExit(f"{name}: {done.stderr.strip().splitlines()[-1]}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
 def _best(name: str, source: Path, times: int) -> dict[str, float]:
-    runs = []
+    """Return what the fastest of fresh processes writes of a case."""
+    env = os.environ | {"PYTHONPATH": f"{source / 'src'}{os.pathsep}{ROOT}", "OMP_NUM_THREADS": "1"}
+    command, runs = [sys.executable, "-m", "tests.benchmarks.cost", "--one", name], []
     for _ in range(times):
         with tempfile.TemporaryDirectory() as cache:
-            runs.append(_measured(name, source, cache if name == FIRST else None))
+            env |= {"NUMBA_CACHE_DIR": cache} if name == FIRST else {}
+            done = subprocess.run(
+                command, check=False, env=env, capture_output=True, text=True, cwd=ROOT
+            )
+        if done.returncode:
+            raise SystemExit(f"{name}: {done.stderr.strip().splitlines()[-1]}")
+        runs.append(dict(json.loads(done.stdout.splitlines()[-1])))
     return min(runs, key=lambda run: run["seconds"])
 
 
@@ -128,7 +110,8 @@ def main() -> None:
     parser.add_argument("--one", metavar="CASE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        return _one(options.one)
+        _one(options.one)
+        return
     with tempfile.TemporaryDirectory() as folder:
         if options.base:
             archive = ["git", "archive", options.base, "src"]
@@ -142,7 +125,6 @@ def main() -> None:
             base = _best(name, Path(folder), options.times) if options.base else ours
             seconds, memory, bounds = ((ours[of], base[of]) for of in ("seconds", "MB", "bound"))
             line(name, *seconds, seconds[0] / seconds[1], *memory, *bounds)
-    return None
 
 
 if __name__ == "__main__":

@@ -6,55 +6,47 @@ mechanisms whose level is spread over outputs in different ways.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from statistics import median
 from typing import Any
 
 import numpy as np
-from tests.benchmarks.scripts import head, line
+from tests.benchmarks.scripts import Mechanism, gaussian, head, laplace, line, parsed
 from tests.unit.audits import audited
 
 import epsilometer_audit as ea
 
 SEEDS, DRAWS = 5, (2_000, 20_000, 100_000)
-Rng = np.random.Generator
 
 
-def laplace(x: int, size: int, rng: Rng) -> Any:
-    return x + rng.laplace(0, 1 / 0.7, size)
-
-
-def gaussian(x: int, size: int, rng: Rng) -> Any:
-    return x + rng.normal(0, 1, size)
-
-
-def rare(x: int, size: int, rng: Rng) -> Any:
-    return rng.random(size) < (0.001, 0.0074)[x]
-
-
-def rappor(x: int, size: int, rng: Rng) -> Any:
-    bits = np.arange(20) == x
-    return (rng.random((size, 20)) < 1 / (1 + np.exp(-0.35))) == bits
-
-
-def entries(x: int, size: int, rng: Rng) -> Any:
-    return x / 10 + rng.normal(0, 1, (size, 20))
-
-
-CASES = {
-    "Laplace noise, epsilon .7": (laplace, ea.pure(0.1)),
+BITS = np.arange(20)
+CASES: dict[str, tuple[Mechanism, Any]] = {
+    "Laplace noise, epsilon .7": (partial(laplace, scale=1 / 0.7), ea.pure(0.1)),
     "Gaussian noise, mu 1": (gaussian, ea.gdp(0.1)),
     "Gaussian noise, epsilon at delta = .001": (gaussian, ea.approximate(0.5, 0.001)),
-    "an event of probability .0074 against .001, epsilon 2": (rare, ea.pure(0.1)),
-    "two of 20 bits flipped less often (RAPPOR), epsilon .7": (rappor, ea.pure(0.05)),
-    "20 entries, each shifted by .1: mu .45": (entries, ea.gdp(0.05)),
+    "an event of probability .0074 against .001, epsilon 2": (
+        lambda x, size, rng: rng.random(size) < (0.001, 0.0074)[x],
+        ea.pure(0.1),
+    ),
+    "two of 20 bits flipped less often (RAPPOR), epsilon .7": (
+        lambda x, size, rng: (rng.random((size, 20)) < 1 / (1 + np.exp(-0.35))) == (x == BITS),
+        ea.pure(0.05),
+    ),
+    "20 entries, each shifted by .1: mu .45": (
+        lambda x, size, rng: gaussian(np.full(20, x / 10), size, rng),
+        ea.gdp(0.05),
+    ),
 }
 
 
 def main() -> None:
     """Print the table."""
+    chosen = parsed(__doc__)
     head("the level is" + "".join(f"|{n:,} exact|anytime" for n in DRAWS))
     for title, (mechanism, claim) in CASES.items():
+        if chosen.only not in title:
+            continue
         cells = []
         for samples, method in product(DRAWS, ("exact", "anytime")):
             audits = (

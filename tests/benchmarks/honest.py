@@ -10,17 +10,17 @@ import datetime
 import itertools
 import math
 import struct
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tests.benchmarks.scripts import Mechanism, Rng, gaussian, laplace
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.claims import AnyClaim
 
-Rng = np.random.Generator
-Case = tuple[Callable[..., Any], Any, AnyClaim]
+Case = tuple[Mechanism, Any, AnyClaim]
 
+ONE, PURE = [(0, 1)], ea.pure(1.0)
 GRID = 2.0**20
 FAR = 1.5 * 2.0**20  # where floats are so coarse that all low bits are those of the noise
 SIGMA = 2.0
@@ -29,7 +29,9 @@ MASS = np.exp(-(STEPS**2) / (2 * SIGMA**2)) / np.exp(-(STEPS**2) / (2 * SIGMA**2
 SHARE, THRESHOLD = 0.2, 4
 UTILITIES = {0: [1.0, 1, 1, 1, 1, 1], 1: [0.0, 2, 2, 2, 2, 2]}
 ITEMS = tuple("abcdef")
+WINDS = ("north", "east", "south", "west")
 KEYS = [f"k{i}" for i in range(6)]
+DAY = datetime.date(2024, 1, 1)
 ORDERS = list(itertools.permutations(ITEMS[:3]))
 PLACES = [[ITEMS.index(label) for label in order] for order in ORDERS]
 
@@ -44,57 +46,36 @@ def on_a_grid(reals: Any) -> Any:
     return np.round(reals * GRID) / GRID
 
 
+def grid_laplace(x: int, size: int, rng: Rng) -> Any:
+    return on_a_grid(laplace(x, size, rng))
+
+
+def grid_gaussian(x: Any, size: int, rng: Rng) -> Any:
+    return on_a_grid(gaussian(x, size, rng))
+
+
 def geometric(x: int, size: int, rng: Rng) -> Any:
     return x + two_sided(rng, size)
-
-
-def wide_geometric(x: int, size: int, rng: Rng) -> Any:
-    return 100 * x + two_sided(rng, size, 0.01)
-
-
-def discrete_gaussian(x: int, size: int, rng: Rng) -> Any:
-    return x + rng.choice(STEPS, size, p=MASS)
 
 
 def response(x: int, size: int, rng: Rng) -> Any:
     return np.where(rng.random(size) < 1 / (1 + math.exp(-1)), x, 1 - x)
 
 
-def words(x: int, size: int, rng: Rng) -> list[str]:
-    """One of four words, the true one e times as likely as any other."""
+def four(x: int, size: int, rng: Rng) -> Any:
+    """One of four numbers, the true one e times as likely as any other."""
     lie = (x + rng.integers(1, 4, size)) % 4
-    answers = np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
-    return [("north", "east", "south", "west")[i] for i in answers.tolist()]
+    return np.where(rng.random(size) < math.e / (math.e + 3), x, lie)
 
 
 def bits(x: list[int], size: int, rng: Rng) -> Any:
     return np.array(x) ^ (rng.random((size, len(x))) < 1 / (1 + math.e))
 
 
-def laplace_on_a_grid(x: int, size: int, rng: Rng) -> Any:
-    return on_a_grid(x + rng.laplace(0, 1, size))
-
-
-def gaussian_on_a_grid(x: int, size: int, rng: Rng) -> Any:
-    return on_a_grid(x + rng.normal(0, 1, size))
-
-
-def far_laplace(x: int, size: int, rng: Rng) -> Any:
-    return FAR + x + rng.laplace(0, 1, size)
-
-
 def snapping(x: int, size: int, rng: Rng) -> Any:
     """Mironov's mechanism, scale 1 and bound 20."""
     inner = x + rng.choice([-1.0, 1.0], size) * np.log(1 - rng.random(size))
     return np.clip(np.round(inner), -20, 20)
-
-
-def clamped(x: int, size: int, rng: Rng) -> Any:
-    return np.clip(on_a_grid(x + rng.laplace(0, 1, size)), 0, 1)
-
-
-def sometimes_none(x: int, size: int, rng: Rng) -> list[int | None]:
-    return [value if value > 3 else None for value in geometric(x, size, rng).tolist()]
 
 
 def counts_above(x: dict[str, int], size: int, rng: Rng) -> list[dict[str, int]]:
@@ -104,6 +85,12 @@ def counts_above(x: dict[str, int], size: int, rng: Rng) -> list[dict[str, int]]
         {key: values[i] for key, values in noisy.items() if values[i] > THRESHOLD}
         for i in range(size)
     ]
+
+
+def sum_with_its_part(x: int, size: int, rng: Rng) -> Any:
+    """A random number, and it with a noisy answer."""
+    first = np.round(rng.normal(0, 1e6, size))
+    return np.stack([first, first + grid_laplace(x, size, rng)], axis=1)
 
 
 def lists(x: int, size: int, rng: Rng) -> list[list[float]]:
@@ -122,25 +109,16 @@ def exponential(x: list[float], size: int, rng: Rng) -> list[str]:
     return [ITEMS[i] for i in rng.choice(len(x), size, p=weights / weights.sum()).tolist()]
 
 
-def subsampled(x: list[int], size: int, rng: Rng) -> Any:
-    """A noisy count of the rows that a coin each has chosen."""
-    return rng.binomial(len(x), SHARE, size) + two_sided(rng, size)
-
-
-def gaussian_vector(x: list[float], size: int, rng: Rng) -> Any:
-    return on_a_grid(np.array(x) + rng.normal(0, 1, (size, len(x))))
-
-
 def sets(x: list[str], size: int, rng: Rng) -> list[frozenset[str]]:
     """Each item is there, or not, with a coin of its own."""
     there = bits([int(item in x) for item in ITEMS], size, rng)
     return [frozenset(i for i, t in zip(ITEMS, row, strict=True) if t) for row in there.tolist()]
 
 
-def failing(x: int, rng: Rng) -> int:
+def failing(x: int, rng: Rng, least: int = 0, message: str = "too few") -> int:
     noisy = int(geometric(x, 1, rng)[0])
-    if noisy < 0:
-        raise ValueError("too few")
+    if noisy < least:
+        raise ValueError(message.format(noisy))
     return noisy
 
 
@@ -167,43 +145,6 @@ def strings(x: int, size: int, rng: Rng) -> list[str]:
     return [f"{number}-{count}" for number, count in zip(numbers, noisy, strict=True)]
 
 
-def multiples(x: int, size: int, rng: Rng) -> Any:
-    return 60 * (x + two_sided(rng, size, 0.001))
-
-
-def dates(x: int, size: int, rng: Rng) -> list[datetime.date]:
-    days = geometric(x, size, rng).tolist()
-    return [datetime.date(2024, 1, 1) + datetime.timedelta(day) for day in days]
-
-
-def messages(x: int, rng: Rng) -> int:
-    """A failure says a noisy count."""
-    noisy = int(geometric(x, 1, rng)[0])
-    if noisy < 1:
-        raise ValueError(f"{noisy} are too few")
-    return noisy
-
-
-def sum_with_its_part(x: int, size: int, rng: Rng) -> Any:
-    """A random number, and it with a noisy answer."""
-    first = np.round(rng.normal(0, 1e6, size))
-    return np.stack([first, first + on_a_grid(x + rng.laplace(0, 1, size))], axis=1)
-
-
-def random_walk(x: list[float], size: int, rng: Rng) -> Any:
-    """Sums of noisy entries: an invertible map of a Gaussian mechanism."""
-    return on_a_grid(np.cumsum(np.array(x) + rng.normal(0, 1, (size, len(x))), axis=1))
-
-
-def packed(x: int, size: int, rng: Rng) -> list[bytes]:
-    return [struct.pack("<h", count) for count in (x + two_sided(rng, size, 0.1)).tolist()]
-
-
-def types(x: int, size: int, rng: Rng) -> list[int | float]:
-    """A number whose type says the randomised answer."""
-    return [1 if bit else 1.0 for bit in response(x, size, rng).tolist()]
-
-
 # --- claims ---------------------------------------------------------------------------------------
 
 
@@ -225,13 +166,12 @@ def _softmax_level(x: list[float], x_prime: list[float]) -> float:
     return float(np.abs(np.log(p / q)).max())
 
 
-def _above() -> float:
-    """The probability that a group of one is released."""
-    return math.exp(-THRESHOLD) / (1 + math.exp(-1))
+def case(mechanism: Mechanism, pairs: Any = ONE, claim: AnyClaim = PURE) -> Case:
+    return mechanism, pairs, claim
 
 
 HIGH, LOW = [1.0, 1, 1, 1, 1, 1], [2.0, 0, 0, 0, 0, 0]
-ONE = [(0, 1)]
+ABOVE = math.exp(-THRESHOLD) / (1 + math.exp(-1))  # that a group of one is released
 TEN = {f"{i}": (i, i + 1) for i in range(10)}
 DOMAIN = ea.domain({"values": [0, 50], "whole": True, "distance": 1})
 RENYI = ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)})
@@ -240,38 +180,63 @@ GROUPS = [({"a": 5}, {"a": 5, "b": 1})]
 VECTORS = [([0.0] * 5, [0.6, 0, 0.8, 0, 0])]
 WALKS = [([0.0] * 8, [0.6, 0, 0.8] + [0.0] * 5)]
 HONEST: dict[str, Case] = {
-    "geometric, a domain": (geometric, DOMAIN, ea.pure(1.0)),
-    "geometric of scale 100, Rényi": (wide_geometric, ONE, RENYI),
-    "discrete Gaussian": (discrete_gaussian, ONE, DISCRETE),
-    "randomised response": (response, ONE, ea.pure(1.0)),
-    "randomised response, words": (words, [(0, 1), (1, 2), (2, 3)], ea.pure(1.0)),
-    "randomised response, ten bits": (bits, [([0] * 10, [1] + [0] * 9)], ea.pure(1.0)),
-    "Laplace on a grid, ten pairs": (laplace_on_a_grid, TEN, ea.pure(1.0)),
-    "Gaussian on a grid, zCDP": (gaussian_on_a_grid, ONE, ea.zcdp(0.5)),
-    "Laplace far from 0": (far_laplace, ONE, ea.pure(1.0)),
-    "Snapping": (snapping, [(0, 1), (3, 4)], ea.pure(1.0)),
-    "Laplace, clamped": (clamped, ONE, ea.pure(1.0)),
-    "None where few": (sometimes_none, [(3, 4)], ea.pure(1.0)),
-    "mappings above a threshold": (counts_above, GROUPS, ea.approximate(1.0, _above())),
-    "lists of varying length": (lists, [(3, 4)], ea.pure(1.0)),
-    "noisy max": (noisy_max, ONE, ea.pure(_softmax_level(*UTILITIES.values()))),
-    "exponential mechanism, words": (
-        exponential,
-        [(HIGH, LOW)],
-        ea.pure(_softmax_level(HIGH, LOW)),
+    "geometric, a domain": case(geometric, DOMAIN),
+    "geometric of scale 100, Rényi": case(
+        lambda x, size, rng: 100 * x + two_sided(rng, size, 0.01), ONE, RENYI
     ),
-    "subsampled": (subsampled, [([], [1])], ea.pure(math.log1p(SHARE * math.expm1(1.0)))),
-    "Gaussian vectors, GDP": (gaussian_vector, VECTORS, ea.gdp(1.0)),
-    "sets": (sets, [(["a", "c"], ["a"])], ea.pure(1.0)),
-    "failures": (failing, ONE, ea.pure(1.0)),
-    "labels": (series, ONE, ea.pure(1.0)),
-    "six keys": (many_keys, ONE, ea.pure(1.0)),
-    "strings that never repeat": (strings, ONE, ea.pure(1.0)),
-    "multiples of 60": (multiples, [(0, 1000)], ea.pure(1.0)),
-    "dates": (dates, ONE, ea.pure(1.0)),
-    "messages of failures": (messages, ONE, ea.pure(1.0)),
-    "a sum beside its part": (sum_with_its_part, ONE, ea.pure(1.0)),
-    "random walk, GDP": (random_walk, WALKS, ea.gdp(1.0)),
-    "bytes": (packed, [(0, 10)], ea.pure(1.0)),
-    "types of numbers": (types, ONE, ea.pure(1.0)),
+    "discrete Gaussian": case(
+        lambda x, size, rng: x + rng.choice(STEPS, size, p=MASS), ONE, DISCRETE
+    ),
+    "randomised response": case(response),
+    "randomised response, words": case(
+        lambda x, size, rng: [WINDS[i] for i in four(x, size, rng)], [(0, 1), (1, 2), (2, 3)]
+    ),
+    "randomised response, ten bits": case(bits, [([0] * 10, [1] + [0] * 9)]),
+    "Laplace on a grid, ten pairs": case(grid_laplace, TEN),
+    "Gaussian on a grid, zCDP": case(grid_gaussian, ONE, ea.zcdp(0.5)),
+    "Laplace far from 0": case(lambda x, size, rng: laplace(FAR + x, size, rng)),
+    "Snapping": case(snapping, [(0, 1), (3, 4)]),
+    "Laplace, clamped": case(lambda x, size, rng: np.clip(grid_laplace(x, size, rng), 0, 1)),
+    "None where few": case(
+        lambda x, size, rng: [v if v > 3 else None for v in geometric(x, size, rng).tolist()],
+        [(3, 4)],
+    ),
+    "mappings above a threshold": case(counts_above, GROUPS, ea.approximate(1.0, ABOVE)),
+    "lists of varying length": case(lists, [(3, 4)]),
+    "noisy max": case(noisy_max, ONE, ea.pure(_softmax_level(*UTILITIES.values()))),
+    "exponential mechanism, words": case(
+        exponential, [(HIGH, LOW)], ea.pure(_softmax_level(HIGH, LOW))
+    ),
+    # a noisy count of the rows that a coin each has chosen
+    "subsampled": case(
+        lambda x, size, rng: rng.binomial(len(x), SHARE, size) + two_sided(rng, size),
+        [([], [1])],
+        ea.pure(math.log1p(SHARE * math.expm1(1.0))),
+    ),
+    "Gaussian vectors, GDP": case(grid_gaussian, VECTORS, ea.gdp(1.0)),
+    "sets": case(sets, [(["a", "c"], ["a"])]),
+    "failures": case(failing),
+    "labels": case(series),
+    "six keys": case(many_keys),
+    "strings that never repeat": case(strings),
+    "multiples of 60": case(
+        lambda x, size, rng: 60 * (x + two_sided(rng, size, 0.001)), [(0, 1000)]
+    ),
+    "dates": case(
+        lambda x, size, rng: [DAY + datetime.timedelta(d) for d in geometric(x, size, rng).tolist()]
+    ),
+    "messages of failures": case(lambda x, rng: failing(x, rng, 1, "{} are too few")),
+    "a sum beside its part": case(sum_with_its_part),
+    "random walk, GDP": case(
+        lambda x, size, rng: on_a_grid(np.cumsum(gaussian(x, size, rng), axis=1)),
+        WALKS,
+        ea.gdp(1.0),
+    ),
+    "bytes": case(
+        lambda x, size, rng: [struct.pack("<h", n) for n in x + two_sided(rng, size, 0.1)],
+        [(0, 10)],
+    ),
+    "types of numbers": case(
+        lambda x, size, rng: [1 if b else 1.0 for b in response(x, size, rng)]
+    ),
 }

@@ -26,8 +26,13 @@ and the ceilings of mu and of epsilon.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, rel_entr
+from tests.benchmarks.one_run_levels import divergences, least_mu
+from tests.benchmarks.scripts import head, line, parsed
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
@@ -44,11 +49,7 @@ _STEPS, _APART = 50, 1e-15  # values of c; ends of a bisection
 
 
 def ceiling(
-    mu: float,
-    canaries: int,
-    alpha: float = 0.05,
-    power: float = 0.5,
-    delta: float | None = None,
+    mu: float, canaries: int, alpha: float = 0.05, power: float = 0.5, delta: float | None = None
 ) -> float:
     """Return the ceiling of the lower bound of any auditor of one run, to about three digits.
 
@@ -64,13 +65,9 @@ def ceiling(
     >>> round(ceiling(1.0, 100_000, delta=1e-5), 1)  # where the noise has 4.38
     3.2
     """
-    from scipy.special import expit
-
     mu = checks.positive("mu", mu)
     checks.integer("canaries", canaries)
-    alpha, power = (
-        checks.between_0_and_1(name, value) for name, value in (("alpha", alpha), ("power", power))
-    )
+    alpha, power = checks.between_0_and_1("alpha", alpha), checks.between_0_and_1("power", power)
     odds = (np.arange(_NODES) + 0.5) / _NODES * _REACH * mu
     signed = np.array([odds, -odds]) / mu
     masses = np.exp(-((signed - mu / 2) ** 2) / 2).sum(axis=0)
@@ -82,39 +79,27 @@ def ceiling(
             kl = canaries * float(masses @ _kl(expit(odds), expit(shown)))
             if kl >= _kl(power, alpha):
                 continue
-            w = alpha / _smallest(power, kl)
+            q = bisected(partial(_above, kl, power), 0.0, power, _APART)[0]
             epsilons = np.linspace(0, shown[-1], _EPSILONS)
-            excess = expit(shown) - np.exp(epsilons)[:, None] * expit(-shown)
-            divergences = np.maximum(excess, 0) @ masses * w
-            best = min(best, _level(epsilons, divergences, mu, delta))
+            allowed = divergences(epsilons, shown, masses * alpha / q)
+            if delta is None:
+                best = min(best, least_mu(epsilons, allowed, mu, 1e-5 * mu))
+            else:  # the last is 0
+                best = min(best, float(epsilons[np.argmax(allowed <= delta)]))
     return best
 
 
 def _kl(p: float | Floats, q: float | Floats) -> Floats:
-    from scipy.special import rel_entr
-
     return np.asarray(rel_entr(p, q) + rel_entr(1 - np.asarray(p), 1 - np.asarray(q)))
 
 
-def _smallest(power: float, kl: float) -> float:
-    """Return the smallest q with kl(power, q) at most ``kl``."""
-    return bisected(lambda q: bool(_kl(power, q) > kl), 0.0, power, _APART)[0]
-
-
-def _level(epsilons: Floats, divergences: Floats, mu: float, delta: float | None) -> float:
-    """Return the smallest level that allows the divergences."""
-    if delta is not None:  # the last is 0
-        return float(epsilons[np.argmax(divergences <= delta)])
-
-    def exceeded(level: float) -> bool:
-        return bool((gaussian_deltas(epsilons, level) < divergences).any())
-
-    return bisected(exceeded, 0.0, mu, 1e-5 * mu)[1]
+def _above(kl: float, power: float, q: float) -> bool:
+    return bool(_kl(power, q) > kl)
 
 
 def main() -> None:
-    from scipy.optimize import brentq
-
+    parsed(__doc__)
+    head("canaries|claim|mu|its epsilon|ceiling of mu|of epsilon")
     for m, mu, runs in CASES:
         rules, right = rules_of(m, Gaussian(mu), ALPHA), []
         for seed in range(runs):
@@ -127,7 +112,7 @@ def main() -> None:
         if bound >= 0.02:
             epsilon = brentq(lambda e, b=bound: gaussian_deltas(np.array([e]), b)[0] - DELTA, 0, 60)
         numbers = bound, epsilon, ceiling(1.0, m), ceiling(1.0, m, delta=DELTA)
-        print(f"{m:8}{mu:6}", *(f"{number:8.3f}" for number in numbers), flush=True)
+        line(m, mu, *map(float, numbers))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ where all together exceed it by 2.6 standard errors.
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -15,11 +14,10 @@ from functools import cache, partial
 
 import numpy as np
 from scipy.special import expit, ndtri
-from tests.benchmarks.scripts import head, line, parsed
+from tests.benchmarks.scripts import head, interval, line, most, parsed
 
 from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected
-from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.canaries.guessing import Counted, count, rules_of
 from epsilometer_audit.statistics.claims import Gaussian, gaussian_deltas
 
@@ -63,16 +61,26 @@ def at_times(mu: float, c: float, w: float, included: Bools, rng: np.random.Gene
     return np.where(right == included, 1, -1) * odds
 
 
+def divergences(epsilons: Floats, odds: Floats, masses: Floats) -> Floats:
+    """Return the hockey-stick divergences of log odds with masses."""
+    excess = expit(odds) - np.exp(epsilons)[:, None] * expit(-odds)
+    return np.asarray(np.maximum(excess, 0.0) @ masses)
+
+
+def least_mu(epsilons: Floats, shown: Floats, above: float, apart: float = 1e-9) -> float:
+    """Return the smallest mu that allows divergences."""
+
+    def exceeded(mu: float) -> bool:
+        return bool((gaussian_deltas(epsilons, mu) < shown).any())
+
+    return bisected(exceeded, 0.0, above, apart)[1]
+
+
 def allowed(odds: Floats, w: float) -> float:
     """Return the mu of log odds, each as likely as the others, that show with probability w."""
     epsilons = np.linspace(0, odds.max(), 500)
-    excess = expit(odds) - np.exp(epsilons)[:, None] * expit(-odds)
-    divergences = w * np.maximum(excess, 0.0).mean(axis=1)
-
-    def exceeded(mu: float) -> bool:
-        return bool((gaussian_deltas(epsilons, mu) < divergences).any())
-
-    return bisected(exceeded, 0.0, 2 * float(odds.max()), 1e-9)[1]
+    shown = divergences(epsilons, odds, np.full(odds.size, w / odds.size))
+    return least_mu(epsilons, shown, 2 * float(odds.max()))
 
 
 def gaussian_odds(mu: float, c: float) -> Floats:
@@ -132,14 +140,13 @@ def main() -> int:
         for name in names:
             run = partial(violated, name, chosen.canaries)
             hits = sum(pool.map(run, range(chosen.runs), chunksize=100))
-            low, high = (float(end) for end in clopper_pearson(hits, chosen.runs, 0.999))
+            low, high = interval(hits, chosen.runs)
             mark = "<--" if low > ALPHA else ""
             line(name, float(CASES[name][1]), chosen.runs, hits, low, high, mark)
             alarms, wrong = alarms + hits, wrong + (low > ALPHA)
     total = chosen.runs * len(names)
-    most = ALPHA * total + 2.6 * math.sqrt(total * ALPHA * (1 - ALPHA))
-    line("all", "", total, alarms, "", "", f"at most {most:.1f}")
-    return int(wrong > 0 or alarms > most)
+    line("all", "", total, alarms, "", "", f"at most {most(total, ALPHA):.1f}")
+    return int(wrong > 0 or alarms > most(total, ALPHA))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ where a share is below .87 by more than chance.
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
@@ -26,44 +27,22 @@ LEAST, CHANCE, ALPHA = 0.87, 1e-3, 0.05
 MANY = 20  # pairs, from which a cell has a fourth of the runs
 
 
-class Cell(NamedTuple):
-    """A claim and a true level; of several pairs one violates it; an event's probability."""
-
-    claim: Any
-    level: float
-    pairs: int = 1
-    event: float | None = None
-
-
-ROWS: list[tuple[Any, ...]] = [
-    (ea.pure(0.01), 0.05),
-    (ea.pure(0.1), 0.2),
-    (ea.pure(0.5), 0.7),
-    (ea.pure(1), 1.2),
-    (ea.pure(1), 2),
-    (ea.pure(3), 4),
-    (ea.pure(5), 6),
-    (ea.pure(0.5), 0.7, 10),
-    (ea.pure(1), 2, 10),
-    (ea.pure(0.5), 0.9, 100),
-    (ea.approximate(1, 1e-5), 1.3),
-    (ea.approximate(0.5, 0.01), 0.8),
-    (ea.approximate(1, 0.05), 1.4),
+Cell = namedtuple("Cell", "claim level pairs event", defaults=(1, None))
+ROWS: list[tuple[Any, ...]] = [  # a claim and a true level; pairs; the probability of an event
+    *((ea.pure(e), to) for e, to in ((0.01, 0.05), (0.1, 0.2), (0.5, 0.7), (1, 1.2))),
+    *((ea.pure(e), to) for e, to in ((1, 2), (3, 4), (5, 6))),
+    *((ea.pure(e), to, pairs) for e, to, pairs in ((0.5, 0.7, 10), (1, 2, 10), (0.5, 0.9, 100))),
+    *(
+        (ea.approximate(e, d), to)
+        for e, d, to in ((1, 1e-5, 1.3), (0.5, 0.01, 0.8), (1, 0.05, 1.4))
+    ),
     (ea.approximate(1, 1e-3), 1.5, 10),
-    (ea.renyi({1.5: 0.1}), 0.2),
-    (ea.renyi({2: 0.5}), 0.75),
-    (ea.renyi({2: 3}), 4),
-    (ea.renyi({3: 2}), 4),
-    (ea.renyi({7: 0.5}), 1),
-    (ea.renyi({20: 3}), 4),
+    *((ea.renyi({a: e}), to) for a, e, to in ((1.5, 0.1, 0.2), (2, 0.5, 0.75), (2, 3, 4))),
+    *((ea.renyi({a: e}), to) for a, e, to in ((3, 2, 4), (7, 0.5, 1), (20, 3, 4))),
     (ea.renyi({2: 0.5}), 1, 10),
-    (ea.gdp(0.1), 0.2),
-    (ea.gdp(1), 1.3),
-    (ea.gdp(3), 4),
-    (ea.gdp(1), 1.5, 10),
-    (ea.gdp(1), 2, 100),
-    (ea.zcdp(0.05), 0.1),
-    (ea.zcdp(0.5), 0.75),
+    *((ea.gdp(mu), to) for mu, to in ((0.1, 0.2), (1, 1.3), (3, 4))),
+    *((ea.gdp(1), to, pairs) for to, pairs in ((1.5, 10), (2, 100))),
+    *((ea.zcdp(rho), to) for rho, to in ((0.05, 0.1), (0.5, 0.75))),
     (ea.pure(0.5), 1.5, 1, 0.01),
     (ea.pure(1), 3, 1, 0.001),
     (ea.pure(1), 3, 10, 0.01),

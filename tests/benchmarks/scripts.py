@@ -1,10 +1,27 @@
-"""What all measurements share: how they read arguments, and print tables as Markdown."""
+"""What all measurements share: arguments, cores, tables as Markdown, and noise on an answer."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from epsilometer.proportions import clopper_pearson
+
+Rng = np.random.Generator
+Mechanism = Callable[..., Any]
+
+
+def laplace(x: Any, size: int, rng: Rng, scale: float = 1.0) -> Any:
+    return np.asarray(x) + rng.laplace(0, scale, (size, *np.shape(x)))
+
+
+def gaussian(x: Any, size: int, rng: Rng) -> Any:
+    return np.asarray(x) + rng.normal(0, 1, (size, *np.shape(x)))
 
 
 def parsed(
@@ -35,3 +52,14 @@ def line(*cells: object) -> None:
     """Print a line of a table; floats have four digits."""
     texts = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in cells)
     print(f"| {' | '.join(texts)} |", flush=True)
+
+
+def interval(hits: int, runs: int) -> tuple[float, float]:
+    """Return the exact interval of a share at 99.9 %."""
+    low, high = clopper_pearson(hits, runs, 0.999)
+    return float(low), float(high)
+
+
+def most(runs: int, alpha: float) -> float:
+    """Return the alarms that all rows together may have: 2.6 standard errors above alpha."""
+    return alpha * runs + 2.6 * math.sqrt(runs * alpha * (1 - alpha))

@@ -20,15 +20,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import beta
-from tests.benchmarks.scripts import head, line, parsed
+from tests.benchmarks.scripts import Rng, head, line, parsed
 
 import epsilometer_audit as ea
+from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.claims import Claim, Delta
 from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
 
 ALPHA, ENOUGH, ONE = 0.05, 0.85, ea.pure(1.0)
-Rng = np.random.Generator
 Draw = Callable[[int, int, Rng], Any]
 WORDS = np.array(["red", "green", "blue", "black"])
 NAMES = [f"name {i}" for i in range(200)]
@@ -37,12 +36,25 @@ PAIRS = [(i, j) for i in range(20) for j in range(i)]
 
 @dataclass(frozen=True)
 class Leak:
-    """A mechanism, a statistic of its outputs, a claim, and draws of a side."""
+    """A mechanism, a statistic of an output, a claim, and draws of a side."""
 
     draw: Draw
     statistic: Callable[[Any], Any]
     draws: int = 20_000
     claim: Claim = ONE
+
+
+LEAKS: dict[str, Leak] = {}
+
+
+def leak(name: str, statistic: Callable[[Any], Any], *more: Any) -> Callable[[Draw], Draw]:
+    """Add a mechanism to the leaks, with its statistic, draws and claim."""
+
+    def added(draw: Draw) -> Draw:
+        LEAKS[name] = Leak(draw, statistic, *more)
+        return draw
+
+    return added
 
 
 def coin(side: int, n: int, rng: Rng, level: float) -> Any:
@@ -58,12 +70,14 @@ def rows(*columns: Any) -> list[tuple[Any, ...]]:
     return list(zip(*(np.asarray(column).tolist() for column in columns), strict=True))
 
 
+@leak("a word and a number, beside 6 columns", lambda z: (z[0] in WORDS[:2]) == (z[1] > 0))
 def word_and_number(side: int, n: int, rng: Rng) -> Any:
     word, same = rng.integers(4, size=n), coin(side, n, rng, 3.0)
     number = np.where((word < 2) == (same == 1), rng.random(n), -rng.random(n))
     return rows(WORDS[word], number, *beside(6, n, rng).T)
 
 
+@leak("two fields missing together, beside 6", lambda z: (z[2] is None) == (z[5] is None))
 def missing_together(side: int, n: int, rng: Rng) -> Any:
     first, same = rng.random(n) < 0.5, coin(side, n, rng, 2.2) == 1
     second = first == same
@@ -72,123 +86,28 @@ def missing_together(side: int, n: int, rng: Rng) -> Any:
     return rows(*numbers.T)
 
 
+@leak("a place on a board of 6 x 6, beside 6", lambda z: (z[3] + z[7]) % 2)
 def board(side: int, n: int, rng: Rng) -> Any:
     row, column = rng.integers(6, size=(2, n))
     column = column // 2 * 2 + (row + coin(side, n, rng, 2.2)) % 2
     return np.column_stack([beside(3, n, rng), row, beside(3, n, rng), column])
 
 
-def three_signs(side: int, n: int, rng: Rng) -> Any:
-    signs = rng.integers(2, size=(n, 3))
-    signs[:, 2] = (signs[:, 0] + signs[:, 1] + coin(side, n, rng, 2.2)) % 2
-    return 2 * signs - 1
-
-
-def chirp(side: int, n: int, rng: Rng) -> Any:
-    u = rng.random(20 * n + 100)
-    wave = (np.sin(80 * math.pi * u**2) > 0) == (coin(side, u.size, rng, 2.2) == 1)
-    return u[wave][:n]
-
-
-def edges(side: int, n: int, rng: Rng) -> Any:
-    there = rng.random((n, len(PAIRS))) < 0.1
-    there[:, 42] = coin(side, n, rng, 3.9)
-    return [[list(PAIRS[i]) for i in np.flatnonzero(row)] for row in there]
-
-
-def shuffled(side: int, n: int, rng: Rng) -> Any:
-    chosen = []
-    for has in rng.random(n) < (0.5, 0.1)[side]:
-        some = rng.choice(199, 30 - has, replace=False) + 1
-        chosen.append([NAMES[i] for i in rng.permutation([0, *some] if has else some)])
-    return chosen
-
-
-def one_larger(side: int, n: int, rng: Rng, size: int, by: float) -> Any:
-    z = rng.normal(size=(n, size))
-    z[np.arange(n), rng.integers(size, size=n)] += by * side
-    return z
-
-
-def eight_sums(side: int, n: int, rng: Rng) -> Any:
-    z = rng.normal(0, 0.8, (n, 8))
-    z[np.arange(n), rng.integers(8, size=n)] += 1 + side
-    return z
-
-
-def exact_total(side: int, n: int, rng: Rng) -> Any:
-    z = rng.normal(size=(n, 50))
-    return z - z.mean(axis=1, keepdims=True) + (10 + side) / 50
-
-
-def lists(side: int, n: int, rng: Rng) -> Any:
-    lengths = rng.integers(5, 121, size=n)
-    return [rng.normal(0.9 * side / math.sqrt(k), 1, k).tolist() for k in lengths]
-
-
-def correlated_table(side: int, n: int, rng: Rng) -> Any:
-    z = rng.normal(size=(n, 300, 2))
-    z[..., 1] += 0.06 * side * z[..., 0]
-    return z
-
-
-def distinct(side: int, n: int, rng: Rng) -> Any:
-    return (rng.integers((40, 25)[side], size=(n, 12)) + rng.integers(40, size=(n, 1))) % 40
-
-
-def two_equal(side: int, n: int, rng: Rng) -> Any:
-    z = rng.permuted(np.tile(np.arange(100), (n, 1)), axis=1)[:, :10]
-    first, second = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, :2].T
-    equal = np.flatnonzero(coin(side, n, rng, 2.2))
-    z[equal, first[equal]] = z[equal, second[equal]]
-    return z
-
-
-def order_of_two(side: int, n: int, rng: Rng) -> Any:
-    z = beside(10, n, rng)
-    swap = (z[:, 3] < z[:, 7]) != (coin(side, n, rng, 2.2) == 1)
-    z[np.ix_(swap, [3, 7])] = z[np.ix_(swap, [7, 3])]
-    return z
-
-
-def place_of_largest(side: int, n: int, rng: Rng) -> Any:
-    z = beside(12, n, rng)
-    wrong = (z.argmax(axis=1) % 2) != coin(side, n, rng, 2.2)
-    z[wrong] = np.roll(z[wrong], 1, axis=1)
-    return z
-
-
-def smoothness(side: int, n: int, rng: Rng) -> Any:
-    z = rng.normal(size=(n, 60))
-    for i in range(1, 60):
-        z[:, i] = 0.3 * (1 - 2 * side) * z[:, i - 1] + math.sqrt(1 - 0.09) * z[:, i]
-    return z
-
-
-def members(side: int, n: int, rng: Rng) -> Any:
-    there = rng.random((n, 30)) < 0.5
-    there[:, 4] = there[:, 17] == (coin(side, n, rng, 2.2) == 1)
-    return [{NAMES[i] for i in np.flatnonzero(row)} for row in there]
-
-
+@leak("two words, beside 21", lambda z: (z[0] in WORDS[::2]) == (z[2] in WORDS[::2]))
 def two_words(side: int, n: int, rng: Rng) -> Any:
     first, second = rng.integers(4, size=(2, n))
     second = second // 2 * 2 + (first + coin(side, n, rng, 2.2)) % 2
     return rows(WORDS[first], rng.integers(9, size=n), WORDS[second], *beside(20, n, rng).T)
 
 
-def parity_of_sum(side: int, n: int, rng: Rng) -> Any:
-    z = rng.integers(0, 10, size=(n, 9))
-    z[:, 0] += (z.sum(axis=1) + coin(side, n, rng, 2.2)) % 2
-    return z
-
-
+@leak("the sign of a product, beside 28", lambda z: z[11] * z[23] > 0)
 def product_of_two(side: int, n: int, rng: Rng) -> Any:
     z = beside(30, n, rng)
     z[:, 11] = np.abs(z[:, 11]) * np.sign(z[:, 23]) * (2 * coin(side, n, rng, 2.2) - 1)
     return z
 
 
+@leak("a ring, beside 28", lambda z: abs(math.hypot(z[8], z[9]) - 1))
 def number_of_parts(side: int, n: int, rng: Rng) -> Any:
     """A ring in two columns of thirty: neither a mean nor a product shows it."""
     z, angle = beside(30, n, rng), rng.random(n) * 2 * math.pi
@@ -197,95 +116,148 @@ def number_of_parts(side: int, n: int, rng: Rng) -> Any:
     return z + rng.normal(0, 0.05, z.shape)
 
 
+@leak("two members together, of 30", lambda z: (NAMES[4] in z) == (NAMES[17] in z), 6000)
+def members(side: int, n: int, rng: Rng) -> Any:
+    there = rng.random((n, 30)) < 0.5
+    there[:, 4] = there[:, 17] == (coin(side, n, rng, 2.2) == 1)
+    return [{NAMES[i] for i in np.flatnonzero(row)} for row in there]
+
+
+@leak("the order of two entries of 10", lambda z: z[3] < z[7])
+def order_of_two(side: int, n: int, rng: Rng) -> Any:
+    z = beside(10, n, rng)
+    swap = (z[:, 3] < z[:, 7]) != (coin(side, n, rng, 2.2) == 1)
+    z[np.ix_(swap, [3, 7])] = z[np.ix_(swap, [7, 3])]
+    return z
+
+
+@leak("three signs", lambda z: z.prod())
+def three_signs(side: int, n: int, rng: Rng) -> Any:
+    signs = rng.integers(2, size=(n, 3))
+    signs[:, 2] = (signs[:, 0] + signs[:, 1] + coin(side, n, rng, 2.2)) % 2
+    return 2 * signs - 1
+
+
+@leak("a chirp", lambda z: math.sin(80 * math.pi * z**2) > 0)
+def chirp(side: int, n: int, rng: Rng) -> Any:
+    u = rng.random(20 * n + 100)
+    wave = (np.sin(80 * math.pi * u**2) > 0) == (coin(side, u.size, rng, 2.2) == 1)
+    return u[wave][:n]
+
+
+@leak("eight sums, one larger", lambda z: z.max(), 100_000, ea.approximate(2.85, 0.001))
+def eight_sums(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(0, 0.8, (n, 8))
+    z[np.arange(n), rng.integers(8, size=n)] += 1 + side
+    return z
+
+
+@leak("one of 500 larger by 6", lambda z: z.max(), 6000)
+def one_larger(side: int, n: int, rng: Rng) -> Any:
+    z = beside(500, n, rng)
+    z[np.arange(n), rng.integers(500, size=n)] += 6.0 * side
+    return z
+
+
+@leak("50 reals with an exact total", lambda z: z.sum())
+def exact_total(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(size=(n, 50))
+    return z - z.mean(axis=1, keepdims=True) + (10 + side) / 50
+
+
+@leak("lists of 5 to 120 reals", lambda z: sum(z) / math.sqrt(len(z)), 20_000, ea.gdp(0.4))
+def lists(side: int, n: int, rng: Rng) -> Any:
+    lengths = rng.integers(5, 121, size=n)
+    return [rng.normal(0.9 * side / math.sqrt(k), 1, k).tolist() for k in lengths]
+
+
+@leak("300 rows of 2, correlated", lambda z: z[:, 0] @ z[:, 1], 5000, ea.gdp(0.3))
+def correlated_table(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(size=(n, 300, 2))
+    z[..., 1] += 0.06 * side * z[..., 0]
+    return z
+
+
+@leak("the number of distinct entries", lambda z: len(set(z.tolist())), 20_000, ea.pure(0.5))
+def distinct(side: int, n: int, rng: Rng) -> Any:
+    return (rng.integers((40, 25)[side], size=(n, 12)) + rng.integers(40, size=(n, 1))) % 40
+
+
+@leak("two equal entries of 10", lambda z: len(set(z.tolist())))
+def two_equal(side: int, n: int, rng: Rng) -> Any:
+    z = rng.permuted(np.tile(np.arange(100), (n, 1)), axis=1)[:, :10]
+    first, second = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, :2].T
+    equal = np.flatnonzero(coin(side, n, rng, 2.2))
+    z[equal, first[equal]] = z[equal, second[equal]]
+    return z
+
+
+@leak("the place of the largest of 12", lambda z: z.argmax() % 2)
+def place_of_largest(side: int, n: int, rng: Rng) -> Any:
+    z = beside(12, n, rng)
+    wrong = (z.argmax(axis=1) % 2) != coin(side, n, rng, 2.2)
+    z[wrong] = np.roll(z[wrong], 1, axis=1)
+    return z
+
+
+@leak("neighbours in a series of 60", lambda z: z[1:] @ z[:-1], 5000)
+def smoothness(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(size=(n, 60))
+    for i in range(1, 60):
+        z[:, i] = 0.3 * (1 - 2 * side) * z[:, i - 1] + math.sqrt(1 - 0.09) * z[:, i]
+    return z
+
+
+@leak("the parity of a sum of 9", lambda z: z.sum() % 2)
+def parity_of_sum(side: int, n: int, rng: Rng) -> Any:
+    z = rng.integers(0, 10, size=(n, 9))
+    z[:, 0] += (z.sum(axis=1) + coin(side, n, rng, 2.2)) % 2
+    return z
+
+
+@leak("a pixel of 28 x 28", lambda z: z.max(), 3000)
 def image(side: int, n: int, rng: Rng) -> Any:
     z = rng.normal(size=(n, 28, 28))
     z[np.arange(n), rng.integers(28, size=n), rng.integers(28, size=n)] += 6 * side
     return z
 
 
-def table(outputs: Any) -> Any:
-    return np.array(outputs, float).reshape(len(outputs), -1)
+@leak("an edge of a graph of 20 nodes", lambda z: [9, 6] in z, 5000)
+def edges(side: int, n: int, rng: Rng) -> Any:
+    there = rng.random((n, len(PAIRS))) < 0.1
+    there[:, 42] = coin(side, n, rng, 3.9)
+    return [[list(PAIRS[i]) for i in np.flatnonzero(row)] for row in there]
 
 
-def column(outputs: Any, *numbers: int) -> list[Any]:
-    return [np.array([row[i] for row in outputs]) for i in numbers]
-
-
-LEAKS: dict[str, Leak] = {
-    "a word and a number, beside 6 columns": Leak(
-        word_and_number, lambda z: np.isin((c := column(z, 0, 1))[0], WORDS[:2]) == (c[1] > 0)
-    ),
-    "two fields missing together, beside 6": Leak(
-        missing_together, lambda z: [(row[2] is None) == (row[5] is None) for row in z]
-    ),
-    "a place on a board of 6 x 6, beside 6": Leak(board, lambda z: (z[:, 3] + z[:, 7]) % 2),
-    "two words, beside 21": Leak(
-        two_words, lambda z: [(row[0] in WORDS[::2]) == (row[2] in WORDS[::2]) for row in z]
-    ),
-    "the sign of a product, beside 28": Leak(product_of_two, lambda z: z[:, 11] * z[:, 23] > 0),
-    "a ring, beside 28": Leak(number_of_parts, lambda z: np.abs(np.hypot(z[:, 8], z[:, 9]) - 1)),
-    "two members together, of 30": Leak(
-        members, lambda z: [(NAMES[4] in each) == (NAMES[17] in each) for each in z], 6000
-    ),
-    "the order of two entries of 10": Leak(order_of_two, lambda z: z[:, 3] < z[:, 7]),
-    "three signs": Leak(three_signs, lambda z: z.prod(axis=1)),
-    "a chirp": Leak(chirp, lambda z: np.sin(80 * math.pi * z**2) > 0),
-    "eight sums, one larger": Leak(
-        eight_sums, lambda z: z.max(axis=1), 100_000, ea.approximate(2.85, 0.001)
-    ),
-    "one of 500 larger by 6": Leak(
-        partial(one_larger, size=500, by=6.0), lambda z: z.max(axis=1), 6000
-    ),
-    "50 reals with an exact total": Leak(exact_total, lambda z: z.sum(axis=1)),
-    "lists of 5 to 120 reals": Leak(
-        lists, lambda z: [sum(each) / math.sqrt(len(each)) for each in z], 20_000, ea.gdp(0.4)
-    ),
-    "300 rows of 2, correlated": Leak(
-        correlated_table, lambda z: (z[..., 0] * z[..., 1]).sum(axis=1), 5000, ea.gdp(0.3)
-    ),
-    "the number of distinct entries": Leak(
-        distinct, lambda z: [len(set(row)) for row in z.tolist()], 20_000, ea.pure(0.5)
-    ),
-    "two equal entries of 10": Leak(two_equal, lambda z: [len(set(row)) for row in z.tolist()]),
-    "the place of the largest of 12": Leak(place_of_largest, lambda z: z.argmax(axis=1) % 2),
-    "neighbours in a series of 60": Leak(
-        smoothness, lambda z: (z[:, 1:] * z[:, :-1]).sum(axis=1), 5000
-    ),
-    "the parity of a sum of 9": Leak(parity_of_sum, lambda z: z.sum(axis=1) % 2),
-    "a pixel of 28 x 28": Leak(image, lambda z: z.reshape(len(z), -1).max(axis=1), 3000),
-    "an edge of a graph of 20 nodes": Leak(edges, lambda z: [[9, 6] in each for each in z], 5000),
-    "a name in a shuffled list of 30": Leak(
-        shuffled, lambda z: [NAMES[0] in each for each in z], 12_000
-    ),
-}
+@leak("a name in a shuffled list of 30", lambda z: NAMES[0] in z, 12_000)
+def shuffled(side: int, n: int, rng: Rng) -> Any:
+    chosen = []
+    for has in rng.random(n) < (0.5, 0.1)[side]:
+        some = rng.choice(199, 30 - has, replace=False) + 1
+        chosen.append([NAMES[i] for i in rng.permutation([0, *some] if has else some)])
+    return chosen
 
 
 def simple_bound(claim: Claim, x: Any, x_prime: Any) -> float:
     """Return the bound of a threshold of a statistic, chosen on the first half of the draws."""
-    sides = [np.asarray(side, float) for side in (x, x_prime)]
-    half = len(sides[0]) // 2
-    cuts = np.unique(np.quantile(np.concatenate([s[:half] for s in sides]), np.linspace(0, 1, 400)))
+    sides = np.array([x, x_prime], float)
+    half = sides.shape[1] // 2
+    cuts = np.unique(np.quantile(sides[:, :half], np.linspace(0, 1, 400)))
 
-    def bounds(draws: list[Any]) -> Any:
-        n, found = half, []
-        for turn, less in ((t, s) for t in (1, -1) for s in (True, False)):
-            k, m = (
-                np.searchsorted(np.sort(side), cuts, "right" if less else "left")
-                for side in draws[::turn]
-            )
-            k, m = (k, m) if less else (n - k, n - m)
-            low = np.nan_to_num(beta.ppf(ALPHA / 2, k, n - k + 1))
-            high = np.nan_to_num(beta.ppf(1 - ALPHA / 2, m + 1, n - m), nan=1.0)
-            if isinstance(claim, Delta):
-                found.append(low - math.exp(claim.epsilon) * high)
-            elif claim.quantity == "mu":
-                found.append(ndtri(low) - ndtri(high))
-            else:
-                found.append(np.log(np.maximum(low, 1e-300)) - np.log(high))
-        return np.array(found)
+    def bounds(draws: Any) -> Any:
+        ordered = [np.sort(side) for side in draws]
+        most = [np.searchsorted(side, cuts, "right") for side in ordered]
+        least = [half - np.searchsorted(side, cuts, "left") for side in ordered]
+        low, high = clopper_pearson(np.stack([most, least], axis=1), half, 1 - ALPHA)
+        high = high[::-1]  # of the other side
+        if isinstance(claim, Delta):
+            return low - math.exp(claim.epsilon) * high
+        if claim.quantity == "mu":
+            return ndtri(low) - ndtri(high)
+        return np.log(np.maximum(low, 1e-300)) - np.log(high)
 
-    chosen = np.unravel_index(np.argmax(bounds([s[:half] for s in sides])), (4, cuts.size))
-    return max(float(bounds([s[half : 2 * half] for s in sides])[chosen]), 0.0)
+    chosen = bounds(sides[:, :half]).argmax()
+    return max(float(bounds(sides[:, half : 2 * half]).flat[chosen]), 0.0)
 
 
 def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float, bool]:
@@ -296,14 +268,14 @@ def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float
     def draw(sides: Any, n: int) -> list[Any]:
         fresh = [leak.draw(0 if honest else side, n, rng) for _, side in sides]
         for (_, side), outputs in zip(sides, fresh, strict=True):
-            kept[side].append(leak.statistic(outputs))
+            kept[side].extend(map(leak.statistic, outputs))
         return fresh
 
     claim = ea.pure(1e-3) if honest else leak.claim
     draws = leak.draws // 10 if honest else leak.draws
     evidence = gather(draw, schedule(draws, 1), Evidence(claim, 1, ALPHA, as_reals=True))
     of, bound = list(evidence.bounds().items())[-1]
-    return bound, simple_bound(of, *map(np.concatenate, kept)), evidence.refuted()
+    return bound, simple_bound(of, *kept), evidence.refuted()
 
 
 def main() -> int:
