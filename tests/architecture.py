@@ -1,9 +1,8 @@
 """Draws the folders of `src` and the imports between them into docs/architecture.md.
 
 ``python -m tests.architecture`` (or ``make architecture``) writes the picture anew, and
-tests/unit/test_architecture.py compares the two. A box is a folder. Modules that lie beside folders
-are two boxes: those that import these folders, and those that do not. An arrow is left out where
-a longer path says the same. `__main__` is left out; it only calls `cli`.
+tests/unit/test_imports.py compares the two. A box is a folder. Modules beside folders are two
+boxes: those that import these folders, and the others. `__main__` only calls `cli`: left out.
 """
 
 import ast

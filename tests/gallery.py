@@ -1,7 +1,4 @@
-"""The pages of docs/gallery: their files are written, and their commands run again.
-
-`python -m tests.gallery` puts the outputs into the pages.
-"""
+"""Runs the commands of docs/gallery; `python -m tests.gallery` puts their outputs into the pages."""
 
 import contextlib
 import io

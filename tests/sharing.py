@@ -1,11 +1,25 @@
-"""Results made once for all workers of xdist, in a folder that they share."""
+"""What tests share: seeds, results made once for all workers, the package of tests/data/plugin."""
 
 import fcntl
 import os
+import shutil
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+SOURCE = Path(__file__).parent / "data/plugin"
+
+
+def with_five_seeds(*values: Any) -> list[Any]:
+    """Return values and a seed: the first in `make test`, the others in `make examples`."""
+    later = (pytest.param(*values, seed, marks=pytest.mark.examples) for seed in range(1, 5))
+    return [pytest.param(*values, 0), *later]
+
+
+FIVE = with_five_seeds()
 
 
 def build_once(build: Callable[[Path], object], name: str, factory: pytest.TempPathFactory) -> Path:
@@ -20,3 +34,19 @@ def build_once(build: Callable[[Path], object], name: str, factory: pytest.TempP
             build(path)
             done.touch()
     return path
+
+
+def install(folder: Path, version: str = "1.0") -> Path:
+    """Copy the package into a folder of the path, with its metadata, as pip would."""
+    about = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]
+    ignored = shutil.ignore_patterns("__pycache__")
+    name = "epsilometer_survey"
+    shutil.copytree(SOURCE / name, folder / name, ignore=ignored, dirs_exist_ok=True)
+    metadata = folder / f"{name}.dist-info"
+    metadata.mkdir(exist_ok=True)
+    text = f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {version}\n"
+    (metadata / "METADATA").write_text(text)
+    groups = about["entry-points"].items()
+    lines = [f"[{group}]\n" + "\n".join(f"{k} = {v}" for k, v in e.items()) for group, e in groups]
+    (metadata / "entry_points.txt").write_text("\n\n".join(lines))
+    return folder

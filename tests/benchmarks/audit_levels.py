@@ -1,13 +1,11 @@
 """How often audits answer "violated": of mechanisms that keep their claim exactly, and of bugs.
 
-`make audit-confidence` audits thirteen correct mechanisms at their exact level 2,000 times in all,
-of one and of twenty pairs, and twelve bugs with 40 seeds each at 200,000 draws a side, all as the
-reals that they are in theory; and the thirty of `honest`, as a computer holds them, 10,000 times in
-all at alpha = .5, .05 and .001 with everything on: low bits, parts of outputs, learned scores,
-several inputs; these take 60 to 80 minutes of one core (`--kinds` runs a part). A row says how many
-were violated, with the exact interval of that share at 99.9 %. It ends with 1 where a correct
-mechanism was refuted more often than alpha allows, the thirty together more often than alpha and
-2.6 standard errors, or a bug found in less than 95 %.
+`make audit-confidence` audits thirteen correct mechanisms at their exact level, as reals, 2,000
+times in all, and twelve bugs with 40 seeds each at 200,000 draws a side; and the thirty of `honest`
+10,000 times at alpha = .5, .05 and .001 with everything on: 60 to 80 minutes of one core (`--kinds`
+runs a part). A row has the share of violated ones with its exact interval at 99.9 %. It ends with 1
+where a correct mechanism was refuted more often than alpha allows, the thirty together by 2.6
+standard errors, or a bug found in less than 95 %.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Thirty mechanisms that keep their claim exactly, in outputs as a computer holds them.
 
-Of all kinds of outputs and notions of privacy: whatever an audit looks at, it may call none of
-them violated more often than alpha allows.
+Whatever an audit looks at, it may call none of them violated more often than alpha allows.
 """
 
 from __future__ import annotations

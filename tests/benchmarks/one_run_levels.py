@@ -1,8 +1,7 @@
 """How often audits of one run refute Gaussian privacy that holds: part of `make audit-confidence`.
 
-Every mechanism has the claimed mu exactly, or less. A row says how many of the runs were violated,
-with the exact interval of that share at 99.9 %. It ends with 1 where this share exceeds alpha, or
-where all together exceed it by 2.6 standard errors.
+Every mechanism has the claimed mu exactly, or less. A row has the share of violated runs with its
+exact interval at 99.9 %. It ends with 1 where one, or all by 2.6 standard errors, exceeds alpha.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Whether audits find what is forecast: `python -m tests.benchmarks.power`, some ten minutes.
 
-For each cell it asks `samples_needed` for the draws that find a level with probability .9, audits a
-mechanism of that level with so many, as the reals that its outputs stand for, and counts how often
-the claim is refuted. Where there are several pairs, one violates the claim, and the others are just
-at it. Rare events are one value amid noise. It prints the table of docs/audit.md, and ends with 1
-where a share is below .87 by more than chance.
+Audits of a mechanism get the draws that `samples_needed` asks for to find its level with
+probability .9. Of several pairs one violates the claim, and the others are just at it. Rare events
+are one value amid noise. It prints the table of docs/audit.md, and ends with 1 where a share of
+refuted claims is below .87 by more than chance.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """What a simple tester finds, an audit finds: `python -m tests.benchmarks.seen`, twenty minutes.
 
-Each mechanism leaks by a joint law: of two columns, of all entries of a vector, of the rows of a
-table. Beside it is the statistic of one line that shows the leak. The simple tester chooses a
-threshold of this statistic on half of the draws, and bounds the event by Clopper and Pearson on the
-others; an audit of the same draws knows nothing of the statistic. It prints the table of
-docs/audit.md: medians of bounds, and in how many runs the audit's is .85 of the simple tester's.
-With ``--honest``, both sides draw from x, and it prints how often a claim of almost 0 is refuted.
+Each mechanism leaks by a joint law, which a statistic of one line shows. The simple tester chooses
+a threshold of it on half of the draws, and bounds the event by Clopper and Pearson on the others;
+an audit of the same draws knows nothing of the statistic. It prints the table of docs/audit.md:
+medians of bounds, and in how many runs the audit's is .85 of the simple tester's. With
+``--honest``, both sides draw from x, and it prints how often a claim of almost 0 is refuted.
 """
 
 from __future__ import annotations

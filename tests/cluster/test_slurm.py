@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from tests.cluster.node import Cluster, cluster, missing
-from tests.following import files_of, small_study
+from tests.pages import files_of, small_study
 from tests.unit.processes import until
 from tests.workflow.conftest import SMALL, Project, copy_project
 

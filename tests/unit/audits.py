@@ -1,11 +1,18 @@
-"""What tests of audits share: an audit of a sampler, and how often a true claim is refuted."""
+"""What tests of audits share: an audit, how often a claim is refuted, events, errors."""
 
+from __future__ import annotations
+
+import json
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from scipy.stats import binom
 
 import epsilometer_audit as ea
+from epsilometer_audit.events.events import Event, Table, View
+from epsilometer_audit.events.formula import Formula
 
 
 def audited(mechanism: Any, claim: Any, samples: int, seed: int = 0, **options: Any) -> Any:
@@ -17,8 +24,7 @@ def audited(mechanism: Any, claim: Any, samples: int, seed: int = 0, **options: 
 def seldom(wrong: Callable[[int], bool], alpha: float, seeds: int = 60) -> bool:
     """Tell whether something goes wrong for a share alpha of the seeds at most, but for chance.
 
-    The first 12 seeds do where 2 of them or fewer go wrong: at alpha = .1 with probability .89. If
-    it goes wrong for half of all seeds, they do with probability .02.
+    12 seeds do if 2 or fewer go wrong: at alpha = .1 with probability .89, at .5 with .02.
     """
     many = 0
     for seed in range(seeds):
@@ -26,3 +32,42 @@ def seldom(wrong: Callable[[int], bool], alpha: float, seeds: int = 60) -> bool:
         if seed == 11 and many <= 2:
             return True
     return bool(many <= binom.ppf(0.9999, seeds, alpha))
+
+
+def event_of(plain: dict[str, Any]) -> Event:
+    """Return the event of `Event.to_plain`."""
+    fields = {
+        name: _frozen(plain[name])
+        for name in ("entry", "rows", "modulus", "other", "factor", "summary", "groups")
+        if name in plain
+    }
+    if "formula" in plain:
+        fields["formula"] = Formula(**{name: _frozen(v) for name, v in plain["formula"].items()})
+    fields["tables"] = tuple(Table(*_frozen(table)) for table in plain.get("tables", ()))
+    parts = tuple(map(event_of, plain.get("parts", ())))
+    view = View(plain.get("view", "output"), parts=parts, **fields)
+    ranges = [[float(e) if isinstance(e, str) else e for e in ends] for ends in plain["ranges"]]
+    return Event(_frozen(ranges), plain.get("missing", False), view)
+
+
+def again(event: Event) -> Event:
+    """Return an event that was written down and read."""
+    restored = event_of(json.loads(json.dumps(event.to_plain(), allow_nan=False)))
+    assert restored == event
+    return restored
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+@contextmanager
+def error_in_one_line(kind, words):
+    """Expect an error with some words in a short line."""
+    with pytest.raises(kind) as caught:
+        yield
+    text = str(caught.value)
+    assert "\n" not in text
+    assert len(text) < 400
+    for word in words:
+        assert word in text, text

@@ -26,7 +26,7 @@ from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import Pure, renyi
 from epsilometer_audit.statistics.rounds import Evidence
-from tests.seeds import FIVE
+from tests.sharing import FIVE
 
 ONE = [([0, 0, 1], [0, 1, 1])]
 

@@ -38,9 +38,8 @@ from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.scores import learn_tables, learned_score, summaries
 from tests.benchmarks import seen
-from tests.seeds import FIVE
-from tests.unit.audits import audited
-from tests.unit.written_events import again, event_of
+from tests.sharing import FIVE
+from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
 reals = st.floats(allow_nan=False, allow_infinity=False)

@@ -13,7 +13,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer_audit.inputs.neighbours import neighbours
 from epsilometer_audit.sources.recorded import digest, read
 from epsilometer_audit.sources.recorded import table as read_table
-from tests.unit.one_line import error_in_one_line
+from tests.unit.audits import error_in_one_line
 
 NAN = math.nan
 

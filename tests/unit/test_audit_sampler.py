@@ -21,7 +21,7 @@ from epsilometer_audit.checks.permutations import calls_p
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
 from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
-from tests.seeds import FIVE
+from tests.sharing import FIVE
 
 NAMES = ["same seed", "other seed", "repetitions", "independent draws", "order of calls"]
 

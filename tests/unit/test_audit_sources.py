@@ -25,7 +25,7 @@ from epsilometer_audit import serving
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.sources.callables import callable_source, digests, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
-from tests.unit.one_line import error_in_one_line
+from tests.unit.audits import error_in_one_line
 from tests.unit.processes import gone, ran, until
 
 DATA = Path(__file__).parents[1] / "data" / "audit"

@@ -51,7 +51,7 @@ from epsilometer_audit.statistics.rounds import (
     successive,
 )
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
-from tests.seeds import FIVE
+from tests.sharing import FIVE
 from tests.unit.audits import audited, seldom
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -18,8 +18,8 @@ from epsilometer import __version__
 from epsilometer.estimators import ESTIMATORS
 from epsilometer_audit.cli.arguments import check_options, parsed
 from epsilometer_audit.cli.main import main
-from tests.commands import ROOT, commands, words
 from tests.gallery import PAGES, again, output
+from tests.pages import ROOT, commands, words
 from tests.unit.processes import ran
 
 DOCS = sorted((ROOT / "docs").rglob("*.md"))

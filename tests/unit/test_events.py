@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import epsilometer_audit as ea
 from epsilometer_audit.events.candidates import FOLDS, fifths
 from epsilometer_audit.events.events import Event, Table, View, row_codes
-from tests.unit.audits import audited
-from tests.unit.written_events import again
+from tests.unit.audits import again, audited
 
 NAN, INF = math.nan, math.inf
 SCORE = View(

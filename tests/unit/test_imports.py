@@ -5,7 +5,12 @@ To add one, write its name here, with the seconds that it costs in mind: SciPy's
 Entry points import even less: pytest loads its plugin wherever the package is installed.
 """
 
-from tests.unit.loading import EVERY_STAGE, loaded_by
+from pathlib import Path
+
+import snakemake
+
+from tests.architecture import PAGE, boxes, picture, reachable, split
+from tests.unit.loading import EVERY_STAGE, loaded_by, printed
 
 WATCHED = (
     *("numpy", "scipy", "scipy.special", "scipy.stats", "numba", "pandas", "pyarrow", "sklearn"),
@@ -40,3 +45,31 @@ def test_a_stage_imports_what_the_table_lists(loaded):
 def test_an_entry_point_imports_the_modules_of_the_table():
     found = loaded_by(DOORS).items()
     assert {door: {name for name in WATCHED if name in with_it} for door, with_it in found} == DOORS
+
+
+OF_A_SCRIPT = """
+import sys
+from snakemake.iocontainers import Snakemake
+from snakemake.logging import logger
+print(sorted({"snakemake.shell", "snakemake.utils", "asyncio"} & set(sys.modules)))
+import snakemake
+print(snakemake.shell.__module__, snakemake.__version__, snakemake.__file__)
+from snakemake import common
+print(hasattr(snakemake, "nothing_of_this_name"), common.__name__)
+"""
+
+
+def test_what_jobs_find_in_place_of_snakemakes_package_has_no_shell_and_all_else_of_it():
+    lines = printed(OF_A_SCRIPT, PYTHONPATH=str(Path("workflow/lazy").absolute())).splitlines()
+    own = f"snakemake.shell {snakemake.__version__} {snakemake.__file__}"
+    assert lines == ["[]", own, "False snakemake.common"]
+
+
+def test_the_picture_is_drawn_from_the_imports():
+    _, drawn, _ = split(PAGE.read_text())
+    assert drawn == picture(), "run `make architecture`"
+
+
+def test_folders_import_one_way():
+    _, arrows = boxes()
+    assert [box for box in arrows if box in reachable(box, arrows)] == []

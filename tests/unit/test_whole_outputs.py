@@ -16,7 +16,7 @@ import pytest
 import epsilometer_audit as ea
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.serving.outputs import Broken, as_json, from_json, plain, rows
-from tests.seeds import FIVE
+from tests.sharing import FIVE
 from tests.unit.columns import assert_a_column_differs, drawn
 
 Red = collections.namedtuple("Red", "a")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from epsilometer_workflow.stages import tabulate
-from tests.plugin import install
+from tests.sharing import install
 from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT
 

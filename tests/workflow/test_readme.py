@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.commands import commands, words
+from tests.pages import commands, words
 from tests.unit.processes import ran
 from tests.workflow.conftest import ROOT, Project, copy_project
 
