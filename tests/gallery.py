@@ -1,4 +1,4 @@
-"""Runs the commands of docs/gallery; `python -m tests.gallery` puts their outputs into the pages."""
+"""Runs the commands of docs/gallery; `python -m tests.gallery` puts outputs into the pages."""
 
 import contextlib
 import io
