@@ -14,96 +14,19 @@ from __future__ import annotations
 import argparse
 import platform
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmark.textbook import SAMPLERS, Sampler
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products.reductions import Confirmation, Samples
 
 _TIMED = 2_000_000  # numbers that a timing draws at most
-
-
-def laplace(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Add Laplace noise to each number."""
-    return np.asarray(x) + rng.laplace(0, m.scale, (n, *np.shape(x)))
-
-
-def gaussian(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Add Gaussian noise to each number."""
-    return np.asarray(x) + rng.normal(0, m.sigma, (n, *np.shape(x)))
-
-
-def noisy_max(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Choose the index of the largest noisy answer."""
-    return np.argmax(laplace(m, x, n, rng), axis=1)
-
-
-def continuous_noisy_max(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Choose the largest noisy answer."""
-    return laplace(m, x, n, rng).max(axis=1)
-
-
-def sparse_vector(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Answer query after query, of all draws at once."""
-    rho_scale, nu_scale = m.noise_scales
-    bar = m.threshold + rng.laplace(0, rho_scale, n)
-    bits, running = np.zeros(n, np.int64), np.ones(n, bool)
-    for i, answer in enumerate(x):
-        above = running & (answer + (rng.laplace(0, nu_scale, n) if nu_scale else 0.0) >= bar)
-        bits |= above.astype(np.int64) << i
-        if m.stops:
-            running &= ~above
-    return bits
-
-
-def first_above(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Return the number of the first query above, or that of all queries."""
-    bits = sparse_vector(m, x, n, rng)
-    return np.where(bits > 0, np.log2(np.maximum(bits, 1)).astype(int), m.queries)
-
-
-def noisy_sum(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Add noise to the sum of the people that a draw includes."""
-    people = np.asarray(x, float)
-    if m.included < 1:
-        sums = (rng.random((n, people.size)) < m.included) @ people
-    else:
-        sums = np.full(n, people.sum())
-    return sums + getattr(rng, {"gaussian": "normal"}.get(m.noise, m.noise))(0, 1 / m.epsilon, n)
-
-
-def randomized_bits(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Flip bits, and permute them where they are shuffled."""
-    bits = np.asarray(x) ^ (rng.random((n, len(x))) >= m.truthful)
-    return (rng.permuted(bits, axis=1) if m.shuffled else bits) @ (1 << np.arange(len(x)))
-
-
-def gradient_descent(m: Any, x: Any, n: int, rng: Any) -> Any:
-    """Go down step after step, of all draws at once."""
-    theta, mean = np.zeros(n), np.mean(x)
-    for _ in range(m.steps):
-        theta += m.rate * (mean - theta) + rng.normal(0, m.step_noise, n)
-    return theta
-
-
-Sampler = Callable[[Any, Any, int, Any], Any]
-TEXTBOOK: dict[str, Sampler] = {  # mechanisms of other names draw by NumPy alone
-    **dict.fromkeys(("laplace", "laplace_vector", "noisy_histogram"), laplace),
-    **dict.fromkeys(("gaussian", "gaussian_vector"), gaussian),
-    "report_noisy_max": noisy_max,
-    "continuous_noisy_max": continuous_noisy_max,
-    **dict.fromkeys(("sparse_vector", "sparse_vector_bits"), sparse_vector),
-    "sparse_vector_first": first_above,
-    "noisy_sum": noisy_sum,
-    "randomized_bits": randomized_bits,
-    "noisy_gradient_descent": gradient_descent,
-}
 
 
 def ours(m: Any, x: Any, n: int, rng: Any) -> Any:
@@ -147,7 +70,7 @@ def with_seconds(study: Study, files: pd.DataFrame) -> pd.DataFrame:
         mechanism = study.mechanism(row.mechanism, row.epsilon)
         x = study.input_values(row.mechanism, row.inputs)[0]
         entries, size = study.numbers(row.mechanism, row.epsilon)
-        textbook = TEXTBOOK.get(study.mechanisms[row.mechanism].mechanism, ours)
+        textbook = SAMPLERS.get(study.mechanisms[row.mechanism].mechanism, ours)
         ways = {"numpy": textbook, "ours": ours}
         spent = {way: row.times * seconds(draw, mechanism, x, row.n) for way, draw in ways.items()}
         rows.append({"report": row.report, "GB": row.times * row.n * entries * size / 1e9, **spent})

@@ -51,6 +51,16 @@ def jobs():
     return {product.path: (product.spec(), product.code()) for product in every}
 
 
+def changed_by(path, old, new, before):
+    """Return the jobs that an edit changes, which is undone."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    after = jobs()
+    path.write_text(text)
+    return {job for job in before if before[job] != after[job]}
+
+
 def test_the_documentation_has_these_files_word_for_word():
     text = (ROOT / "docs/extending.md").read_text()
     data = ROOT / "tests/data"
@@ -107,12 +117,7 @@ def test_an_edit_of_it_reruns_what_uses_it(folder):
         ("survey.py", "The mechanism, and", "Another docstring and", set()),
     ):
         path = folder / "installed/epsilometer_survey" / file
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-        after = jobs()
-        path.write_text(text)
-        changed = {path for path in before if before[path] != after[path]}
+        changed = changed_by(path, old, new, before)
         kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
         assert stale <= kinds <= stale | {"html"}
     install(folder / "installed", "1.1")  # results know its version
@@ -174,13 +179,7 @@ def test_an_edit_of_code_makes_again_what_uses_it(mine, monkeypatch):
         ("ratings.py", "standard_t(3", "standard_t(4", {"samples", "timings"}),
         ("comparison/figures.py", "height=2.5", "height=3", {"figures"}),
     ):
-        path = Path("code", file)
-        text = path.read_text()
-        assert old in text
-        path.write_text(text.replace(old, new))
-        after = jobs()
-        path.write_text(text)
-        changed = {job for job in before if before[job] != after[job]}
+        changed = changed_by(Path("code", file), old, new, before)
         assert {job.split("/")[2] for job in changed} - {"comparison.html"} == kinds, file
         assert all("comparison" in job or "ratings" in job for job in changed)
 

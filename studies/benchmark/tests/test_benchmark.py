@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import fisher_exact, ks_2samp
 
 from auditors import functions_of, listed
-from benchmark import compare, draws, figures, measure, tasks
+from benchmark import compare, draws, figures, measure, tasks, textbook
 from epsilometer.errors import ConfigError
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import read_columns
@@ -333,14 +333,14 @@ def test_a_mistake_is_a_line(tmp_path, old, new, message):
 
 
 PAPERS = Study(HERE.parents[1] / "config", {"scale": "smoke"})
-DRAWN = [name for name, entry in PAPERS.mechanisms.items() if entry.mechanism in draws.TEXTBOOK]
+DRAWN = [name for name, entry in PAPERS.mechanisms.items() if entry.mechanism in textbook.SAMPLERS]
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_textbook_code_draws_as_the_mechanism_does(name):
     entry, mechanism = PAPERS.mechanisms[name], PAPERS.mechanism(name, 1.0)
     x = PAPERS.input_values(name, next(iter(entry.inputs)))[1]
-    samplers = draws.TEXTBOOK[entry.mechanism], draws.ours
+    samplers = textbook.SAMPLERS[entry.mechanism], draws.ours
     rngs = [np.random.default_rng(seed) for seed in (1, 2)]
     drawn = [samplers[i](mechanism, x, 20_000, rngs[i]) for i in (0, 1)]
     columns = [np.asarray(sample, float).reshape(20_000, -1).T for sample in drawn]
