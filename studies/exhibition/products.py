@@ -24,7 +24,7 @@ from epsilometer_audit.sources.callables import digests
 from epsilometer_audit.sources.worker import WorkerSource
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
-from epsilometer_workflow.products import sources
+from epsilometer_workflow.products import code_digests
 from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
 from exhibition.locks import Lock, find_lock
@@ -69,7 +69,7 @@ class _Audited(Product):
 
     def code(self) -> str:
         page = (HERE / "verdicts.py", HERE / "evidence.py") if self.rule == "audit" else ()
-        return sources.digest(HERE / f"{self.rule}.py", *page)
+        return code_digests.digest(HERE / f"{self.rule}.py", *page)
 
     def stopped(self) -> str:
         """Return the reasons why its jobs had to be stopped; one more reason makes it again."""

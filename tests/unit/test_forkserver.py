@@ -33,7 +33,7 @@ snakemake = SimpleNamespace(
 )
 if (code := handed_over(snakemake, "demo")) is not None:
     raise SystemExit(code)
-from epsilometer_workflow.runtime.keeping import kept
+from epsilometer_workflow.runtime.supervision import kept
 
 with kept(snakemake) as progress:
     {body}

@@ -144,7 +144,7 @@ def test_without_descriptors_of_processes_it_looks_by_turns():
 KEPT = """
 import ctypes, os, pathlib, signal, sys, time
 from types import SimpleNamespace
-from epsilometer_workflow.runtime.keeping import kept
+from epsilometer_workflow.runtime.supervision import kept
 snakemake = SimpleNamespace(
     log=["results/smoke/logs/made.log"], rule="audit", wildcards=["one"], output=["made.csv"],
     resources={{"runtime": 0.001, "mem_mb": 1}},

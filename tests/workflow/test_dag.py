@@ -172,9 +172,8 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     copy.replace(safety, "import numpy", "# a comment\nimport numpy")
     stage = "src/epsilometer_workflow/stages/sample.py"
     copy.replace(stage, '"""Draw one', '"""Another word. Draw one')
-    copy.replace(
-        "src/epsilometer_workflow/runtime/keeping.py", "import errno", "import errno\nimport cmath"
-    )
+    supervision = "src/epsilometer_workflow/runtime/supervision.py"
+    copy.replace(supervision, "import errno", "import errno\nimport cmath")
     copy.replace("src/epsilometer/estimators/__init__.py", "    {\n", "    {  # a new line\n")
     run = copy.snakemake("-n", *SMOKE)
     assert run.returncode == 0, run.stderr

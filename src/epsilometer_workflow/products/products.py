@@ -27,7 +27,7 @@ from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files import parsing
 from epsilometer_workflow.files.parsing import Batch, Draws
-from epsilometer_workflow.products import sources
+from epsilometer_workflow.products import code_digests
 
 Spec = dict[str, Any]
 Needs = dict[str, list["Product"]]
@@ -129,7 +129,7 @@ class Product(ABC):
 
     def code(self) -> str:
         """Return a digest of the code that its job runs, and the versions of what that imports."""
-        return sources.digest(self.rule, *self.modules())
+        return code_digests.digest(self.rule, *self.modules())
 
 
 def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:

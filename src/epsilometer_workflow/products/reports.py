@@ -18,7 +18,7 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
-from epsilometer_workflow.products import sources
+from epsilometer_workflow.products import code_digests
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
@@ -100,7 +100,7 @@ class Table(_Shown, rule="tabulate"):
         if self._reads == "draws":
             spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
         if files := self._files():
-            spec["files"] = sources.contents(listed(files))
+            spec["files"] = code_digests.contents(listed(files))
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
@@ -120,7 +120,7 @@ class Table(_Shown, rule="tabulate"):
     def code(self) -> str:
         """Return a digest of its code, with the files that its builder's module loads by path."""
         programs = getattr(import_module(self.builder.partition(":")[0]), "PROGRAMS", ())
-        return sources.digest(self.rule, *self.modules(), *programs)
+        return code_digests.digest(self.rule, *self.modules(), *programs)
 
     @property
     def _reads(self) -> str | None:

@@ -138,7 +138,7 @@ def _import(stage: str) -> None:
 
     for module in (
         "snakemake.script",
-        "epsilometer_workflow.runtime.keeping",
+        "epsilometer_workflow.runtime.supervision",
         *_CALLED.get(stage.rpartition(".")[2], ()),
     ):
         import_module(module)

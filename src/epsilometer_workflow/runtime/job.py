@@ -22,8 +22,8 @@ def start(
 
     A stage calls it with ``globals()`` before it imports anything else. As a script it is handed
     over to the run's server, which has everything imported already (`forkserver`). Without a server
-    it is imported here, from its ``package``. Its function ``main(snakemake, progress)`` then runs,
-    watched (`keeping`). With ``substitute``, its function ``stopped(snakemake, cause)`` writes the
+    it is imported here, from its ``package``. Its function ``main(snakemake, progress)`` then runs
+    (`supervision`). With ``substitute``, its function ``stopped(snakemake, cause)`` writes the
     cause in place of the outputs if ``main`` crashes.
     """
     snakemake = module.get("snakemake")
@@ -33,7 +33,7 @@ def start(
     code = handed_over(snakemake, name)
     if code is not None:
         raise SystemExit(code)
-    from epsilometer_workflow.runtime.keeping import kept
+    from epsilometer_workflow.runtime.supervision import kept
 
     def stopped(cause: str) -> None:
         import_module(name).stopped(snakemake, cause)

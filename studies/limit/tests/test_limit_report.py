@@ -18,7 +18,7 @@ from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer_audit.statistics.claims import pure
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
-from epsilometer_workflow.products import reports, sources
+from epsilometer_workflow.products import code_digests, reports
 from limit import figures, methods
 from limit import tables as limit
 from limit.kl_inf.draws import floor, least_draws
@@ -141,7 +141,7 @@ def test_one_score_is_needed_by_the_published():
 
 def test_an_edit_of_an_auditor_makes_the_tables_again():
     table = reports.Table(Study(STUDY / "config", {"scale": "smoke"}), "limit", "answers-few")
-    assert table.code() != sources.digest(table.rule, *table.modules())
+    assert table.code() != code_digests.digest(table.rule, *table.modules())
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.products import sources
+from epsilometer_workflow.products import code_digests
 from tests.unit.loading import EVERY_STAGE, STAGES
 
 LAPLACE = MECHANISMS.module("truncated_laplace")
@@ -17,7 +17,7 @@ HISTOGRAM = ESTIMATORS.module("histogram")
 
 
 def names(*starts):
-    return {path.stem for path in sources.closure(*starts)}
+    return {path.stem for path in code_digests.closure(*starts)}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_job_uses_its_family_and_no_other(stage, module, used, unused):
 @pytest.mark.parametrize("stage", EVERY_STAGE)
 def test_nothing_that_is_imported_is_missed_but_what_runs_jobs(loaded, stage):
     """Import the same modules as the stage, in a fresh interpreter, and compare."""
-    files = sources.closure(STAGES / f"{stage}.py")
+    files = code_digests.closure(STAGES / f"{stage}.py")
     assert files == sorted(files)
     assert not [p for p in files if p.parent.name == "runtime" or p.name == "__init__.py"]
     imported = {name: file for name, file in loaded(stage).items() if name[:11] == "epsilometer"}
@@ -59,7 +59,7 @@ class Copy:
         self.source = folder / "src"
         self.stages = self.source / "epsilometer_workflow/stages"
         shutil.copytree("src", self.source, ignore=shutil.ignore_patterns("__pycache__"))
-        self.code = sources.digest(*SAMPLE)
+        self.code = code_digests.digest(*SAMPLE)
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace a text that a file must hold; without one, the new text comes last."""
@@ -71,22 +71,22 @@ class Copy:
     def digest(self, *job: str) -> str:
         """Return a digest as a run that starts now would."""
         forget()
-        return sources.digest(*job)
+        return code_digests.digest(*job)
 
 
 def forget() -> None:
     """Forget all files that were read; a run of the workflow begins like this."""
-    for remembered in (sources.digest, sources._parsed, sources._statements, sources._imports):
-        remembered.cache_clear()
+    for name in ("digest", "_parsed", "_statements", "_imports"):
+        getattr(code_digests, name).cache_clear()
 
 
 @pytest.fixture
 def copy(tmp_path, monkeypatch):
     copied = Copy(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr(sources, "_SOURCE", copied.source)
-        patched.setattr(sources, "_STAGES", copied.stages)
-        patched.setattr(sources, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
+        patched.setattr(code_digests, "_SOURCE", copied.source)
+        patched.setattr(code_digests, "_STAGES", copied.stages)
+        patched.setattr(code_digests, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
         yield copied
     forget()
 
@@ -159,7 +159,7 @@ def test_new_imports_are_followed_but_those_for_type_checkers(copy):
 
 
 def versions(*job):
-    return dict(part.split("=") for part in sources.digest(*job).split()[1:])
+    return dict(part.split("=") for part in code_digests.digest(*job).split()[1:])
 
 
 FIGURES = "epsilometer_workflow.reports.kutta2022.figures"
@@ -180,13 +180,15 @@ def test_libraries_that_compute_count_where_they_are_imported(job):
 def test_another_version_of_a_library_is_other_code(monkeypatch):
     screen = "screen", ESTIMATORS.module("local_loss")
     bits = "sample", MECHANISMS.module("randomized_bits")
-    before = {job: sources.digest(*job) for job in (bits, screen)}
-    real = sources.version
+    before = {job: code_digests.digest(*job) for job in (bits, screen)}
+    real = code_digests.version
     newer = {"scipy": "99", "scikit-learn": "98"}  # as it is called where it is installed
-    monkeypatch.setattr(sources, "version", lambda library: newer.get(library) or real(library))
+    monkeypatch.setattr(
+        code_digests, "version", lambda library: newer.get(library) or real(library)
+    )
     forget()
-    assert sources.digest(*bits) == before[bits]  # without SciPy
-    assert sources.digest(*screen) != before[screen]
+    assert code_digests.digest(*bits) == before[bits]  # without SciPy
+    assert code_digests.digest(*screen) != before[screen]
     assert versions(*screen)["scipy"] == "99"
     assert versions("classify", CLASSIFIERS.module("scikit_learn"))["sklearn"] == "98"
     forget()
