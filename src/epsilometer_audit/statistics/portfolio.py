@@ -31,7 +31,7 @@ from epsilometer_audit.statistics.predictors import (
     DISCRETE,
     SCORES,
     Mixture,
-    Points,
+    Past,
     Prediction,
     Shares,
     factors,
@@ -67,7 +67,8 @@ class Growth:
         factors = []
         for grids, logs in self.pieces:
             # a bet against the next higher level is one against each level below it
-            each = np.pad(logs[claim.quantity], ((0, 0), (0, 1)))  # above all levels there is none
+            each = logs[claim.quantity]  # above all levels there is none
+            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
         return np.concatenate(factors)
 
@@ -156,9 +157,9 @@ class Portfolio:
         crossed, direct = (_views(*sides, layout, halves) for halves in (True, False))
         for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
             if choice.key(layout) == key:
-                past = Points.of(choice.sides[0]), Points.of(choice.sides[1])
+                past = Past().with_draws(*choice.sides)
                 for predictor, _ in best.mixture.ranked(of_claim):
-                    prediction = predictor(*past)
+                    prediction = predictor(past)
                     if prediction is not None:
                         return *_event_of(prediction, choice, sides, self.claim), layout
         return None

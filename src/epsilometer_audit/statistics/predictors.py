@@ -50,7 +50,7 @@ from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
 
 # To compare other numbers, run `make limit`.
-POINTS = 512  # a side
+POINTS = 1024  # of both sides
 _EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
 _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
@@ -58,6 +58,9 @@ _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
 FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
+_CONSTANTS = np.array(
+    [[-0.5 * math.log(2 * math.pi)], [-math.log(2)]]
+)  # of families' log densities
 _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
@@ -66,45 +69,51 @@ _SPLITS = np.array([(math.inf, 1.0, 10.0), (0.3, 0.5, 0.2)])
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
-    """Past draws of a side: values in increasing order, ``(n,)``, and how many draws each is."""
+class Past:
+    """Past draws of both sides: increasing values, ``(k,)``, and how many draws each is.
 
-    values: Floats
-    weights: Floats
+    The numbers of draws have shape ``(2, k)``; x is first.
+    """
 
-    @staticmethod
-    def of(draws: Sample) -> Points:
-        """Return the points of draws of shape ``(n,)``; NaN is infinite."""
-        return NOTHING.with_draws(draws)
+    values: Floats = field(default_factory=lambda: np.empty(0))
+    weights: Floats = field(default_factory=lambda: np.empty((2, 0)))
 
-    def with_draws(self, draws: Sample) -> Points:
-        """Return these points and those of further draws."""
-        fresh = _numbers(draws)
-        values, place = np.unique(np.append(self.values, fresh), return_inverse=True)
-        weights = np.bincount(place, np.append(self.weights, np.ones(fresh.size)))
-        return Points(values, np.asarray(weights, float)).thinned()
-
-    def thinned(self) -> Points:
-        """Return at most about `POINTS` points: light neighbours are joined in their mean."""
-        if self.values.size <= POINTS:
-            return self
-        ends = np.cumsum(self.weights)
-        width = 2 * ends[-1] / POINTS
-        heavy = (self.weights > width) | ~np.isfinite(self.values)
-        group = (ends - self.weights / 2) // width
-        new = heavy | np.append(True, heavy[:-1]) | np.append(True, group[1:] > group[:-1])
-        starts = np.flatnonzero(new)
-        weights = np.add.reduceat(self.weights, starts)
-        centre = self.values[starts]
-        with np.errstate(invalid="ignore", over="ignore"):
-            shifts = np.where(
-                heavy, 0.0, self.values - np.repeat(centre, np.diff(np.append(starts, new.size)))
-            )
-            means = centre + np.add.reduceat(self.weights * shifts, starts) / weights
-        return Points(np.where(np.isfinite(means), means, centre), weights)
+    def with_draws(self, x: Sample, x_prime: Sample) -> Past:
+        """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
+        known = self.values.size
+        values = np.concatenate([self.values, _numbers(x), _numbers(x_prime)])
+        weights = np.zeros((2, values.size))
+        weights[:, :known] = self.weights
+        weights[0, known : known + len(x)] = weights[1, known + len(x) :] = 1.0
+        order = values.argsort(kind="stable")
+        values, weights = values[order], weights.take(order, axis=1)
+        new = _new(values[1:] != values[:-1])
+        if not new.all():
+            starts = new.nonzero()[0]
+            values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
+        return Past(values, weights) if values.size <= POINTS else _thinned(values, weights)
 
 
-NOTHING = Points(np.empty(0), np.empty(0))
+def _new(changes: Bools) -> Bools:
+    """Return where a value, or a group of them, begins."""
+    return np.concatenate([[True], changes])
+
+
+def _thinned(values: Floats, weights: Floats) -> Past:
+    """Return at most about `POINTS` points: light neighbours are joined in their mean."""
+    both = weights[0] + weights[1]
+    ends = both.cumsum()
+    width = 2 * ends[-1] / POINTS
+    heavy = (both > width) | ~np.isfinite(values)
+    group = (ends - both / 2) // width
+    starts = _new(heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])).nonzero()[0]
+    centre, sizes = values[starts], np.diff(starts, append=values.size)
+    with np.errstate(invalid="ignore", over="ignore"):
+        shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
+        means = centre + np.add.reduceat(both * shifts, starts) / np.add.reduceat(both, starts)
+    return Past(
+        np.where(np.isfinite(means), means, centre), np.add.reduceat(weights, starts, axis=1)
+    )
 
 
 def _numbers(draws: Sample) -> Floats:
@@ -127,7 +136,7 @@ class Prediction:
     floor: float = FLOOR
 
 
-Predictor = Callable[[Points, Points], Prediction | None]
+Predictor = Callable[[Past], Prediction | None]
 """Predicts from past draws of both sides; None if they do not say enough."""
 
 Shares = Mapping[Predictor, float]
@@ -135,43 +144,33 @@ Shares = Mapping[Predictor, float]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
-def families(x: Points, x_prime: Points) -> Prediction | None:
+def families(past: Past) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
     Each side has a location and a scale. Their prior is that of invariance for what the sides have
     in common, and favours a difference in either locations or scales. Sums over ``_NODES`` **2
     nodes a side are in place of integrals. None if a draw is infinite, or if all are equal.
     """
-    if not (_finite(x) and _finite(x_prime)):
+    if not _finite(past):
         return None
-    fits = np.array([_fit(x), _fit(x_prime), np.zeros(5)])
-    draws, variances = fits[:2, :1], fits[:2, 2::2] ** 2
-    both = variances.mean(axis=0)
-    if not ((both > 1e-290) & (both < 1e290)).all():
+    fits = np.zeros((6, 2))
+    _fit(past.values, past.weights, fits)
+    both = (fits[3] ** 2).mean(), (fits[4] ** 2).mean()
+    if not (min(both) > 1e-290 and max(both) < 1e290):
         return None
-    fits[:2, 2::2] = np.sqrt(variances + both / draws.min())
-    edges = np.sort(fits[:2, 3:4] + fits[:2, 4:] * _EDGES, axis=None)
-    grids, nodes = np.zeros((6, _NODES, _NODES)), np.empty((8, _NODES))
-    cells = np.empty((2, edges.size + 1))
-    sides = x.values, x.weights, x_prime.values, x_prime.weights
-    known = _families(*sides, np.sqrt(variances[:, 0]), fits, grids, nodes, edges, cells)
-    return Prediction(edges, cells[0], cells[1]) if known else None
+    scales = np.sqrt(fits[3:5] ** 2 + np.array(both)[:, None] / fits[0].min())
+    edges = np.sort(fits[2, :, None] + scales[1, :, None] * _EDGES, axis=None)
+    cells = np.full((2, edges.size + 1), 1e-12)
+    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES))
+    if not _families(past.values, past.weights, fits, scales, edges, *work, cells):
+        return None
+    cells /= cells.sum(axis=1, keepdims=True)
+    return Prediction(edges, cells[0], cells[1])
 
 
-def _fit(points: Points) -> list[float]:
-    """Return the number of draws, mean, standard deviation, median, and mean deviation from it."""
-    values, weights = points.values, points.weights
-    below, total = np.cumsum(weights), weights.sum()
-    mean = values[0] + (values - values[0]) @ weights / total
-    i, j = np.searchsorted(below, total / 2 * np.array([1 - 1e-12, 1 + 1e-12]))
-    median = values[i] + 0.5 * (values[min(j, values.size - 1)] - values[i])
-    spread = math.sqrt((values - mean) ** 2 @ weights / total)
-    return [total, mean, spread, median, np.abs(values - median) @ weights / total]
-
-
-def tree(x: Points, x_prime: Points) -> Prediction | None:
+def tree(past: Past) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    values, (a, b) = _together(x, x_prime)
+    values, (a, b) = past.values, past.weights
     repeats = _repeat(a + b)
     cells = np.cumsum(np.where(repeats, 0.0, a + b))
     if values.size < 2:
@@ -189,29 +188,18 @@ def tree(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction(np.where(repeats[last], low, edges), p, q)
 
 
-def _together(x: Points, x_prime: Points) -> tuple[Floats, Floats]:
-    """Return the values of both sides and how many draws each is, of either side ``(2, k)``."""
-    values, place = np.unique(np.append(x.values, x_prime.values), return_inverse=True)
-    sides = np.split(place, [x.values.size])
-    counts = [
-        np.bincount(*of, values.size)
-        for of in zip(sides, (x.weights, x_prime.weights), strict=True)
-    ]
-    return values, np.array(counts)
-
-
 def _repeat(masses: Floats) -> Bools:
     """Tell which values have a cell of their own."""
     return np.asarray(masses >= max(2.0, masses.sum() / (2 * _LEAVES)))
 
 
-def histogram(x: Points, x_prime: Points) -> Prediction | None:
+def histogram(past: Past) -> Prediction | None:
     """Predict by the frequencies of few values, each a cell; None if there are many.
 
     A few draws more in each cell have the shares of both sides near it, so that order matters.
     """
-    values, counts = _together(x, x_prime)
-    if not (_finite(x) and _finite(x_prime) and 1 < values.size <= 64):
+    values, counts = past.values, past.weights
+    if not (_finite(past) and 1 < values.size <= 64):
         return None
     weights = np.array([1, 2, 3, 2, 1]) / 9
     near = np.array([np.convolve(side, weights)[2:-2] for side in counts]) + 0.01
@@ -220,23 +208,20 @@ def histogram(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
 
-def spikes(x: Points, x_prime: Points) -> Prediction | None:
+def spikes(past: Past) -> Prediction | None:
     """Predict values that repeat by their frequencies, and the other draws by `families`.
 
     None if there are few draws, if no value repeats, or if a draw is infinite.
     """
-    values, sides = _together(x, x_prime)
-    atoms = values[_repeat(sides.sum(axis=0))]
-    if not (sides.sum() >= 16 and atoms.size and _finite(x) and _finite(x_prime)):
+    values, weights = past.values, past.weights
+    repeats = _repeat(weights.sum(axis=0))
+    atoms = values[repeats]
+    if not (weights.sum() >= 16 and atoms.size and _finite(past)):
         return None
-    counts, others = np.full((2, atoms.size + 1), 0.2), []  # a fifth of a draw more in each
-    for side, points in zip(counts, (x, x_prime), strict=True):
-        cells = np.searchsorted(atoms[:-1], points.values)
-        repeats = atoms[cells] == points.values
-        side[:] += np.bincount(np.where(repeats, cells, atoms.size), points.weights, side.size)
-        others.append(Points(points.values[~repeats], points.weights[~repeats]))
-    enough = min(points.values.size for points in others) >= _FEWEST
-    rest = families(*others) if enough else None
+    others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
+    counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
+    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST
+    rest = families(Past(values[~repeats], others)) if enough else None
     rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
         below = np.nextafter(atoms, -math.inf)
@@ -252,8 +237,8 @@ def spikes(x: Points, x_prime: Points) -> Prediction | None:
     return Prediction(edges, p / p.sum(), q / q.sum())
 
 
-def _finite(points: Points) -> bool:
-    return bool(-math.inf < points.values[0] and points.values[-1] < math.inf)
+def _finite(past: Past) -> bool:
+    return bool(-math.inf < past.values[0] and past.values[-1] < math.inf)
 
 
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
@@ -302,7 +287,7 @@ class Mixture:
     shares: Shares = field(default_factory=lambda: DENSE)
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
-    _past: tuple[Points, Points] = (NOTHING, NOTHING)
+    _past: Past = field(default_factory=Past)
     _draws: int = 0
     _fitted: int = 0
 
@@ -341,11 +326,11 @@ class Mixture:
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Learn from past draws of both sides, ``(n,)``, without bets on them."""
         self._draws += x.size
-        self._past = self._past[0].with_draws(x), self._past[1].with_draws(x_prime)
+        self._past = self._past.with_draws(x, x_prime)
         if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
             return
         self._fitted = self._draws
-        self._predictions = [predictor(*self._past) for predictor in self.shares]
+        self._predictions = [predictor(self._past) for predictor in self.shares]
         self._bet()
 
     def inherit(self, other: Mixture) -> None:
@@ -407,124 +392,108 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 
 
 @compiled
-def _likelihoods(family, values, weights, fit, spread, scale, likelihood, ms, cs):  # type: ignore[no-untyped-def]
-    """Set nodes of location and log scale, and likelihoods there; return the log of a unit."""
-    n, nodes, gauss = fit[0], ms.size, family == 0
-    centre, narrow = fit[1 + 2 * family], 0.7071067811865476 if gauss else 1.0
-    step, step_log = scale / math.sqrt(n), narrow / math.sqrt(n)
-    log = math.log(scale)
-    for j in range(nodes):
-        ms[j] = centre + step * (j - (nodes - 1) / 2)
-        cs[j] = log + step_log * (j - (nodes - 1) / 2)
-    top = -math.inf
-    for j in range(nodes):
-        off, lost = ms[j] - centre, 0.0
-        if gauss:
-            lost = 0.5 * n * (spread * spread + off * off)
-        else:
-            for i in range(values.size):
-                lost += weights[i] * abs(values[i] - ms[j])
-        for k in range(nodes):
-            s = math.exp(-cs[k])
-            likelihood[j, k] = -n * cs[k] - lost * (s * s if gauss else s)
-            top = max(top, likelihood[j, k])
-    for j in range(nodes):
-        for k in range(nodes):
-            likelihood[j, k] = math.exp(likelihood[j, k] - top)
-    constant = -0.9189385332046727 if gauss else -0.6931471805599453
-    return top + n * constant + math.log(step * step_log)
+def _fit(values, weights, fits):  # type: ignore[no-untyped-def]
+    """Set, of either side, draws, mean, median, standard deviation, mean deviation from it."""
+    for side in range(2):
+        n, total = 0.0, 0.0
+        for i in range(values.size):
+            n += weights[side, i]
+            total += weights[side, i] * (values[i] - values[0])
+        mean, low, high, below = values[0] + total / n, 0, 0, weights[side, 0]
+        while below < 0.5000000000005 * n:  # where the median lies between two draws
+            high += 1
+            low = high if below < 0.4999999999995 * n else low
+            below += weights[side, high]
+        median = values[low] + 0.5 * (values[high] - values[low])
+        squares, far = 0.0, 0.0
+        for i in range(values.size):
+            squares += weights[side, i] * (values[i] - mean) * (values[i] - mean)
+            far += weights[side, i] * abs(values[i] - median)
+        fits[0, side], fits[1, side], fits[2, side] = n, mean, median
+        fits[3, side], fits[4, side] = math.sqrt(squares / n), far / n
 
 
 @compiled
-def _posterior(first, second, m1, c1, m2, c2, w1, w2):  # type: ignore[no-untyped-def]
+def _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work):  # type: ignore[no-untyped-def]
+    """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
+    n, size, most = fits[0, side], nodes.shape[2], -math.inf
+    step = 1 / math.sqrt(n)
+    narrow = step if a else step * 0.7071067811865476
+    for j in range(size):
+        nodes[a, side, j] = fits[1 + a, side] + (j - (size - 1) / 2) * step * scale
+        logs[a, side, j] = math.log(scale) + narrow * (j - (size - 1) / 2)
+    for j in range(size):
+        lost, off = 0.0, nodes[a, side, j] - fits[1 + a, side]
+        if a == 0:
+            lost = 0.5 * n * (fits[3, side] * fits[3, side] + off * off)
+        else:
+            for i in range(values.size):
+                lost += weights[side, i] * abs(values[i] - nodes[a, side, j])
+        for k in range(size):
+            log = logs[a, side, k]
+            work[a, side, j, k] = -n * log - lost * math.exp((a - 2) * log)
+            most = max(most, work[a, side, j, k])
+    for j in range(size):
+        for k in range(size):
+            work[a, side, j, k] = math.exp(work[a, side, j, k] - most)
+    constant = -0.6931471805599453 if a else -0.9189385332046727
+    return most + n * constant + math.log(step * scale * narrow)
+
+
+@compiled
+def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
-    nodes, total = m1.size, 0.0
-    for k in range(nodes):
-        for h in range(nodes):
-            r = c1[k] - c2[h]
-            t = 1 + r * r / (_NARROW * _NARROW)
-            near = 0.6366197723675814 / _NARROW / (t * t)
-            r /= _WIDE_LOG
-            t = 1 + r * r
-            far = 0.6366197723675814 / _WIDE_LOG * r * r / (t * t)
-            inverse = math.exp(-0.5 * (c1[k] + c2[h]))
-            same = (_SCALE * far + _NEITHER * near) * inverse * 0.6366197723675814 / _NARROW
-            other = (_LOCATION * near + _BOTH * far) * inverse * 0.6366197723675814
-            for j in range(nodes):
-                if first[j, k] < 1e-9:
-                    continue
-                for i in range(nodes):
-                    u = (m1[j] - m2[i]) * inverse
-                    t = u / _NARROW
-                    t = 1 + t * t
+    size, total = nodes.shape[2], 0.0
+    for k in range(size):
+        for h in range(size):
+            r = (logs[a, 0, k] - logs[a, 1, h]) / _NARROW
+            near = 1 / ((1 + r * r) * (1 + r * r) * _NARROW)
+            r *= _NARROW / _WIDE_LOG
+            far = r * r / ((1 + r * r) * (1 + r * r) * _WIDE_LOG)
+            inverse = math.exp(-0.5 * (logs[a, 0, k] + logs[a, 1, h]))
+            same = (_SCALE * far + _NEITHER * near) * inverse / _NARROW
+            other = (_LOCATION * near + _BOTH * far) * inverse
+            for j in range(size):
+                for i in range(size):
+                    u = (nodes[a, 0, j] - nodes[a, 1, i]) * inverse
                     u *= u
-                    v = 1 + u
-                    w = (other * u / (v * v) + same / (t * t)) * first[j, k] * second[i, h]
-                    w1[j, k] += w
-                    w2[i, h] += w
+                    v, t = 1 + u, 1 + u / (_NARROW * _NARROW)
+                    w = other * u / (v * v) + same / (t * t)
+                    w *= work[a, 0, j, k] * work[a, 1, i, h]
+                    work[a, 0, j, size + k] += w
+                    work[a, 1, i, size + h] += w
                     total += w
     return total
 
 
 @compiled
-def _add(family, w, ms, cs, edges, total, share, out):  # type: ignore[no-untyped-def]
-    """Add the predicted probabilities of the cells; return their sum."""
-    added = 0.0
-    for j in range(ms.size):
-        for k in range(ms.size):
-            weight = w[j, k] / total
-            if weight < 1e-3:
-                continue
-            weight *= share
-            added += weight
-            s, before = math.exp(-cs[k]), 0.0
-            for i in range(edges.size):
-                z = (edges[i] - ms[j]) * s
-                if family == 0:
-                    now = 0.5 * math.erfc(-z * 0.7071067811865476)
-                else:
-                    now = 0.5 * math.exp(-abs(z))
-                    if z >= 0:
-                        now = 1 - now
-                out[i] += weight * (now - before)
-                before = now
-            out[edges.size] += weight * (1 - before)
-    return added
-
-
-@compiled
-def _families(x, u, y, v, spreads, fits, grids, nodes, edges, cells):  # type: ignore[no-untyped-def]
-    """Set predicted probabilities; return whether there are any."""
+def _families(values, weights, fits, scales, edges, nodes, logs, work, cells):  # type: ignore[no-untyped-def]
+    """Add predicted probabilities to those of the cells; return whether there are any."""
+    # by family, side and location: likelihoods at each scale, then posteriors
+    top, size = -math.inf, nodes.shape[2]
     for a in range(2):
-        log = 0.0
         for side in range(2):
-            s = fits[side, 2 + 2 * a]
-            values, weights = (x, u) if side == 0 else (y, v)
-            ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
-            fit, grid = fits[side], grids[4 + side]
-            log += _likelihoods(a, values, weights, fit, spreads[side], s, grid, ms, cs)
-        m1, c1, m2, c2 = nodes[4 * a], nodes[4 * a + 1], nodes[4 * a + 2], nodes[4 * a + 3]
-        w1, w2 = grids[2 * a], grids[2 * a + 1]
-        total = _posterior(grids[4], grids[5], m1, c1, m2, c2, w1, w2)
-        fits[2, a] = total
-        fits[2, 2 + a] = log + math.log(total) if total > 0 else -math.inf
-    top = max(fits[2, 2], fits[2, 3])
-    if not top > -math.inf:
-        return False
-    gauss, laplace = math.exp(fits[2, 2] - top), math.exp(fits[2, 3] - top)
-    for side in range(2):
-        out = cells[side]
-        for i in range(out.size):
-            out[i] = 1e-12
-        added = 1e-12 * out.size
-        for a in range(2):
-            share = (gauss if a == 0 else laplace) / (gauss + laplace)
-            if share > 1e-3:
-                ms, cs = nodes[4 * a + 2 * side], nodes[4 * a + 2 * side + 1]
-                added += _add(a, grids[2 * a + side], ms, cs, edges, fits[2, a], share, out)
-        for i in range(out.size):
-            out[i] /= added
-    return True
+            of = a, side, values, weights, fits, scales[a, side], nodes, logs, work
+            fits[5, a] += _likelihoods(*of)
+        total = _posterior(a, nodes, logs, work)
+        if total > 0:
+            top = max(top, fits[5, a] + math.log(total))
+    for a in range(2 if top > -math.inf else 0):
+        part = math.exp(fits[5, a] - top)
+        for side in range(2):
+            for j in range(size):
+                for k in range(size):
+                    weight, before = work[a, side, j, size + k] * part, 0.0
+                    if weight > 3e-4:
+                        narrow = math.exp(-logs[a, side, k]) * (1.0 if a else 0.7071067811865476)
+                        for i in range(edges.size):
+                            z = (edges[i] - nodes[a, side, j]) * narrow
+                            now = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z)))
+                            now = 1 - now if z >= 0 else now
+                            cells[side, i] += weight * (now - before)
+                            before = now
+                        cells[side, edges.size] += weight * (1 - before)
+    return top > -math.inf
 
 
 @compiled
@@ -575,6 +544,19 @@ def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def _below(cut, ratios):  # type: ignore[no-untyped-def]
+    """Return how many of the increasing ratios are smaller."""
+    start, end = 0, ratios.size
+    while start < end:
+        half = (start + end) >> 1
+        if ratios[half] < cut:
+            start = half + 1
+        else:
+            end = half
+    return start
+
+
+@compiled
 def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
     """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope."""
     # Cells are in the order of p/q, and probabilities cumulative: f = a and g = b from i to j, g is
@@ -594,7 +576,7 @@ def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped
         cuts[2] = min(rest_prime / (e * most_prime), cuts[0])
         cuts[3] = max(e * most / rest, cuts[1])
         for c in range(4):
-            cuts[c] = np.searchsorted(ratios, cuts[c])
+            cuts[c] = _below(cuts[c], ratios)
         i, j, i_most, j_most = int(cuts[0]), int(cuts[1]), int(cuts[2]), int(cuts[3])
         gain, loss = p[k] - p[j_most], q[k] - q[j_most]
         gain_prime, loss_prime = q[i_most], p[i_most]

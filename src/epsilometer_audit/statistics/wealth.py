@@ -38,7 +38,7 @@ from epsilometer_audit.statistics.portfolio import Growth
 
 _EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
 _LARGEST = 0.95  # of the stake at which a factor may be 0
-_CHUNK = 128  # levels of the grid that are tested together
+_LOOKS = (512, False), (32, True)  # levels of a grid that are tested together, and by block or not
 
 
 def bet_shares(claim: Claim) -> Floats:
@@ -149,14 +149,14 @@ class PairBets:
     placed: Sequence[PlacedBet] = ()
     growth: Growth | None = None
 
-    def logs(self, claim: Claim, levels: Floats, alpha: float) -> Floats:
-        """Return the log factors of each block, by purse, of shape ``(blocks, t, m)``."""
+    def logs(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
+        """Return the log factors of each block, or of all, by purse: ``(blocks, t, m)``."""
         each = [] if self.growth is None else [(0, self.growth.at(claim, levels))]
         each += [(i, bet.growth(claim, levels, alpha)) for i, bet in enumerate(self.placed, 1)]
-        blocks = len(each[0][1]) if each else 1
+        blocks = len(each[0][1]) if each and by_block else 1
         logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
         for purse, growth in each:
-            logs[:, purse] = growth
+            logs[:, purse] = growth if by_block else growth.sum(axis=0)
         return logs
 
 
@@ -183,8 +183,8 @@ class _Course:
         """The log of the wealth of all pairs now, ``(m,)``."""
         return _log_sum(np.concatenate(list(self.wealth.values())), 0)
 
-    def advance(self, step: Mapping[int, PairBets]) -> Floats:
-        """Return the log of the wealth after each block of a step, ``(blocks, m)``."""
+    def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
+        """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         wealth = self.wealth
         dropped = [wealth[pair] for pair in wealth if pair not in step]
         if dropped:
@@ -193,9 +193,9 @@ class _Course:
         if self._first and any(bets.placed for bets in step.values()):
             self._first, self._shares = False, self._later
             wealth = {pair: _log_sum(logs, 0) + self._later for pair, logs in wealth.items()}
+        of = self.claim, self.levels, self.alpha, by_block
         courses = {
-            pair: wealth[pair] + np.cumsum(bets.logs(self.claim, self.levels, self.alpha), axis=0)
-            for pair, bets in step.items()
+            pair: wealth[pair] + np.cumsum(bets.logs(*of), axis=0) for pair, bets in step.items()
         }
         self.wealth = {pair: course[-1] for pair, course in courses.items()}
         return _log_sum(np.concatenate(list(courses.values()), axis=1), 1)
@@ -234,10 +234,11 @@ class Wealth:
         self.steps.append(step)
         self.history += self._claimed.advance(step)[:, 0].tolist()
 
-    def log_wealth(self, claim: Claim, levels: Floats) -> Floats:
-        """Return the log of the wealth after each block, of shape ``(times, m)``."""
+    def log_wealth(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
+        """Return the log of the wealth after each block, or round, of shape ``(times, m)``."""
         course = self._course(claim, levels)
-        return np.concatenate([course.total[None], *map(course.advance, self.steps)])
+        paths = [course.advance(step, by_block) for step in self.steps]
+        return np.concatenate([course.total[None], *paths])
 
     @property
     def needed(self) -> float:
@@ -258,20 +259,23 @@ class Wealth:
         """Return one over the largest wealth at the claimed level, at most 1."""
         return min(math.exp(-self.largest) / self.share, 1.0)
 
-    def lower_bound(self, claim: Claim) -> float:
-        """Return the last level before the first that is not refuted.
+    def lower_bound(self, claim: Claim, share: float = 1.0) -> float:
+        """Return the last level before the first that is not refuted by this ``share`` of alpha.
 
         Levels are those of the claim's grid, and the claimed one.
         """
         grid = np.union1d(claim.grid, [claim.level])
-        bound = 0.0
-        for levels in np.split(grid, range(_CHUNK, grid.size, _CHUNK)):
-            refuted = self.log_wealth(claim, levels).max(axis=0) >= self.needed
-            if not refuted.all():
-                first = int(np.argmin(refuted))
-                return float(levels[first - 1]) if first else bound
-            bound = float(levels[-1])
-        return bound
+        needed, first = self.needed - math.log(share), 0
+        while first < grid.size:
+            for many, by_block in _LOOKS:  # the ends of rounds refute most levels
+                levels = grid[first : first + many]
+                refuted = self.log_wealth(claim, levels, by_block).max(axis=0) >= needed
+                first += levels.size if refuted.all() else int(np.argmin(refuted))
+                if refuted.all():
+                    break
+            else:
+                break
+        return float(grid[max(first - 1, 0)])
 
     @property
     def of_pairs(self) -> dict[int, float]:
