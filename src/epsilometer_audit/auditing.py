@@ -19,7 +19,7 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
 from epsilometer_audit.ends import OverdueError
-from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
@@ -384,33 +384,29 @@ def _sharpened(
     wealth = evidence.wealths[claim]
     bound = replace(wealth, share=wealth.share * (1 - _SHARPENING)).lower_bound(claim)
     bound = max(bound, claim.level)
-    sides = evidence.raw[evidence.best]
-    if evidence.steps[-1].pairs > 1 or len(sides[0]) < 2:
+    sides, past = evidence.raw[evidence.best], evidence.pasts.get(evidence.best)
+    if evidence.steps[-1].pairs > 1 or past is None:
         return bound, None, None
-    before = [side[:-1] for side in sides]
-    layout = layout_of(*before[0], *before[1], as_reals=question.as_reals)
-    x, x_prime = (layout.encode_all(batches) for batches in before)
     draws, alpha = len(sides[0][-1]), question.alpha * wealth.share * _SHARPENING
-    _, bets = fixed.choose([(x, x_prime, layout)], claim, draws, alpha)
-    fresh = layout.encode(sides[0][-1]), layout.encode(sides[1][-1])
-    sharp = _confirmed(layout, (x, x_prime), fresh, bets, claim, alpha)
+    _, bets = fixed.choose([past], claim, draws, alpha)
+    fresh = past.layout.encode(sides[0][-1]), past.layout.encode(sides[1][-1])
+    sharp = _confirmed(past, fresh, bets, claim, alpha)
     return sharp if sharp[0] > bound else (bound, None, None)
 
 
 def _confirmed(
-    layout: Layout,
-    past: tuple[Sample, Sample],
+    past: PastDraws,
     fresh: tuple[Sample, Sample],
     bets: list[Bet],
     claim: EventClaim,
     alpha: float,
 ) -> tuple[float, PlacedBet | None, Found | None]:
     """Return the largest bound of chosen events on fresh draws, its event, and what is shown."""
-    lower, best = fixed.largest_bound(fixed.count(bets, fresh, layout), claim, alpha)
+    lower, best = fixed.largest_bound(fixed.count(bets, fresh, past.layout), claim, alpha)
     event = None if best is None else best.bet.event()
     if best is None or event is None:
         return lower, best, None
-    shown = found(event, layout, past, fresh, claim, swapped=best.bet.swapped)
+    shown = found(event, past.layout, past.sides, fresh, claim, swapped=best.bet.swapped)
     return lower, best, first_visible([shown])
 
 
@@ -432,7 +428,7 @@ def _exact(
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     past = [
-        (layout.encode(x), layout.encode(y), layout)
+        PastDraws(layout.encode(x), layout.encode(y), layout)
         for layout, ([x], [y]) in zip(layouts, outputs, strict=True)
     ]
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
@@ -442,7 +438,7 @@ def _exact(
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    lower, best, witness = _confirmed(layout, past[pair][:2], fresh, bets, claim, question.alpha)
+    lower, best, witness = _confirmed(past[pair], fresh, bets, claim, question.alpha)
     bounds = [answer.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from epsilometer.arrays import Sample
-from epsilometer_audit.events.choosing import best, cells_of_views
+from epsilometer_audit.events.candidates import Cells
+from epsilometer_audit.events.choosing import PastDraws, best, looks_of
+from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.exact_test import lower_bound
 
 CHOOSING = 0.3  # share of the draws
@@ -13,6 +15,12 @@ _BOLD_SHARE = 0.15  # of alpha, for an event that promises more at little cautio
 Sides = tuple[Sample, Sample]
 
 
+def cells_of(x: Sample, x_prime: Sample) -> list[Cells]:
+    """Return the cells of outputs of both sides, of shape ``(n,)`` or ``(n, d)``."""
+    past = PastDraws(x, x_prime, layout_of(x, x_prime))
+    return [cells for look in looks_of(past, _CELLS) for cells in look.cells(_CELLS)]
+
+
 def event_bound(past: Sides, fresh: Sides, alpha: float) -> float:
     """Return the larger bound of the events that promise most (Berger and Boos 1994), in nats.
 
@@ -20,7 +28,7 @@ def event_bound(past: Sides, fresh: Sides, alpha: float) -> float:
     runs at most, at every n.
     """
     n = len(fresh[0])
-    witness, bold = best(cells_of_views(*past, _CELLS), n)
+    witness, bold = best(cells_of(*past), n)
     if witness is None or bold is None:
         return 0.0
     chosen = [(witness, 1.0)]

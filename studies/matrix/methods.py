@@ -25,6 +25,7 @@ from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.models import Fractional, Model
+from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
@@ -227,8 +228,8 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     """Return the bound of the exact test: some draws choose events, and the others confirm them."""
     past, fresh = pair.split(fixed.CHOOSING)
     layout = layout_of(*past, as_reals=True)
-    chosen = [(layout.encode(past[0]), layout.encode(past[1]), layout)]
-    _, bets = fixed.choose(chosen, claim, len(fresh[0]), _ALPHA)
+    chosen = PastDraws(layout.encode(past[0]), layout.encode(past[1]), layout)
+    _, bets = fixed.choose([chosen], claim, len(fresh[0]), _ALPHA)
     counted = fixed.count(bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
     return fixed.largest_bound(counted, claim, _ALPHA)[0]
 

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.choosing import best, crossed
+from epsilometer_audit.events.candidates import Cells, Numbers
+from epsilometer_audit.events.choosing import Look, PastDraws, best
 from epsilometer_audit.events.events import (
     MINUS_ZERO,
     NOT_FINITE,
@@ -185,10 +185,10 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-def learned(x: Any, y: Any, entries: Any) -> Numbers | None:
+def learned(x: Any, y: Any, entries: Any) -> Cells | None:
     """Return the cells of a score."""
-    score = crossed(partial(learned_score, entries=entries), x, y)
-    return None if score is None else Numbers(*score[1:], 64, score[0], values=False)
+    score = PastDraws(x, y, layout_of(x)).score("", partial(learned_score, entries=entries))
+    return None if score is None else score.cells(64)[0]
 
 
 def test_a_score_is_learned_to_the_byte_and_its_event_replays():
@@ -212,15 +212,21 @@ def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
     rng = np.random.default_rng(8)
     x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
     learn = partial(learned_score, entries=(0, 1))
-    score, view = crossed(learn, x, y), learn(x[1500:], y[1500:])
+    past, view = PastDraws(x, y, layout_of(x)), learn(x[1500:], y[1500:])
+    score = past.score("", learn)
     assert score is not None
     assert view is not None
-    assert (score[1][:1500] == view.of(x[:1500])).all()
+    assert (score.sides()[0][:1500] == view.of(x[:1500])).all()
+    more = np.concatenate([x, x[:500]]), np.concatenate([y, y[:500]])
+    later = PastDraws(*more, past.layout, past).score("", learn)
+    assert later is not None
+    assert (later.sides()[1] == score.view.of(y[:500])).all()  # seen as by the score before
     # of draws that do not differ, no score tells the sides apart
     both = np.concatenate([x, y])[rng.permutation(6000)]
-    score = crossed(learn, both[:3000], both[3000:])
+    score = PastDraws(both[:3000], both[3000:], past.layout).score("", learn)
     assert score is not None
-    assert abs(np.mean(score[1]) - np.mean(score[2])) < 4 * np.std(score[1:]) / 38
+    ours, theirs = score.sides()
+    assert abs(np.mean(ours) - np.mean(theirs)) < 4 * np.std([ours, theirs]) / 38
 
 
 def test_a_formula_is_evaluated_and_restored():
@@ -584,7 +590,8 @@ def test_a_table_adds_the_number_of_its_cell():
 def test_extreme_numbers_have_summaries_without_a_word():
     x = np.random.default_rng(2).standard_cauchy((300, 4)) * 1e300
     x[::7, 0], x[::5, 1], x[3] = math.nan, math.inf, math.nan
-    assert all(look.size for look in summaries(x, x[::-1], layout_of(x), 16))
+    past = PastDraws(x, x[::-1], layout_of(x))
+    assert all(Look(view, past).cells(16)[0].size for view in summaries(x, past.layout))
 
 
 def test_a_verdict_says_what_was_looked_at():

@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -64,13 +64,12 @@ class Cells(ABC):
     view: View
     """The number of an output that the cells divide."""
 
-    def __init__(self, codes: Counts, codes_prime: Counts, size: int) -> None:
+    def __init__(self, x: Sample, x_prime: Sample, counts: Callable[[Sample], Counts]) -> None:
         self.folds = tuple(
-            np.stack([np.bincount(side[part], None, size) for part in fifths(side.size)])
-            for side in (codes, codes_prime)
+            np.stack([counts(side[part]) for part in fifths(len(side))]) for side in (x, x_prime)
         )
         self._all = tuple(folds.sum(axis=0) for folds in self.folds)
-        self._n, self._m = codes.size, codes_prime.size
+        self._n, self._m = len(x), len(x_prime)
 
     @abstractmethod
     def event(self, cells: Counts) -> Event:
@@ -241,9 +240,7 @@ class Numbers(Cells):
         self.view = view
         self.sides = x, x_prime
         pooled = np.sort(np.concatenate([x, x_prime]))
-        real = np.issubdtype(pooled.dtype, np.floating)
-        total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
-        pooled = pooled[:total]
+        pooled = pooled[: (total := _there(pooled))]
         new = pooled[1:] != pooled[:-1]
         different = int(np.count_nonzero(new)) + (total > 0)
         # of few different values, each counts as a category
@@ -257,8 +254,7 @@ class Numbers(Cells):
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        self.codes = self._codes(x), self._codes(x_prime)
-        super().__init__(*self.codes, size + self._missing)
+        super().__init__(x, x_prime, self._counts)
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = Values(x, x_prime, view)
@@ -272,6 +268,16 @@ class Numbers(Cells):
     def coded(self, sample: Sample) -> Counts:
         """Return cells of outputs; see `Cells.coded`."""
         return self._codes(self.view.of(sample))
+
+    def _counts(self, side: Sample) -> Counts:
+        numbers = np.sort(side)  # faster than to look up the cell of each
+        ends = [*np.searchsorted(numbers, self.starts), _there(numbers), side.size]
+        return np.diff(ends[: self._size + self._missing], prepend=0)
+
+    @cached_property
+    def codes(self) -> tuple[Counts, Counts]:
+        """The cells of the numbers of both sides."""
+        return self._codes(self.sides[0]), self._codes(self.sides[1])
 
     def _codes(self, side: Sample) -> Counts:
         codes = np.searchsorted(self.starts, side, "right")
@@ -299,6 +305,12 @@ class Numbers(Cells):
             end = None if b == self._size else _next(self.starts[b - 1], -1).item()
             ranges.append((start, end))
         return Event(tuple(ranges), missing, self.view)
+
+
+def _there(ordered: Sample) -> int:
+    """Return how many of numbers in increasing order are not missing."""
+    real = np.issubdtype(ordered.dtype, np.floating)
+    return int(np.searchsorted(ordered, np.nan)) if real else ordered.size
 
 
 def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
@@ -331,9 +343,17 @@ class Values(Cells):
     def __init__(self, x: Sample, x_prime: Sample, view: View) -> None:
         self.view = view
         together = np.concatenate([x, x_prime])
+        if x.ndim == 1:
+            self._known = np.unique(together)
+            super().__init__(x, x_prime, self._counts)
+            return
         codes = codes_of(together)
         self._known = together[np.unique(codes, return_index=True)[1]]
-        super().__init__(codes[: len(x)], codes[len(x) :], len(self._known))
+        of_rows = codes[: len(x)], codes[len(x) :]
+        super().__init__(*of_rows, partial(np.bincount, minlength=len(self._known)))
+
+    def _counts(self, side: Sample) -> Counts:
+        return np.diff(np.searchsorted(np.sort(side), self._known), append=side.size)
 
     def coded(self, sample: Sample) -> Counts:
         """Return cells of outputs; see `Cells.coded`."""

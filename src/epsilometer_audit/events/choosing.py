@@ -19,16 +19,20 @@ caution is returned, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import InitVar, dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
 from epsilometer_audit.events.events import Table, View, entries_of
+from epsilometer_audit.outcomes.outcomes import Layout
 
 ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
+SUMMED = 16  # cells of an entry in a sum
 
 
 def best(
@@ -42,61 +46,122 @@ def best(
     )
 
 
-def cells_of_views(x: Sample, x_prime: Sample, cells: int) -> Iterator[Cells]:
-    """Yield the cells of every view of the outputs, of shape ``(n,)`` or ``(n, d)``."""
-    integers = np.issubdtype(x.dtype, np.integer)
-    if x.ndim == 1:
-        line = Numbers(x, x_prime, cells, View())
-        yield from line.choices()
-        if not integers or line.repeats:
-            return
-        size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
-        if min(x.min(), x_prime.min()) < 0 or not size:
-            return
-    else:
+def looks_of(past: PastDraws, cells: int) -> list[Look]:
+    """Return the looks at outputs, or at entries, bits, rows and the sum of entries or bits."""
+    x, x_prime = past.sides
+    integers, size = np.issubdtype(x.dtype, np.integer), 0
+    looks = [Look(View(), past)]
+    if x.ndim == 2:
         size = x.shape[1]
-        if integers:
-            yield Values(x, x_prime, View("row"))
-    for i in range(size):
-        view = View("bit" if x.ndim == 1 else "entry", i)
-        yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
+        looks = [Look(View("row"), past)] if integers else []
+    elif integers and not looks[0].repeats(cells) and min(x.min(), x_prime.min()) >= 0:
+        size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
+    looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in range(size)]
     if size > 1:
-        totals = crossed(partial(learn_sum, size=size, cells=cells), x, x_prime)
-        if totals is not None:
-            yield from Numbers(*totals[1:], cells, totals[0]).choices()
+        total = past.score("sum", partial(learn_sum, size=size, cells=SUMMED))
+        looks += [total] if total is not None else []
+    return looks
 
 
 Learner = Callable[[Sample, Sample], View | None]
 """Learns a view from draws of both sides, of shape ``(n,)`` or ``(n, d)``; None from too few."""
 
 
-def crossed(
-    learn: Learner, x: Sample, x_prime: Sample, *, halves: bool = True
-) -> tuple[View, Sample, Sample] | None:
-    """Learn a view, and return it with the numbers of the past draws of both sides.
+@dataclass(eq=False)
+class Look:
+    """A view of past draws. Of a score, ``seen`` are views and the parts of draws that each saw."""
 
-    With ``halves``, each half of the draws is seen as a view of the other half sees it; without,
-    all are seen as they are, which is enough where they are many. None if one of the halves does
-    not say enough.
+    view: View
+    past: PastDraws
+    seen: Sequence[tuple[View, slice]] = ()
+    _cells: dict[int | None, list[Cells]] = field(default_factory=dict)
+
+    def sides(self, most: int | None = None) -> tuple[Sample, Sample]:
+        """Return the numbers of the draws of both sides, or of the last ``most`` of them."""
+        parts = self.seen or [(self.view, slice(0, len(self.past.x)))]
+        if most is not None:
+            view, part = parts[-1]
+            parts = [(view, slice(max(part.start, part.stop - most), part.stop))]
+        numbers = [[view.of(side[part]) for view, part in parts] for side in self.past.sides]
+        x, x_prime = (each[0] if len(each) == 1 else np.concatenate(each) for each in numbers)
+        return x, x_prime
+
+    def cells(self, number: int, most: int | None = None) -> list[Cells]:
+        """Return cells of these draws between so many quantiles, and those of single values."""
+        if most not in self._cells:
+            if self.view.kind == "row":
+                x, x_prime = (side[-(most or 0) :] for side in self.past.sides)
+                self._cells[most] = [Values(x, x_prime, self.view)]
+            else:
+                cut = Numbers(*self.sides(most), number, self.view, values=not self.seen)
+                self._cells[most] = [*cut.choices()]
+        return self._cells[most]
+
+    def repeats(self, number: int, most: int | None = None) -> bool:
+        """Tell whether each value has a cell of its own."""
+        first = self.cells(number, most)[0]
+        return isinstance(first, Numbers) and first.repeats
+
+
+@dataclass(eq=False)
+class PastDraws:
+    """Past draws of both sides, ``(n,)`` or ``(n, d)``, and what is learned from them, once.
+
+    Scores that were learned from fewer draws, the ``earlier`` ones, see those that came after.
     """
-    view = first = second = learn(x, x_prime)
-    middle, middle_prime = len(x) // 2, len(x_prime) // 2
-    if halves:
-        first = learn(x[:middle], x_prime[:middle_prime])
-        second = learn(x[middle:], x_prime[middle_prime:])
-    if view is None or first is None or second is None:
-        return None
-    totals, totals_prime = (
-        np.append(second.of(side[:at]), first.of(side[at:]))
-        for side, at in ((x, middle), (x_prime, middle_prime))
-    )
-    return view, totals, totals_prime
+
+    x: Sample
+    x_prime: Sample
+    layout: Layout
+    earlier: InitVar[PastDraws | None] = None
+    _scores: dict[str, Look | None] = field(default_factory=dict)
+    _learned: dict[str, tuple[View, int]] = field(default_factory=dict)
+    views: dict[Any, list[View]] = field(default_factory=dict)
+    """Views that the first draws chose."""
+
+    def __post_init__(self, earlier: PastDraws | None) -> None:
+        self.sides = self.x, self.x_prime
+        if earlier is not None and earlier.layout == self.layout:
+            self._learned = dict(earlier._learned)
+            self.views = earlier.views
+
+    def score(self, name: str, learn: Learner, *, halves: bool = True) -> Look | None:
+        """Learn a score of this name, and return it with draws from which it was not learned.
+
+        If it was learned from fewer draws, that one sees the others. If not, with ``halves``, each
+        half of the draws is seen as a view of the other half sees it; without, all are seen as they
+        are, which is enough where they are many. None if the draws do not say enough.
+        """
+        if name not in self._scores:
+            self._scores[name] = self._score(name, learn, halves)
+        return self._scores[name]
+
+    def _score(self, name: str, learn: Learner, halves: bool) -> Look | None:
+        size = len(self.x)
+        known, rows = self._learned.get(name, (None, 0))
+        if known is not None and rows == ROWS:
+            return Look(known, self, [(known, slice(rows, size))])
+        view = learn(self.x[:ROWS], self.x_prime[:ROWS])
+        if view is None:
+            return None
+        self._learned[name] = view, min(size, ROWS)
+        if known is not None:
+            return Look(view, self, [(known, slice(rows, size))])
+        middle = size // 2
+        parts = slice(0, middle), slice(middle, size)
+        views = [view, view]
+        if halves:
+            first, second = (learn(self.x[p], self.x_prime[p]) for p in parts)
+            if first is None or second is None:
+                return None
+            views = [second, first]
+        return Look(view, self, [*zip(views, parts, strict=True)])
 
 
 def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
     """Learn the log likelihood ratio of so many independent entries or bits, each in ``cells``."""
     tables = []
-    columns, columns_prime = (entries_of(side[:ROWS], size) for side in (x, x_prime))
+    columns, columns_prime = (entries_of(side, size) for side in (x, x_prime))
     for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
         cut = Numbers(*sides, cells, View(), values=False, tails=False)
         tables.append(Table((i,), *cut.table()))

@@ -38,6 +38,7 @@ from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
 from epsilometer_audit.statistics.learning import expected, learn
@@ -58,13 +59,13 @@ _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
 def choose(
-    past: Sequence[tuple[Sample, Sample, Layout]], claim: EventClaim, draws: int, alpha: float
+    past: Sequence[PastDraws], claim: EventClaim, draws: int, alpha: float
 ) -> tuple[int, list[Bet]]:
     """Return the pair with the largest expected level, and the bets to be counted on it.
 
-    ``past`` are draws of both sides of each pair, and their layout; so many ``draws`` are to come.
+    ``past`` are draws of both sides of each pair; so many ``draws`` are to come.
     """
-    bets = [learn(x, x_prime, claim, draws, alpha, layout) for x, x_prime, layout in past]
+    bets = [learn(each, claim, draws, alpha) for each in past]
     pair = max(range(len(past)), key=lambda i: (expected(bets[i][:1]), -i))
     return pair, bets[pair]
 

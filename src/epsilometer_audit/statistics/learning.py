@@ -14,10 +14,16 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import best, cells_of_views, crossed
+from epsilometer_audit.events.choosing import Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import Claim, DivergenceClaim, EventClaim, with_delta
+from epsilometer_audit.statistics.claims import (
+    Claim,
+    DivergenceClaim,
+    EventClaim,
+    Gaussian,
+    with_delta,
+)
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
 from epsilometer_audit.statistics.scores import (
     ENTRIES,
@@ -30,21 +36,21 @@ from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
 _CELLS = 64  # between quantiles of both sides
+_SCREENED, _FULL = 4096, 8  # draws of a side that tell so many looks which see all draws
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _SAME = 0.97  # of the largest expected level, above which an event that is easier to read is chosen
 
 
-def learn(
-    x: Sample, x_prime: Sample, claim: Claim, ahead: int, alpha: float, layout: Layout
-) -> list[Bet]:
+def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
-    Past draws of both sides have shape ``(n,)`` or ``(n, d)``; ``ahead`` draws a side are to come.
+    ``ahead`` draws a side are to come.
     """
-    cells = _cells(x, x_prime, layout)
     if isinstance(claim, EventClaim):
-        return _event_bets(cells, x, x_prime, claim, ahead)
+        level = None if claim.notion == "pure" else claim.of
+        return _event_bets(_cells(past, ahead, level), past, claim, ahead, level)
     assert isinstance(claim, DivergenceClaim)
+    cells = _cells(past, ahead, Gaussian(1.0).of)
     bets = [
         bet
         for order in claim.orders
@@ -54,30 +60,60 @@ def learn(
     return [max(bets, key=lambda bet: bet.expected)] if bets else []
 
 
-def _cells(x: Sample, x_prime: Sample, layout: Layout) -> tuple[list[Cells], ...]:
+def _cells(past: PastDraws, ahead: int, level: Level | None) -> tuple[list[Cells], ...]:
     """Return the cells of numbers and their remainders, then of scores, rows and low bits."""
-    single: list[Cells] = []
-    several: list[Cells] = []
-    for look in cells_of_views(x, x_prime, _CELLS):
-        kind = look.view.kind
-        (several if kind in ("row", "score") else single).append(look)
-        if kind not in ("output", "entry") or look.view.entry not in layout.numbers:
+    size = len(past.x)
+    most = max(_SCREENED, size // 8) if past.x.ndim == 2 and size > 2 * _SCREENED else None
+    looks = _looks(past, most)
+    if most is not None:
+        looks = _promising(looks, most, ahead, level)
+    several: tuple[list[Cells], list[Cells]] = ([], [])
+    for look in looks:
+        kind = look.view.kind in ("row", "score", "learned", "low bit")
+        several[kind].extend(look.cells(_CELLS))
+    return several
+
+
+def _promising(looks: list[Look], most: int, ahead: int, level: Level | None) -> list[Look]:
+    """Return the looks that promise most on some of the draws, as much as another is sure of."""
+    events = [best(look.cells(_CELLS, most), ahead, level, LITTLE) for look in looks]
+    sure = np.array([-math.inf if one is None else one.expected for one, _ in events])
+    promised = np.array([-math.inf if one is None else one.optimistic for _, one in events])
+    first = np.argsort(-promised, kind="stable")[:_FULL]
+    enough = promised[first] >= min(sure.max(), promised.max())
+    return [looks[i] for i in np.sort(first[enough])]
+
+
+def _looks(past: PastDraws, most: int | None) -> list[Look]:
+    """Return all looks at past draws, of which ``most`` tell which hide what quantiles miss."""
+    layout, looks = past.layout, []
+    for look in looks_of(past, _CELLS):
+        looks.append(look)
+        entry = look.view.entry
+        if look.view.kind not in ("output", "entry") or entry not in layout.numbers:
             continue
-        if isinstance(look, Numbers) and not look.repeats:
-            single += remainder_cells(look, _CELLS, as_reals=layout.as_reals)
-            if look.view.entry in layout.reals and not layout.as_reals:
-                several += low_bits(look)
-    if x.ndim == 2:
-        single += differences(x, x_prime, layout.numbers, _CELLS)
-        single += summaries(x, x_prime, layout, _CELLS)
-        learners = (
-            partial(learned_score, entries=layout.numbers),
-            partial(learn_tables, entries=range(x.shape[1])),
-        )
-        for learner in learners:
-            if (score := crossed(learner, x, x_prime)) is not None:
-                several.append(Numbers(*score[1:], _CELLS, score[0], values=False))
-    return single, several
+        numbers = look.cells(_CELLS, most)[0]
+        if not isinstance(numbers, Numbers) or numbers.repeats:
+            continue
+        if most is None or entry not in past.views:
+            found = [*remainder_cells(numbers, _CELLS, as_reals=layout.as_reals)]
+            past.views[entry] = [*dict.fromkeys(cells.view for cells in found)]
+        views = past.views[entry]
+        if entry in layout.reals and not layout.as_reals:
+            views = [*views, *(cells.view for cells in low_bits(numbers))]
+        looks += [Look(view, past) for view in views]
+    if past.x.ndim == 2:
+        if most is None or "differences" not in past.views:
+            past.views["differences"] = differences(*past.sides, layout.numbers, _CELLS)
+        views = [*past.views["differences"], *summaries(past.x, layout)]
+        looks += [Look(view, past) for view in views]
+        for name, learner in (
+            ("learned", partial(learned_score, entries=layout.numbers)),
+            ("tables", partial(learn_tables, entries=range(past.x.shape[1]))),
+        ):
+            score = past.score(name, learner)
+            looks += [score] if score is not None else []
+    return looks
 
 
 def looked_at(layout: Layout) -> str:
@@ -102,16 +138,20 @@ def optimistic(bets: list[Bet]) -> float:
 
 
 def _event_bets(
-    cells: tuple[list[Cells], ...], x: Sample, x_prime: Sample, claim: EventClaim, ahead: int
+    cells: tuple[list[Cells], ...],
+    past: PastDraws,
+    claim: EventClaim,
+    ahead: int,
+    level: Level | None,
 ) -> list[Bet]:
-    chosen = list(_best(cells, ahead, None if claim.notion == "pure" else claim.of))
+    chosen = list(_best(cells, ahead, level))
     for same in with_delta(claim)[1:]:
         assert isinstance(same, EventClaim)
         chosen.append(_best(cells, ahead, same.of)[0])
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
-    return [_event_bet(candidate or first, x, x_prime) for candidate in chosen]
+    return [_event_bet(candidate or first, *past.sides) for candidate in chosen]
 
 
 def _best(

@@ -4,12 +4,12 @@ A view (`epsilometer_audit.events.events`) makes one number of each output: the 
 entry, a score, the lowest bit. For each view, predictors bet against the claims that a level
 implies (see `predictors`). The wealth is their mean with fixed shares, and so a test martingale.
 Views are chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score
-is learned again from all past draws each time, and its predictors keep what they have won.
+is learned again from more past draws each time, and its predictors keep what they have won. Of many
+views, those go on that have won most or that hold what a few draws suspect.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,14 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.choosing import Learner, crossed, learn_sum
+from epsilometer_audit.events.choosing import (
+    ROWS,
+    SUMMED,
+    Learner,
+    Look,
+    PastDraws,
+    learn_sum,
+)
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -45,7 +52,8 @@ from epsilometer_audit.statistics.witnesses import beyond
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_CELLS = 16  # of an entry in a sum
+_MANY, _RICH, _SUSPECTS = 100, 4, 2  # draws of a side, from which so many views go on
+_ALWAYS = "sum", "learned"  # scores that do so
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
 _AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])  # levels, times the aim
@@ -89,7 +97,7 @@ class Portfolio:
     _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
-    _next: int = 2  # draws of a side at which views are chosen
+    _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -118,26 +126,40 @@ class Portfolio:
 
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
-        pieces, start, used = [], 0, 0
+        pieces: list[Any] = []
+        start = used = 0
         while start < len(sizes):
             end, size = start, 0
             while end < len(sizes) and self._draws + size < self._next:
                 size += sizes[end]
                 end += 1
             fresh = [side[used : used + size] for side in (x, x_prime)]
-            before = self._wealth()
-            logs = np.diff(self._bet(fresh, sizes[start:end]), axis=0, prepend=before[None])
-            ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
-            parts = np.split(logs, ends, axis=1)
-            pieces.append((self._levels, dict(zip(self._levels, parts, strict=True))))
+            columns = fresh if self._layout is None else [*map(self._layout.encode, fresh)]
+            pieces += self.bet(columns[0], columns[1], sizes[start:end]).pieces
             for raw, side in zip(self._raw, fresh, strict=True):
                 raw.append(side)
-            self._draws += size
             start, used = end, used + size
             if self._draws >= self._next:
-                self._choose()
-                self._aim()
+                together = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
+                self._raw = [together[0]], [together[1]]
+                layout = layout_of(*together, as_reals=self.as_reals)
+                columns = [*map(layout.encode, together)]
+                self.choose(PastDraws(columns[0], columns[1], layout))
+                self._next = 2 * self._draws
         return Growth(pieces)
+
+    def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
+        """Bet on the columns of fresh outputs of both sides, in blocks of these sizes."""
+        before = self._wealth()
+        paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
+        after = np.broadcast_to(before, (len(sizes), len(before)))
+        if paths:
+            after = np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2)
+        logs = np.diff(after, axis=0, prepend=before[None])
+        ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
+        self._draws += sum(sizes)
+        parts = zip(self._levels, np.split(logs, ends, axis=1), strict=True)
+        return Growth([(self._levels, dict(parts))])
 
     def event(self, x: Any, x_prime: Any, level: float) -> tuple[Event, bool, Layout] | None:
         """Return the event of the bet that has won most against a level, or None.
@@ -154,9 +176,9 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
-        crossed, direct = (_views(*sides, layout, halves) for halves in (True, False))
-        for choice in itertools.chain(crossed, direct):  # few draws may not suffice for halves
-            if choice.key(layout) == key:
+        for halves in (True, False):  # few draws may not suffice for halves
+            draws = PastDraws(*sides, layout)
+            for choice in _views(draws, lambda other: other == key, halves):
                 past = Past().with_draws(*choice.sides)
                 for predictor, _ in best.mixture.ranked(of_claim):
                     prediction = predictor(past)
@@ -169,24 +191,15 @@ class Portfolio:
         each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
         return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
 
-    def _bet(self, fresh: Sequence[Any], sizes: Sequence[int]) -> Floats:
-        """Return the log wealth after each block, of shape ``(blocks, m)``."""
-        if self._layout is None:
-            return np.broadcast_to(self._wealth(), (len(sizes), len(self._initial)))
-        x, x_prime = map(self._layout.encode, fresh)
-        paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
-        return np.asarray(np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2))
+    def choose(self, past: PastDraws) -> None:
+        """Choose the views on all past draws, and spread the wealth over them.
 
-    def _choose(self) -> None:
-        """Choose the views on past draws, and spread the wealth over them."""
-        self._next = 2 * self._draws
-        raw = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
-        self._raw = [raw[0]], [raw[1]]
-        layout = layout_of(*raw, as_reals=self.as_reals)
-        x, x_prime = map(layout.encode, raw)
-        chosen = {each.key(layout): each for each in _views(x, x_prime, layout)}
-        same, self._layout, before = layout == self._layout, layout, self._views
-        self._views = chosen
+        From now on they are chosen by such calls only.
+        """
+        before, same = self._views, past.layout == self._layout
+        self._next, self._layout = math.inf, past.layout
+        views = _views(past, self._wanted(past) if same else lambda _: True)
+        self._views = chosen = {each.key: each for each in views}
         for key, each in chosen.items():
             old = before.get(key)
             if same and old is not None and old.rule == each.rule:
@@ -207,6 +220,18 @@ class Portfolio:
             inherited = np.logaddexp.reduce(pool, axis=0) - math.log(sum(heirs.values()))
             for key, share in heirs.items():
                 chosen[key].take(inherited + math.log(share), only=key in new)
+        self._aim()
+
+    def _wanted(self, past: PastDraws) -> Callable[[Any], bool]:
+        """Return a rule that tells by its key whether a view goes on."""
+        if self._draws < _MANY or len(self._views) <= 2 * _RICH:
+            return lambda _: True
+        claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
+        won = {key: each.wealth[claimed].max() for key, each in self._views.items()}
+        kept = {*sorted(won, key=won.__getitem__)[-_RICH:], *_ALWAYS}
+        for i in suspects(*past.sides, range(len(past.layout.columns)), _SUSPECTS):
+            kept |= {_key(View(kind, i), past.layout) for kind in ("entry", "low bit")}
+        return kept.__contains__
 
     def _aim(self) -> None:
         """Bet at levels near the largest that the draws to come should refute."""
@@ -225,10 +250,10 @@ class Portfolio:
         levels = np.minimum(np.geomspace(0.05, 20.0, 64) * max(self.claim.level, 0.1), top)
         f, g = _best_bets(prediction, *against(self.claim, levels))
         growth = prediction.p @ f + prediction.q @ g
-        reached = growth * self._next >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
+        reached = growth * 2 * self._draws >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
         if not reached.any():
             return
-        scores = any(each.step for each in self._views.values())
+        scores = any(each.name for each in self._views.values())
         aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
         aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
         if aim >= level or not scores:  # a refuted claim refutes all levels below it
@@ -284,9 +309,9 @@ def _event_of(
     inside[chosen] = True
     turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
     view, edges = choice.view, prediction.edges
-    if choice.step:
+    if choice.name:
         edges = (np.floor(edges) + 0.5) * choice.step
-    whole = not choice.step and view.of(sides[0][:1]).dtype.kind == "i"
+    whole = not choice.name and view.of(sides[0][:1]).dtype.kind == "i"
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
         start: Any = float(edges[first - 1]) if first else None
@@ -305,36 +330,51 @@ def _event_of(
 class _Viewed:
     """A view, and the bets through it; ``start`` is the log of their wealth when they started."""
 
-    view: View
+    look: Look
     share: float
-    sides: tuple[Sample, Sample]
-    """Numbers of past draws of which the view is independent."""
-    number: int = 0
-    """Of a score."""
-    step: float = 0.0
+    name: str = ""
     """Of a score, which is seen in whole steps."""
     discrete: bool = False
     mixture: Mixture = field(init=False)
     start: Floats = field(init=False)
 
+    @property
+    def view(self) -> View:
+        """The view of an output."""
+        return self.look.view
+
     def of(self, sample: Sample) -> Sample:
         """Return the number of each output, ``(n,)``, that is bet on."""
         numbers = self.view.of(sample)
-        return np.rint(numbers / self.step) if self.step else numbers
+        return np.rint(numbers / self.step) if self.name else numbers
 
-    def key(self, layout: Layout) -> Any:
-        """Return the kind of the view, and the column that it looks at."""
-        if self.step:
-            return self.view.kind, self.number
-        column = layout.columns[self.view.entry]
-        return self.view.kind, column.path, column.kind
+    @property
+    def key(self) -> Any:
+        """The name of a score, or the kind of the view, and the column that it looks at."""
+        return self.name or _key(self.view, self.look.past.layout)
+
+    @cached_property
+    def _numbers(self) -> tuple[Sample, Sample]:
+        """Numbers of past draws of which the view is independent, as they are."""
+        return self.look.sides(ROWS)
+
+    @cached_property
+    def step(self) -> float:
+        """The step in which a score is seen; 0 if it is constant."""
+        return float(np.ptp(np.concatenate(self._numbers))) / 20
+
+    @property
+    def sides(self) -> tuple[Sample, Sample]:
+        """The numbers of past draws that are learned from."""
+        x, x_prime = self._numbers
+        return (np.rint(x / self.step), np.rint(x_prime / self.step)) if self.name else (x, x_prime)
 
     @cached_property
     def shares(self) -> Shares:
         """The predictors that bet, and their shares."""
-        if self.step:
+        if self.name:
             return SCORES
-        numbers = np.concatenate([side[:_LOOKED] for side in self.sides])
+        numbers = np.concatenate([self.view.of(side[:_LOOKED]) for side in self.look.past.sides])
         different = np.unique(numbers).size
         if self.discrete or different <= min(8, numbers.size // 2):  # too few for a density
             return DISCRETE
@@ -343,7 +383,7 @@ class _Viewed:
     @property
     def rule(self) -> Any:
         """All that makes bets, but for past draws."""
-        return self.view, self.step, self.shares
+        return self.view, self.shares
 
     @property
     def wealth(self) -> Floats:
@@ -374,29 +414,44 @@ class _Viewed:
         self.start = self.start + factor
 
 
-def _views(x: Sample, x_prime: Sample, layout: Layout, halves: bool = True) -> Iterator[_Viewed]:
-    """Yield the views that past draws choose; see `_scores` for ``halves``."""
+def _key(view: View, layout: Layout) -> Any:
+    column = layout.columns[view.entry]
+    return view.kind, column.path, column.kind
+
+
+def _views(
+    past: PastDraws, wanted: Callable[[Any], bool], halves: bool = True
+) -> Iterator[_Viewed]:
+    """Yield the views that past draws choose, of wanted keys; see `PastDraws.score`."""
+    layout, (x, x_prime) = past.layout, past.sides
     entries: Sequence[int] = [0]
     discrete = [column.kind not in ("number", "rest") for column in layout.columns]
+    size, learners = len(layout.columns), _learners(x, layout.numbers)
     if x.ndim == 1:
-        yield _Viewed(View(), 1.0, (x, x_prime), discrete=discrete[0])
         size = 0 if discrete[0] else _bits(x, x_prime)
-        learners = [partial(learn_sum, size=size, cells=_CELLS)] if size else []
-        yield from _scores(x, x_prime, learners, size, halves)
+        learners = {"sum": partial(learn_sum, size=size, cells=SUMMED)} if size else {}
     else:
-        both = np.concatenate([x, x_prime])
-        varying = np.flatnonzero((both != both[0]).any(axis=0)).tolist()
-        entries = suspects(x, x_prime, varying or list(range(x.shape[1])), 16)
-        for i in entries:
-            view = View("entry", i)
-            share = (1 + discrete[i]) / len(entries)  # few numbers are soon learned
-            yield _Viewed(view, share, (view.of(x), view.of(x_prime)), discrete=discrete[i])
-        yield from _scores(x, x_prime, _learners(x, layout.numbers), x.shape[1], halves)
+        both = [side[:ROWS] for side in past.sides]
+        varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
+        entries = suspects(x, x_prime, varying.tolist() or list(range(size)), 16)
+    looks = [Look(View("entry", i) if x.ndim > 1 else View(), past) for i in entries]
+    looks = [look for look in looks if wanted(_key(look.view, layout))]
+    for look in looks:  # few numbers are soon learned
+        few = discrete[look.view.entry]
+        yield _Viewed(look, (1 + few * (x.ndim > 1)) / len(looks), discrete=few)
+    few_rows = len(x) // 2 < 200 * min(size, ENTRIES)
+    names = [name for name in learners if wanted(name)]
+    for name in names:
+        score = past.score(name, learners[name], halves=halves and few_rows)
+        if score is not None:
+            viewed = _Viewed(score, _SCORES / len(names), name)
+            if viewed.step > 0:
+                yield viewed
     reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
-    for i in reals:
-        view = View("low bit", i)
-        sides = view.of(x), view.of(x_prime)
-        yield _Viewed(view, _LOW_BITS / len(reals), sides, discrete=True)
+    looks = [Look(View("low bit", i), past) for i in reals]
+    looks = [look for look in looks if wanted(_key(look.view, layout))]
+    for look in looks:
+        yield _Viewed(look, _LOW_BITS / len(looks), discrete=True)
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
@@ -411,31 +466,15 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-def _learners(x: Sample, entries: Sequence[int]) -> list[Learner]:
-    """Return rules that learn a score of vectors from some draws of both sides."""
+def _learners(x: Sample, entries: Sequence[int]) -> dict[str, Learner]:
+    """Return rules that learn a score of vectors from some draws of both sides, by name."""
     half = len(x) // 2
-    learners: list[Learner] = []
+    learners: dict[str, Learner] = {}
     if half >= _LINEAR and len(entries) > 1:
-        learners.append(partial(linear_score, entries=entries[:ENTRIES]))
+        learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        learners.append(partial(learn_sum, size=x.shape[1], cells=_CELLS))
-        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > _CELLS:
+        learners["sum"] = partial(learn_sum, size=len(x.T), cells=SUMMED)
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > SUMMED:
             # for many entries that hardly differ
-            learners.append(partial(learn_sum, size=x.shape[1], cells=2))
-    return [*learners, partial(learned_score, entries=entries)]
-
-
-def _scores(
-    x: Sample, x_prime: Sample, learners: Sequence[Learner], entries: int, halves: bool
-) -> Iterator[_Viewed]:
-    """Yield the scores of so many entries that are learned on the past draws."""
-    few = len(x) // 2 < 200 * min(entries, ENTRIES)
-    for i, learn in enumerate(learners):
-        score = crossed(learn, x, x_prime, halves=halves and few)
-        if score is None:
-            continue
-        view, *totals = score
-        step = float(np.ptp(np.concatenate(totals))) / 20
-        if step > 0:
-            sides = np.rint(totals[0] / step), np.rint(totals[1] / step)
-            yield _Viewed(view, _SCORES / len(learners), sides, i, step)
+            learners["signs"] = partial(learn_sum, size=len(x.T), cells=2)
+    return learners | {"learned": partial(learned_score, entries=entries)}

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
+from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -35,6 +36,7 @@ _FEWEST = 5  # draws of a side that choose an event
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
+_CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 """Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
@@ -127,7 +129,9 @@ class Evidence:
     steps: list[Step] = field(default_factory=list)
     """The rounds so far."""
     raw: list[tuple[list[Any], list[Any]]] = field(init=False)
-    """All outputs, by pair, side and round."""
+    """All outputs, by pair and side, in batches of which the last is the last round's."""
+    pasts: dict[int, PastDraws] = field(default_factory=dict)
+    """All draws before the last round, by pair."""
 
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
@@ -150,17 +154,46 @@ class Evidence:
         ahead: int,
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
-        pasts = {pair: sum(map(len, self.raw[pair][0])) for pair in outputs}
+        columns = {
+            pair: (of.past.layout.encode(fresh[0]), of.past.layout.encode(fresh[1]))
+            for pair, fresh in outputs.items()
+            if (of := bets.get(pair)) is not None
+        }
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
-                growth = self._portfolios[claim, pair].record(*fresh, blocks)
-                of, past = bets.get(pair), pasts[pair]
-                placed = of.on(fresh, claim, blocks, ahead, past=past) if of else ()
-                step[pair] = PairBets(placed, growth)
+                portfolio, sides = self._portfolios[claim, pair], columns.get(pair)
+                if sides is None:
+                    step[pair] = PairBets((), portfolio.record(*fresh, blocks))
+                    continue
+                more = {"layout": bets[pair].past.layout, "past": self.past(pair)}
+                placed = [b.on(sides, blocks, ahead, **more) for b in bets[pair].bets[claim]]
+                step[pair] = PairBets(placed, portfolio.bet(*sides, blocks))
             wealth.record(step)
+
+    def past(self, pair: int) -> int:
+        """Return the draws of a side of a pair in all rounds before this one."""
+        return sum(map(len, self.raw[pair][0]))
+
+    def learned(self, pair: int, step: Step) -> _Learned:
+        """Choose bets on all past draws of a pair, for a round."""
+        for side in self.raw[pair]:
+            if isinstance(side[0], np.ndarray):
+                side[:] = [joined(side)]
+        x, x_prime = self.raw[pair]
+        layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
+        columns = layout.encode_all(x), layout.encode_all(x_prime)
+        past = self.pasts[pair] = PastDraws(*columns, layout, self.pasts.get(pair))
+        bets = {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
+        return _Learned(past, bets)
+
+    def choose(self, pairs: Sequence[int]) -> None:
+        """Choose the views that portfolios of pairs bet through, on the past draws."""
+        for (_, pair), portfolio in self._portfolios.items():
+            if pair in pairs:
+                portfolio.choose(self.pasts[pair])
 
     @property
     def of_pairs(self) -> dict[int, float]:
@@ -208,10 +241,13 @@ class Evidence:
 
     def _predicted(self, claim: Claim, level: float) -> Found | None:
         raw = self.raw[self.best]
-        half = sum(map(len, raw[0])) // 2
+        half = self.past(self.best) // 2
         if half < _FEWEST:
             return None
-        past = joined(raw[0])[:half], joined(raw[1])[:half]
+        past = (
+            _part(raw[0], max(half - _CHOSEN, 0), half),
+            _part(raw[1], max(half - _CHOSEN, 0), half),
+        )
         chosen = self._portfolios[claim, self.best].event(*past, level)
         return chosen and self._counted(*chosen, claim, half, None, predicted=True)
 
@@ -226,8 +262,9 @@ class Evidence:
         predicted: bool = False,
     ) -> Found:
         """Count an event in the draws from the ``start`` on, before which conditions are chosen."""
-        sides = [layout.encode_all(batches) for batches in self.raw[self.best]]
-        before, fresh = [side[:start] for side in sides], [side[start:end] for side in sides]
+        raw = self.raw[self.best]
+        before = [layout.encode(_part(side, start - _CHOSEN, start)) for side in raw]
+        fresh = [layout.encode(_part(side, start, end)) for side in raw]
         return found(event, layout, before, fresh, claim, swapped=swapped, predicted=predicted)
 
     def refuted(self) -> bool:
@@ -257,9 +294,11 @@ def gather(
     """
     raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
     for i, step in enumerate(steps):
-        bets = {pair: _learn(raw[pair], evidence, step) for pair in kept if i}
+        bets = {pair: evidence.learned(pair, step) for pair in kept if i}
         if len(kept) > step.pairs:
             kept = _best(kept, bets, step.pairs, evidence)
+        if i:
+            evidence.choose(kept)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
         sizes, batches, over = step.blocks(past), [], False
         for wanted in [[size] for size in sizes] if each_block else [sizes]:
@@ -289,30 +328,24 @@ def _cut(sizes: Sequence[int], total: int) -> list[int]:
     return [size for size in np.diff(ends, prepend=0).tolist() if size]
 
 
+def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
+    """Return the outputs of these numbers, from batches in a row."""
+    parts = []
+    for batch in batches:
+        parts.append(batch[max(start, 0) : end if end is None else max(end, 0)])
+        start -= len(batch)
+        end = None if end is None else end - len(batch)
+    return joined([part for part in parts if len(part)] or parts[:1])
+
+
 @dataclass(frozen=True)
 class _Learned:
-    layout: Layout
+    past: PastDraws
     bets: Mapping[Claim, list[Bet]]
-    one_sided: float  # see `_one_sided`
 
     def relative(self, level: Callable[[list[Bet]], float]) -> float:
         """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
         return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
-
-    def on(self, raw: tuple[Any, Any], claim: Claim, *of: Any, past: int) -> list[PlacedBet]:
-        """Return the bets against a part of the claim, on draws after ``past`` ones of a side."""
-        fresh = self.layout.encode(raw[0]), self.layout.encode(raw[1])
-        return [b.on(fresh, *of, layout=self.layout, past=past) for b in self.bets[claim]]
-
-
-def _learn(past: tuple[list[Any], list[Any]], evidence: Evidence, step: Step) -> _Learned:
-    layout = layout_of(*past[0], *past[1], as_reals=evidence.as_reals)
-    x, x_prime = (layout.encode_all(batches) for batches in past)
-    bets = {
-        claim: learn(x, x_prime, claim, step.ahead, evidence.alpha, layout)
-        for claim in evidence.wealths
-    }
-    return _Learned(layout, bets, _one_sided(x, x_prime))
 
 
 def _best(
@@ -326,7 +359,10 @@ def _best(
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
     by_expected = {pair: bets[pair].relative(expected) for pair in pairs}
-    one_sided = {pair: (bets[pair].one_sided, bets[pair].relative(optimistic)) for pair in pairs}
+    one_sided = {
+        pair: (_one_sided(*bets[pair].past.sides), bets[pair].relative(optimistic))
+        for pair in pairs
+    }
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half = math.ceil(number / 2)
     last = max(half, number - math.ceil(number / 3))

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.candidates import Cells, Numbers, deviations
+from epsilometer_audit.events.candidates import Numbers, deviations
 from epsilometer_audit.events.choosing import ROWS
 from epsilometer_audit.events.events import Table, View
 from epsilometer_audit.events.formula import Formula, product, standardised
@@ -120,19 +120,19 @@ def suspects(
     return [chosen[i] for i in np.sort(best).tolist()]
 
 
-def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> Iterator[Cells]:
-    """Yield the cells of differences of nearly collinear entries.
+def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) -> list[View]:
+    """Return the differences of nearly collinear entries.
 
     No product separates u from u + noise, where u is far wider. Parameters are those of
-    `learned_score`; quantiles make so many ``cells``. At most four differences are yielded, by how
-    far a few draws differ.
+    `learned_score`. At most four differences are returned, by how far so many ``cells`` of a few
+    draws differ.
     """
     chosen = list(entries[:PAIRED])
     sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
     if len(chosen) < 2 or len(rows) < _FEWEST:
-        return
+        return []
     with np.errstate(all="ignore"):
         spreads = np.cov(rows, rowvar=False)
         slopes = spreads / np.diagonal(spreads)
@@ -146,9 +146,8 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             with np.errstate(all="ignore"):  # numbers may not be finite
                 ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
             candidates.append((doubt(ours, theirs, cells), view))
-    for doubts, view in sorted(candidates, key=lambda pair: -pair[0])[:4]:
-        if doubts > 3.0:
-            yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()
+    best = sorted(candidates, key=lambda pair: -pair[0])[:4]
+    return [view for doubts, view in best if doubts > 3.0]
 
 
 @np.errstate(over="ignore")  # a spread may be infinite
@@ -253,11 +252,8 @@ def _doubts(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     return doubts
 
 
-def summaries(x: Sample, x_prime: Sample, layout: Layout, cells: int) -> Iterator[Numbers]:
-    """Yield the cells of summaries of the entries of sequences, arrays and tables.
-
-    Sides have shape ``(n, d)``; quantiles make so many ``cells``.
-    """
+def summaries(x: Sample, layout: Layout) -> list[View]:
+    """Return summaries of the entries of sequences, arrays and tables, ``(n, d)``."""
     views = []
     for group in layout.groups:
         entries = tuple(i for row in group for i in row)
@@ -271,5 +267,4 @@ def summaries(x: Sample, x_prime: Sample, layout: Layout, cells: int) -> Iterato
         if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
             pairs = combinations(columns, 2)
             views += [View("summary", summary=CORRELATION, groups=pair) for pair in pairs]
-    for view in views:
-        yield from Numbers(view.of(x), view.of(x_prime), cells, view).choices()  # type: ignore[misc]
+    return views

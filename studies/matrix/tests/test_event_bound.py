@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer_audit.events.choosing import best, cells_of_views
-from matrix.event_bound import event_bound
+from epsilometer_audit.events.choosing import best
+from matrix.event_bound import cells_of, event_bound
 
 
 def chosen(x, x_prime, draws=50_000):
     """Return the event that promises most, and the side on which it is likelier."""
-    witness, _ = best(cells_of_views(x, x_prime, 64), draws)
+    witness, _ = best(cells_of(x, x_prime), draws)
     return witness and (witness.make_event(), witness.sign)
 
 
