@@ -27,6 +27,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
 BIN := .venv/bin
+export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
 .PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
@@ -120,30 +121,37 @@ audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
-lock:
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --extra workflow pyproject.toml -o envs/requirements.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --extra dev pyproject.toml -o envs/requirements-dev.lock
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    --group release -o envs/requirements-release.lock
+PIN = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+lock: .venv/bin/uv
+	$(PIN) --extra workflow pyproject.toml -o envs/requirements.lock
+	$(PIN) --extra dev pyproject.toml -o envs/requirements-dev.lock
+	$(PIN) --group release -o envs/requirements-release.lock
+	$(PIN) --group installer -o envs/requirements-installer.lock
 
 clean:
 	rm -rf .venv .snakemake dist site
 	find results -mindepth 1 -not -name README.md -delete
 
-.venv/run: envs/requirements.lock
+# uv installs a lock with a tenth of pip's CPU; where it cannot, as behind a mirror that only pip knows, pip does.
+LOCK = install --quiet --require-hashes -r $<
+install = $(BIN)/uv pip $(LOCK) --python $(1) \
+    || { echo "uv cannot install $<; pip does" >&2; $(BIN)/pip --python $(1)/bin/python $(LOCK); }
+
+.venv/bin/uv: envs/requirements-installer.lock
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(BIN)/pip $(LOCK) --disable-pip-version-check
 	@touch $@
 
-.venv/develop: envs/requirements-dev.lock pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+.venv/run: envs/requirements.lock .venv/bin/uv
+	@$(call install,.venv)
+	@touch $@
+
+.venv/develop: envs/requirements-dev.lock pyproject.toml .venv/bin/uv
+	@$(call install,.venv)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@ .venv/run
 
-.venv/%/done: envs/requirements-%.lock
-	$(PYTHON) -m venv .venv/$*
-	.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+.venv/%/done: envs/requirements-%.lock .venv/bin/uv
+	$(PYTHON) -m venv --without-pip .venv/$*
+	@$(call install,.venv/$*)
 	@touch $@
