@@ -20,6 +20,7 @@ from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 from epsilometer_audit import answer
 from epsilometer_audit.cli.main import main
+from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import power
@@ -206,7 +207,8 @@ def anytime_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) ->
 def exact_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     x, x_prime = (law(side, draws // 5, rng) for side in (0, 1))
-    _, bets = choose([(x, x_prime, layout_of(x, x_prime, as_reals=True))], claim, 40_000, 0.05)
+    past = PastDraws(x, x_prime, layout_of(x, x_prime, as_reals=True))
+    _, bets = choose([past], claim, 40_000, 0.05)
     fresh = law(0, draws - draws // 5, rng), law(1, draws - draws // 5, rng)
     return largest_bound(count(bets, fresh), claim, 0.05)[0]
 
