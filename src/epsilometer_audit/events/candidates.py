@@ -332,7 +332,9 @@ class Values(Cells):
         self.view = view
         together = np.concatenate([x, x_prime])
         codes = codes_of(together)
-        self._known = together[np.unique(codes, return_index=True)[1]]
+        place = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+        place[codes] = np.arange(codes.size)
+        self._known = together[place]
         super().__init__(codes[: len(x)], codes[len(x) :], len(self._known))
 
     def coded(self, sample: Sample) -> Counts:

@@ -25,6 +25,7 @@ from epsilometer_audit.events.summaries import summary
 
 Number = float | int
 
+_FEW = 4096  # values of whole numbers
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -344,4 +345,10 @@ def codes_of(outputs: Sample) -> Counts:
     """
     rows = outputs.reshape(len(outputs), -1)
     codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
+    if codes.dtype.kind == "i" and codes.size:
+        low, high = int(codes.min()), int(codes.max())
+        if high - low < max(codes.size, _FEW):  # no need to sort them
+            seen, places = np.zeros(high - low + 1, bool), codes - low
+            seen[places] = True
+            return (seen.cumsum() - 1)[places]
     return np.unique(codes, return_inverse=True)[1].reshape(-1)

@@ -78,10 +78,13 @@ def count(
 
 
 def largest_bound(
-    counted: list[PlacedBet], claim: EventClaim, alpha: float
+    counted: Sequence[PlacedBet], claim: EventClaim, alpha: float, least: float = 0.0
 ) -> tuple[float, PlacedBet | None]:
-    """Return the largest of the events' bounds, and its event; later ones have .15 of alpha."""
-    largest, best = 0.0, next(iter(counted), None)
+    """Return the largest of the events' bounds above ``least``, and its event; else that and None.
+
+    Later events have .15 of alpha each.
+    """
+    largest, best = least, None
     for i, event in enumerate(counted):
         share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
@@ -165,7 +168,7 @@ def lower_bound(
     share, share_prime = hits / draws - delta, max(hits_prime, 0.01) / draws_prime
     observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
-    low = 0.0
+    low = least
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _PRECISION)
