@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, codes_of
+from epsilometer_audit.events.events import Event, View, codes_of, narrow_codes
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
@@ -240,7 +240,9 @@ class Numbers(Cells):
     ) -> None:
         self.view = view
         self.sides = x, x_prime
-        pooled = np.sort(np.concatenate([x, x_prime]))
+        pooled = np.concatenate([x, x_prime])
+        narrow = narrow_codes(pooled)
+        pooled = np.sort(pooled) if narrow is None else narrow[1].repeat(np.bincount(narrow[0]))
         real = np.issubdtype(pooled.dtype, np.floating)
         total = int(np.searchsorted(pooled, np.nan)) if real else pooled.size
         pooled = pooled[:total]
@@ -257,11 +259,15 @@ class Numbers(Cells):
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        self.codes = self._codes(x), self._codes(x_prime)
+        if narrow is None:
+            self.codes = self._codes(x), self._codes(x_prime)
+        else:  # code each different number once
+            codes = self._codes(narrow[1])[narrow[0]]
+            self.codes = codes[: x.size], codes[x.size :]
         super().__init__(*self.codes, size + self._missing)
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
-            self._by_value = Values(x, x_prime, view)
+            self._by_value = Values(x, x_prime, view, narrow)
 
     def choices(self) -> Iterator[Cells]:
         """Yield these cells and, where values repeat, the cells of single values if they differ."""
@@ -328,13 +334,21 @@ def _next(values: Any, way: int) -> Any:
 class Values(Cells):
     """A cell for each number that occurred, ``(n,)``, or each row of whole numbers, ``(n, d)``."""
 
-    def __init__(self, x: Sample, x_prime: Sample, view: View) -> None:
+    def __init__(
+        self,
+        x: Sample,
+        x_prime: Sample,
+        view: View,
+        narrow: tuple[Counts, Sample] | None = None,
+    ) -> None:
         self.view = view
-        together = np.concatenate([x, x_prime])
-        codes = codes_of(together)
-        place = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
-        place[codes] = np.arange(codes.size)
-        self._known = together[place]
+        if narrow is None:
+            together = np.concatenate([x, x_prime])
+            codes = codes_of(together)
+            place = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+            place[codes] = np.arange(codes.size)
+            narrow = codes, together[place]
+        codes, self._known = narrow
         super().__init__(codes[: len(x)], codes[len(x) :], len(self._known))
 
     def coded(self, sample: Sample) -> Counts:

@@ -345,10 +345,20 @@ def codes_of(outputs: Sample) -> Counts:
     """
     rows = outputs.reshape(len(outputs), -1)
     codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
-    if codes.dtype.kind == "i" and codes.size:
-        low, high = int(codes.min()), int(codes.max())
-        if high - low < max(codes.size, _FEW):  # no need to sort them
-            seen, places = np.zeros(high - low + 1, bool), codes - low
-            seen[places] = True
-            return (seen.cumsum() - 1)[places]
-    return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    narrow = narrow_codes(codes)
+    return np.unique(codes, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
+
+
+def narrow_codes(numbers: Sample) -> tuple[Counts, Sample] | None:
+    """Return codes of whole numbers ``(n,)`` of a narrow range, and the different ones, unsorted.
+
+    The different numbers increase; a code is the place of a number among them. None for others.
+    """
+    if numbers.dtype.kind != "i" or not numbers.size:
+        return None
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= max(numbers.size, _FEW):
+        return None
+    seen, places = np.zeros(high - low + 1, bool), np.subtract(numbers, low, dtype=np.int64)
+    seen[places] = True
+    return (seen.cumsum() - 1)[places], (seen.nonzero()[0] + low).astype(numbers.dtype)

@@ -53,6 +53,7 @@ _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
 _HALVES = 0.5 ** np.arange(_LAST)
+_DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``least`` is not refuted
 _SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
@@ -161,6 +162,10 @@ def lower_bound(
     def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
         return worst_tail(epsilon, allowed, everywhere) <= allowed
 
+    if least > 0:
+        z = _score.py_func(*counts, math.exp(min(least, _LARGEST)), delta)  # type: ignore[attr-defined]
+        if math.erfc(z / math.sqrt(2)) > 2 * _DOUBTFUL * allowed:
+            return 0.0
     # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(draws, draws_prime) <= _FEW
     if hits <= delta * draws or not refuted(least, everywhere=everywhere):

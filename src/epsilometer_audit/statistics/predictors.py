@@ -53,6 +53,7 @@ from epsilometer.compiled import allocating, compiled
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
 _EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
+_FEW = 64  # draws that are sorted with those before
 _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
@@ -98,8 +99,8 @@ class Past:
 
 
 def _counted(draws: Sample) -> tuple[Sample, Any]:
-    """Return the different draws in increasing order, and how many there are of each."""
-    if draws.size == 1:
+    """Return the different draws in increasing order, and how many there are of each; few as is."""
+    if draws.size < _FEW:
         return draws, 1.0
     rising = np.sort(draws)
     starts = _new(rising[1:] != rising[:-1]).nonzero()[0]
