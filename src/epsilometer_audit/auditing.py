@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit import answer
@@ -28,7 +27,7 @@ from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.wealth import Bet, PlacedBet
+from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
@@ -381,33 +380,14 @@ def _sharpened(
     claim. If it holds, no bound above it may be shown, which is as probable. If it does not, the
     claim itself is below the level, so the bets' bound and that of the event share alpha.
     """
-    wealth = evidence.wealths[claim]
-    bound = replace(wealth, share=wealth.share * (1 - _SHARPENING)).lower_bound(claim)
-    bound = max(bound, claim.level)
-    sides, past = evidence.raw[evidence.best], evidence.pasts.get(evidence.best)
-    if evidence.steps[-1].pairs > 1 or past is None:
+    wealth, pair = evidence.wealths[claim], evidence.best
+    bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
+    last, alpha = wealth.steps[-1], question.alpha * wealth.share * _SHARPENING
+    placed = last[pair].placed if len(last) == 1 else ()
+    sharp, best = fixed.largest_bound(placed, claim, alpha, bound)
+    if best is None:
         return bound, None, None
-    draws, alpha = len(sides[0][-1]), question.alpha * wealth.share * _SHARPENING
-    _, bets = fixed.choose([past], claim, draws, alpha)
-    fresh = past.layout.encode(sides[0][-1]), past.layout.encode(sides[1][-1])
-    sharp = _confirmed(past, fresh, bets, claim, alpha)
-    return sharp if sharp[0] > bound else (bound, None, None)
-
-
-def _confirmed(
-    past: PastDraws,
-    fresh: tuple[Sample, Sample],
-    bets: list[Bet],
-    claim: EventClaim,
-    alpha: float,
-) -> tuple[float, PlacedBet | None, Found | None]:
-    """Return the largest bound of chosen events on fresh draws, its event, and what is shown."""
-    lower, best = fixed.largest_bound(fixed.count(bets, fresh, past.layout), claim, alpha)
-    event = None if best is None else best.bet.event()
-    if best is None or event is None:
-        return lower, best, None
-    shown = found(event, past.layout, past.sides, fresh, claim, swapped=best.bet.swapped)
-    return lower, best, first_visible([shown])
+    return sharp, best, first_visible([evidence.shown(best, claim)])
 
 
 def _exact(
@@ -438,10 +418,16 @@ def _exact(
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    lower, best, witness = _confirmed(past[pair], fresh, bets, claim, question.alpha)
+    counted = fixed.count(bets, fresh, layout)
+    lower, best = fixed.largest_bound(counted, claim, question.alpha)
+    best = best or next(iter(counted), None)
+    event, witness = best and best.bet.event(), None
+    if best and event:
+        shown = found(event, layout, past[pair].sides, fresh, claim, swapped=best.bet.swapped)
+        witness = first_visible([shown])
     bounds = [answer.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
-        same, counted = Delta(claim.epsilon, claim.delta), fixed.count(bets, fresh, layout)
+        same = Delta(claim.epsilon, claim.delta)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
     return answer.verdict_of(

@@ -44,33 +44,46 @@ class Sample:
         return codes_of(self.table)
 
     @cached_property
+    def times(self) -> Counts:
+        """How often each of the different outputs is there."""
+        return np.bincount(self.codes)
+
+    @property
     def kinds(self) -> int:
         """The number of different outputs."""
-        return int(self.codes.max()) + 1
+        return self.times.size
 
     @cached_property
     def scores(self) -> list[Floats]:
-        """Scores that are not constant, with mean 0, each of shape ``(n,)``.
+        """Scores that are not constant, with mean 0, of the outputs of each code, ``(kinds,)``.
 
         They are the ranks of some entries, and of the sum of all with random signs; the squared
         distance of that from the median; and a random sign for each value, if outputs repeat.
         """
         rng = np.random.default_rng(0)
+        place = np.empty(self.kinds, np.int64)  # of an output with each code
+        place[self.codes] = np.arange(self.size)
         columns = self.table.reshape(self.size, -1)
-        parts = [columns[:, i] for i in spread(columns.shape[1], _ADDED)]
-        ranks = [_ranks(codes_of(part) if len(parts) > 1 else self.codes) for part in parts]
+        parts = [columns[place, i] for i in spread(columns.shape[1], _ADDED)]
+        own = len(parts) == 1  # codes are in the order of numbers
+        ranks = [_ranks(np.arange(self.kinds) if own else codes_of(p), self.times) for p in parts]
         ranks = [rank for rank in ranks if np.ptp(rank) > 0]
         if not ranks:
             return []
         scores = [ranks[i] for i in spread(len(ranks), _ENTRIES)]
         if len(ranks) > 1:
             whole = np.rint(2 * self.size * np.array(ranks)).astype(np.int64)  # sums are exact
-            scores.append(_ranks(codes_of(rng.choice([-1, 1], len(ranks)) @ whole)))
+            added = rng.choice([-1, 1], len(ranks)) @ whole
+            scores.append(_ranks(codes_of(added), self.times))
         scores.append((scores[-1] - 0.5) ** 2)
         if self.kinds <= self.size // 2:
-            scores.append(rng.choice([-1.0, 1.0], self.kinds)[self.codes])
-        centred = [score - score.mean() for score in scores]
+            scores.append(rng.choice([-1.0, 1.0], self.kinds))
+        centred = [score - self.times @ score / self.size for score in scores]
         return [score for score in centred if np.abs(score).max() > 1e-9]
+
+    def scored(self) -> Iterator[Floats]:
+        """Yield each score of all outputs, ``(n,)``."""
+        return (score[self.codes] for score in self.scores)
 
 
 class Calls(Sample):
@@ -146,7 +159,7 @@ def spread(size: int, most: int) -> list[int]:
     return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
-def _ranks(codes: Counts) -> Floats:
-    """Return ranks between 0 and 1, the same for ties, of outputs with codes in their order."""
-    times = np.bincount(codes)
-    return np.asarray(((np.cumsum(times) - times / 2) / codes.size)[codes])
+def _ranks(codes: Counts, times: Counts) -> Floats:
+    """Return ranks in [0, 1] of outputs with codes in their order, each there so many times."""
+    all_times = np.bincount(codes, times)
+    return np.asarray(((np.cumsum(all_times) - all_times / 2) / times.sum())[codes])

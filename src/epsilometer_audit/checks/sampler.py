@@ -27,7 +27,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats
+from epsilometer.arrays import Bools, Counts, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.checks import permutations as shuffled
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
@@ -103,7 +103,8 @@ def check(
         f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
         for sample in samples
         for score, limit in _limited(sample, _SERIAL * share / len(samples))
-        if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, limit) <= limit
+        if shuffled.serial_p(np.array_split(score[sample.codes[sample.long]], parts), rng, limit)
+        <= limit
     )
     serial = _result("independent draws", faults)
     other = _other_seed(samples, parts, rng, serial.result != "failed", share)
@@ -137,8 +138,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
         return [repeated]
     for side in sides:
         for score, limit in _limited(side, _DOUBT):
-            serial = shuffled.serial_p(_stretches(score, _STRETCH), rng, limit)
-            if min(serial, shuffled.by_time(score)) <= limit:
+            serial = shuffled.serial_p(_stretches(side.codes, score, _STRETCH), rng, limit)
+            if min(serial, shuffled.by_time(score[side.codes])) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return [repeated, Check("independent draws", "note", text)]
@@ -167,16 +168,16 @@ def check_drawn(
         f"{side.name}, late outputs differ from early ones: state is kept between calls"
         for side in sides
         for score, most in _limited(side, limit / len(sides))
-        if shuffled.by_time(score) <= most
+        if shuffled.by_time(score[side.codes]) <= most
     ]
-    if not faults and shuffled.calls_p([s.scores for s in sides], calls, rng, limit) <= limit:
+    if not faults and shuffled.calls_p([s.scored() for s in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
         faults = [f"{text}share noise, or state is kept between calls"]
     if faults:
         return Check("order of calls", "failed", faults[0])
     for side in sides:
         for score, most in _limited(side, limit / len(sides)):
-            if shuffled.serial_p(_stretches(score, _LONG), rng, most) <= most:
+            if shuffled.serial_p(_stretches(side.codes, score, _LONG), rng, most) <= most:
                 text = f"{side.name}, {_DEPENDS}: its draws share noise"
                 return Check("independent draws", "failed", text)
     text = "early and late outputs of the audit have the same law"
@@ -213,7 +214,7 @@ def _share(alpha: float) -> float:
 
 
 def _limited(sample: Sample, limit: float) -> Iterator[tuple[Floats, float]]:
-    """Yield the scores, each with its part of a limit."""
+    """Yield the scores of codes, each with its part of a limit."""
     return ((score, limit / len(sample.scores)) for score in sample.scores)
 
 
@@ -230,7 +231,7 @@ def _other_seed(
             text += "call at another seed: a constant seed inside, or noise that is kept for "
             return Check(name, "failed", f"{text}further calls")
         for score, limit in _limited(sample, _POSITIONS * share / len(samples)) if within else ():
-            if shuffled.places_p(score[sample.short], rng, parts, limit) <= limit:
+            if shuffled.places_p(score[sample.codes[sample.short]], rng, parts, limit) <= limit:
                 text = f"{sample.name}, outputs at the same place of different calls go together: "
                 return Check(name, "failed", f"{text}some of the randomness has a constant seed")
     for sample in samples:
@@ -257,7 +258,7 @@ def _order(samples: Sequence[Calls], limit: float) -> Check:
         names, inside = zip(*sample.groups(), strict=True)
         texts = [f"{sample.name}, {name} differ from the others" for name in names]
         groups = np.array(inside, float)
-        for score in sample.scores:
+        for score in sample.scored():
             p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score).tolist()
             tests += zip(p_values, texts, strict=True)
     best = sorted(tests, key=lambda test: test[0])[:1]
@@ -274,7 +275,7 @@ def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
         runs = np.diff(ends)[:-1]  # without the first and the last, which may be cut
         for counts, least, text in (
             (runs, _RUNS, "each is written {} times in a row"),
-            (np.bincount(codes), _KINDS, "each is there {} times, or a multiple of that"),
+            (side.times, _KINDS, "each is there {} times, or a multiple of that"),
         ):
             times = math.gcd(*counts.tolist()) if counts.size >= least else 1
             if times > 1:
@@ -282,8 +283,8 @@ def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
                 yield f"{found}; independent draws are needed, each once"
 
 
-def _stretches(score: Floats, longest: int) -> list[Floats]:
-    """Return some stretches of successive draws."""
-    stretch = min(score.size // shuffled.PIECES, longest)
-    starts = np.linspace(0, score.size - stretch, shuffled.PIECES).astype(int).tolist()
-    return [score[i : i + stretch] for i in starts]
+def _stretches(codes: Counts, score: Floats, longest: int) -> list[Floats]:
+    """Return the scores of some stretches of successive draws."""
+    stretch = min(codes.size // shuffled.PIECES, longest)
+    starts = np.linspace(0, codes.size - stretch, shuffled.PIECES).astype(int).tolist()
+    return [score[codes[i : i + stretch]] for i in starts]

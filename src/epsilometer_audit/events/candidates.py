@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, codes_of
+from epsilometer_audit.events.events import Event, View, codes_of, narrow_codes
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
@@ -239,7 +239,9 @@ class Numbers(Cells):
     ) -> None:
         self.view = view
         self.sides = x, x_prime
-        pooled = np.sort(np.concatenate([x, x_prime]))
+        pooled = np.concatenate([x, x_prime])
+        narrow = narrow_codes(pooled)
+        pooled = np.sort(pooled) if narrow is None else narrow[1].repeat(np.bincount(narrow[0]))
         pooled = pooled[: (total := _there(pooled))]
         new = pooled[1:] != pooled[:-1]
         different = int(np.count_nonzero(new)) + (total > 0)
@@ -254,10 +256,15 @@ class Numbers(Cells):
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        super().__init__(x, x_prime, self._counts)
+        if narrow is None:
+            super().__init__(x, x_prime, self._counts)
+        else:  # code each different number once
+            codes = self._codes(narrow[1])[narrow[0]]
+            self.codes = codes[: x.size], codes[x.size :]
+            super().__init__(*self.codes, partial(np.bincount, minlength=size + self._missing))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
-            self._by_value = Values(x, x_prime, view)
+            self._by_value = Values(x, x_prime, view, narrow)
 
     def choices(self) -> Iterator[Cells]:
         """Yield these cells and, where values repeat, the cells of single values if they differ."""
@@ -340,17 +347,27 @@ def _next(values: Any, way: int) -> Any:
 class Values(Cells):
     """A cell for each number that occurred, ``(n,)``, or each row of whole numbers, ``(n, d)``."""
 
-    def __init__(self, x: Sample, x_prime: Sample, view: View) -> None:
+    def __init__(
+        self,
+        x: Sample,
+        x_prime: Sample,
+        view: View,
+        narrow: tuple[Counts, Sample] | None = None,
+    ) -> None:
         self.view = view
-        together = np.concatenate([x, x_prime])
-        if x.ndim == 1:
-            self._known = np.unique(together)
+        if narrow is None and x.ndim == 1:
+            self._known = np.unique(np.concatenate([x, x_prime]))
             super().__init__(x, x_prime, self._counts)
             return
-        codes = codes_of(together)
-        self._known = together[np.unique(codes, return_index=True)[1]]
-        of_rows = codes[: len(x)], codes[len(x) :]
-        super().__init__(*of_rows, partial(np.bincount, minlength=len(self._known)))
+        if narrow is None:
+            together = np.concatenate([x, x_prime])
+            codes = codes_of(together)
+            place = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+            place[codes] = np.arange(codes.size)
+            narrow = codes, together[place]
+        codes, self._known = narrow
+        sides = codes[: len(x)], codes[len(x) :]
+        super().__init__(*sides, partial(np.bincount, minlength=len(self._known)))
 
     def _counts(self, side: Sample) -> Counts:
         return np.diff(np.searchsorted(np.sort(side), self._known), append=side.size)

@@ -25,6 +25,7 @@ from epsilometer_audit.events.summaries import summary
 
 Number = float | int
 
+_FEW = 4096  # values of whole numbers
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -344,4 +345,20 @@ def codes_of(outputs: Sample) -> Counts:
     """
     rows = outputs.reshape(len(outputs), -1)
     codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
-    return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    narrow = narrow_codes(codes)
+    return np.unique(codes, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
+
+
+def narrow_codes(numbers: Sample) -> tuple[Counts, Sample] | None:
+    """Return codes of whole numbers ``(n,)`` of a narrow range, and the different ones, unsorted.
+
+    The different numbers increase; a code is the place of a number among them. None for others.
+    """
+    if numbers.dtype.kind != "i" or not numbers.size:
+        return None
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low >= max(numbers.size, _FEW):
+        return None
+    seen, places = np.zeros(high - low + 1, bool), np.subtract(numbers, low, dtype=np.int64)
+    seen[places] = True
+    return (seen.cumsum() - 1)[places], (seen.nonzero()[0] + low).astype(numbers.dtype)

@@ -54,6 +54,7 @@ _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
 _DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
 _HALVES = 0.5 ** np.arange(_LAST)
+_DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``least`` is not refuted
 _SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
@@ -79,10 +80,13 @@ def count(
 
 
 def largest_bound(
-    counted: list[PlacedBet], claim: EventClaim, alpha: float
+    counted: Sequence[PlacedBet], claim: EventClaim, alpha: float, least: float = 0.0
 ) -> tuple[float, PlacedBet | None]:
-    """Return the largest of the events' bounds, and its event; later ones have .15 of alpha."""
-    largest, best = 0.0, next(iter(counted), None)
+    """Return the largest of the events' bounds above ``least``, and its event; else that and None.
+
+    Later events have .15 of alpha each.
+    """
+    largest, best = least, None
     for i, event in enumerate(counted):
         share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
@@ -159,6 +163,10 @@ def lower_bound(
     def refuted(epsilon: float, *, everywhere: bool = True) -> bool:
         return worst_tail(epsilon, allowed, everywhere) <= allowed
 
+    if least > 0:
+        z = _score.py_func(*counts, math.exp(min(least, _LARGEST)), delta)  # type: ignore[attr-defined]
+        if math.erfc(z / math.sqrt(2)) > 2 * _DOUBTFUL * allowed:
+            return 0.0
     # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(draws, draws_prime) <= _FEW
     if hits <= delta * draws or not refuted(least, everywhere=everywhere):
@@ -166,7 +174,7 @@ def lower_bound(
     share, share_prime = hits / draws - delta, max(hits_prime, 0.01) / draws_prime
     observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
-    low = 0.0
+    low = least
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _PRECISION)

@@ -43,6 +43,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,7 @@ from epsilometer.compiled import allocating, compiled
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
 _EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
+_FEW = 64  # draws that are sorted with those before
 _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
@@ -80,11 +82,13 @@ class Past:
 
     def with_draws(self, x: Sample, x_prime: Sample) -> Past:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
-        known = self.values.size
-        values = np.concatenate([self.values, _numbers(x), _numbers(x_prime)])
-        weights = np.zeros((2, values.size))
-        weights[:, :known] = self.weights
-        weights[0, known : known + len(x)] = weights[1, known + len(x) :] = 1.0
+        sides = [_counted(_numbers(side)) for side in (x, x_prime)]
+        values = np.concatenate([self.values, *(distinct for distinct, _ in sides)])
+        weights, first = np.zeros((2, values.size)), self.values.size
+        weights[:, :first] = self.weights
+        for row, (distinct, times) in zip(weights, sides, strict=True):
+            row[first : first + distinct.size] = times
+            first += distinct.size
         order = values.argsort(kind="stable")
         values, weights = values[order], weights.take(order, axis=1)
         new = _new(values[1:] != values[:-1])
@@ -92,6 +96,15 @@ class Past:
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
         return Past(values, weights) if values.size <= POINTS else _thinned(values, weights)
+
+
+def _counted(draws: Sample) -> tuple[Sample, Any]:
+    """Return the different draws in increasing order, and how many there are of each; few as is."""
+    if draws.size < _FEW:
+        return draws, 1.0
+    rising = np.sort(draws)
+    starts = _new(rising[1:] != rising[:-1]).nonzero()[0]
+    return rising[starts], np.concatenate([starts[1:], [rising.size]]) - starts
 
 
 def _new(changes: Bools) -> Bools:
@@ -168,22 +181,21 @@ def families(past: Past) -> Prediction | None:
     return Prediction(edges, cells[0], cells[1])
 
 
+@np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
 def tree(past: Past) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    values, (a, b) = past.values, past.weights
-    repeats = _repeat(a + b)
-    cells = np.cumsum(np.where(repeats, 0.0, a + b))
+    values, both = past.values, past.weights[0] + past.weights[1]
     if values.size < 2:
         return None
-    each = max((a + b).sum() / _LEAVES, 2.0)
-    new = (np.diff((cells - 1e-9) // each) > 0) | repeats[1:] | repeats[:-1]
-    last = np.flatnonzero(new)  # values of cells
+    repeats = _repeat(both)
+    group = (np.where(repeats, 0.0, both).cumsum() - 1e-9) // max(both.sum() / _LEAVES, 2.0)
+    new = (group[1:] > group[:-1]) | repeats[1:] | repeats[:-1]
+    last = new.nonzero()[0]  # values of cells
     low, high = values[last], values[last + 1]
-    with np.errstate(invalid="ignore", over="ignore"):
-        middle = low + (high - low) / 2
-        edges = np.where((low <= middle) & (middle < high), middle, low)
-        edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
-    p, q = (np.add.reduceat(side, np.append(0, last + 1)) for side in (a, b))
+    middle = low + (high - low) / 2
+    edges = np.where((low <= middle) & (middle < high), middle, low)
+    edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
+    p, q = np.add.reduceat(past.weights, np.concatenate([[0], last + 1]), axis=1)
     _split(p, q, np.empty(3), np.zeros((3, p.size + 1)), np.zeros((4, 2 * p.size)))
     return Prediction(np.where(repeats[last], low, edges), p, q)
 
@@ -288,6 +300,7 @@ class Mixture:
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
     _past: Past = field(default_factory=Past)
+    _fresh: list[tuple[Sample, Sample]] = field(default_factory=list)  # not in the past so far
     _draws: int = 0
     _fitted: int = 0
 
@@ -295,7 +308,7 @@ class Mixture:
         self.logs = np.zeros((len(self.shares), self.claims))
         self._log_shares = np.log([*self.shares.values()])
         self._predictions: list[Prediction | None] = [None] * len(self.shares)
-        self._bet()
+        self._bets: list[tuple[Floats, Floats] | None] = []
 
     def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
         """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
@@ -307,31 +320,40 @@ class Mixture:
         wealth = np.empty((ends.size, self.claims))
         start = block = 0
         while start < len(x):
+            self._learn()
+            self._bets = self._bets or [
+                None if each is None else self.bets(each) for each in self._predictions
+            ]
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
             fresh = x[start:end], x_prime[start:end]
-            complete = int(np.searchsorted(ends, end, side="right"))
+            complete = int(ends.searchsorted(end, "right"))
+            of = (ends[block:complete] - start).searchsorted(np.arange(end - start), "right")
             paths = np.empty((len(self.shares), complete - block, self.claims))
-            for i, bets in enumerate(self._bets):
-                if bets is None:
-                    paths[i] = self.logs[i]
-                else:
-                    paths[i], self.logs[i] = _grown(
-                        *bets, self.logs[i], *fresh, ends[block:complete] - start
-                    )
+            for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
+                path = self.logs[i]
+                if guess is not None and bets is not None:
+                    path = path + _growth(guess.edges, bets, fresh, of, complete - block + 1)
+                    self.logs[i] = path[-1]
+                    path = path[:-1]
+                paths[i] = path
             wealth[block:complete] = _log_mean(paths, self._log_shares)
             self.prime(*fresh)
             start, block = end, complete
         return wealth
 
     def prime(self, x: Sample, x_prime: Sample) -> None:
-        """Learn from past draws of both sides, ``(n,)``, without bets on them."""
+        """Add past draws of both sides, ``(n,)``, without bets on them."""
         self._draws += x.size
-        self._past = self._past.with_draws(x, x_prime)
+        self._fresh.append((x, x_prime))
+
+    def _learn(self) -> None:
+        """Predict from the past draws, if there are enough new ones."""
         if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
             return
-        self._fitted = self._draws
+        x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
+        self._past, self._fresh = self._past.with_draws(x, x_prime), []
+        self._fitted, self._bets = self._draws, []
         self._predictions = [predictor(self._past) for predictor in self.shares]
-        self._bet()
 
     def inherit(self, other: Mixture) -> None:
         """Spread the initial wealth over the predictors as another mixture does, but for a part."""
@@ -339,6 +361,7 @@ class Mixture:
 
     def ranked(self, claim: int) -> list[tuple[Predictor, Prediction | None]]:
         """Return the predictors and what they predict; those with most wealth against it first."""
+        self._learn()
         order = np.argsort(-(self.logs[:, claim] + self._log_shares), kind="stable")
         predictors = list(zip(self.shares, self._predictions, strict=True))
         return [predictors[i] for i in order.tolist()]
@@ -349,7 +372,7 @@ class Mixture:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
         self.logs, self.claims, self.bets = logs.take(index, axis=1), index.size, bets
-        self._bet()
+        self._bets = []
 
     @property
     def wealth(self) -> Floats:
@@ -362,24 +385,22 @@ class Mixture:
             return 1
         return self._fitted // (10 if self._fitted < _OFTEN else 4)
 
-    def _bet(self) -> None:
-        self._bets = [
-            None if each is None else (each.edges, *self.bets(each)) for each in self._predictions
-        ]
 
-
-def _grown(
-    edges: Floats, f: Floats, g: Floats, logs: Floats, x: Floats, y: Floats, ends: Counts
-) -> tuple[Floats, Floats]:
-    """Return log wealths, ``(m,)`` before, at the ends of blocks, ``(blocks, m)``, and at last."""
-    blocks, cells = ends.size + 1, edges.size + 1
-    block = cells * np.searchsorted(ends, np.arange(x.size), side="right")
-    growth = [
-        np.bincount(block + np.searchsorted(edges, side), None, blocks * cells).reshape(blocks, -1)
-        for side in (x, y)
+def _growth(
+    edges: Floats,
+    bets: tuple[Floats, Floats],
+    fresh: tuple[Sample, Sample],
+    block: Counts,
+    blocks: int,
+) -> Floats:
+    """Return the growth until the ends of blocks, of which each draw is in one; ``(blocks, m)``."""
+    cells = edges.size + 1
+    counts = [
+        np.bincount(block * cells + edges.searchsorted(side), None, blocks * cells)
+        for side in fresh
     ]
-    path = logs + np.cumsum(growth[0] @ f + growth[1] @ g, axis=0)
-    return path[:-1], path[-1]
+    growth = [of.reshape(blocks, cells) @ bet for of, bet in zip(counts, bets, strict=True)]
+    return np.asarray((growth[0] + growth[1]).cumsum(axis=0))
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:

@@ -227,13 +227,14 @@ class Evidence:
         violated = lower >= claim.level
         bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]
         told = claim.at(min(level, claim.level)) if claim.level > 0 else claim
-        finds = [partial(self._found, each, told) for each in bets]
+        finds = [partial(self.shown, each, told) for each in bets]
         if violated:
             predicted = partial(self._predicted, claim, level)
             finds.insert(0 if early else len(finds), predicted)
         return first_visible(find() for find in finds)
 
-    def _found(self, bet: PlacedBet, claim: Claim) -> Found | None:
+    def shown(self, bet: PlacedBet, claim: Claim) -> Found | None:
+        """Return the event of a bet on the last pair, with its counts of fresh draws, if any."""
         event, end = bet.bet.event(), bet.past + int(bet.counts.sum())
         if event is None or bet.layout is None:
             return None

@@ -224,6 +224,7 @@ class Wealth:
     """The log of the wealth at the claimed level, after each block."""
 
     def __post_init__(self) -> None:
+        self._largest: dict[Any, Floats] = {}  # log wealth at levels from one on
         self._claimed = self._course(self.claim, np.array([self.claim.level]))
 
     def _course(self, claim: Claim, levels: Floats) -> _Course:
@@ -269,7 +270,10 @@ class Wealth:
         while first < grid.size:
             for many, by_block in _LOOKS:  # the ends of rounds refute most levels
                 levels = grid[first : first + many]
-                refuted = self.log_wealth(claim, levels, by_block).max(axis=0) >= needed
+                of = claim, first, by_block, len(self.steps)
+                if of not in self._largest:
+                    self._largest[of] = self.log_wealth(claim, levels, by_block).max(axis=0)
+                refuted = self._largest[of] >= needed
                 first += levels.size if refuted.all() else int(np.argmin(refuted))
                 if refuted.all():
                     break
