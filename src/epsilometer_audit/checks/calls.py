@@ -32,10 +32,9 @@ class Sample:
 
     def __init__(self, batches: Sequence[Any], name: str) -> None:
         self.name, self.batches = name, [len(batch) for batch in batches]
-        if all(isinstance(batch, np.ndarray) for batch in batches):
-            batches = [joined(batches)]
-        self.layout = learn(*batches)
-        self.table = self.layout.encode_all(batches)
+        outputs = joined(batches)
+        self.layout = learn(outputs)
+        self.table = self.layout.encode(outputs)
         self.size = len(self.table)
 
     @cached_property

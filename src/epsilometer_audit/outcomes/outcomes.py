@@ -48,10 +48,9 @@ from epsilometer_audit.events.events import (
     range_texts,
 )
 from epsilometer_audit.outcomes import reals, words
-from epsilometer_audit.outcomes.reals import NONE, Array, Values
+from epsilometer_audit.outcomes.reals import NONE, Array
 from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, parts_of, raw, together
 from epsilometer_audit.outcomes.words import Other, Step, Word
-from epsilometer_audit.serving.outputs import Own
 
 _PLAIN = (TYPE, ("text", "pattern"))  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
@@ -307,7 +306,7 @@ class Layout:
 
 
 def _fill(
-    columns: list[tuple[int, Column]], depth: int, values: Values, at: Counts | None, table: Array
+    columns: list[tuple[int, Column]], depth: int, values: Any, at: Counts | None, table: Array
 ) -> None:
     """Write columns, with their numbers, of outputs or parts of them into some rows of a table."""
     inside: dict[Step, list[tuple[int, Column]]] = {}
@@ -335,8 +334,8 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         other = len(column.words)
         if part.form != "word":
             return column.codes.get(part.word, other)
-        codes = (column.codes.get(word, other) for word in part.keys)
-        return np.fromiter(codes, np.int64, len(part.values))
+        codes = [column.codes.get(word, other) for word in part.values.words]
+        return np.asarray(np.array(codes)[part.values.codes])
     if column.kind == "length":
         return part.lengths if part.sized else None
     if part.form != "number":
@@ -364,7 +363,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    own = not as_reals and any(isinstance(batch, Own) for batch in some)
+    own = not as_reals and any(getattr(batch, "own", False) for batch in some)
     values = together(some)
     parts, learner = parts_of(values, 0), _Learner(len(values), as_reals, own)
     candidates, cut = list(learner.columns(parts, (), len(values))), learner.cut

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, compress
 from numbers import Number
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.outcomes import reals, words
-from epsilometer_audit.outcomes.reals import Array, Values
+from epsilometer_audit.outcomes.reals import Array
 from epsilometer_audit.outcomes.words import DEPTH, Other, Step, Word
 from epsilometer_audit.serving.errors import Broken
 from epsilometer_audit.serving.outputs import (
@@ -29,6 +29,7 @@ from epsilometer_audit.serving.outputs import (
     compact,
     of_array,
     rows,
+    several_types,
 )
 
 COLUMNS = 256
@@ -43,13 +44,13 @@ _SORTS = {None: "None", "failure": "failures", "object": "objects"}
 _WORDS = (str, bytes, type(None), Failure, Other, type, *words.PRINTED)
 
 
-def raw(outputs: object, *, own: bool = True) -> Values:
+def raw(outputs: object, *, own: bool = True) -> Any:
     """Return outputs as an array of numbers, or a list of plain values.
 
     Values of a list have types of their ``own``, or where they differ in it. Raise `ArgumentError`
     if there is only one output, or the type of an output is not supported.
     """
-    if isinstance(outputs, Plain):
+    if isinstance(outputs, Plain | Coded | Records):
         return outputs
     if type(outputs) is np.ndarray and outputs.ndim and reals.are_real(outputs):
         return outputs
@@ -58,18 +59,18 @@ def raw(outputs: object, *, own: bool = True) -> Values:
         if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
             outputs = np.asarray(outputs)
             if outputs.ndim and outputs.size and outputs.dtype.kind != "O":
-                return of_array(outputs)  # type: ignore[no-any-return]
+                return of_array(outputs)
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
             own = own and outputs is table
-            return compact(list(outputs), own=own)  # type: ignore[no-any-return]
+            return compact(list(outputs), own=own)
     except (Broken, RuntimeError) as error:
         message = str(error).replace("returned", "must be plain, got", 1)
         raise ArgumentError("outputs", message) from None
     raise ArgumentError("outputs", f"must be many, got one {type(outputs).__name__}")
 
 
-def recorded_pair(x: object, x_prime: object) -> tuple[Values, Values, str]:
+def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
     """Return recorded outputs of both sides in raw form, and a note on what they are compared as.
 
     The types of a list's numbers count if equal numbers in it have several. Reals of two widths are
@@ -100,18 +101,34 @@ def _narrowed(kind: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def joined(batches: Sequence[Any]) -> Any:
-    """Return raw outputs of several calls as those of one."""
-    if len(batches) == 1:
-        return batches[0]
-    values = together(batches)
-    own = any(isinstance(batch, Own) for batch in batches)
-    return compact(values, own=own) if isinstance(values, list) else values
+    """Return raw outputs of several calls as those of one, in columns if they are of one form."""
+    batches = [raw(batch, own=False) for batch in batches]
+    values = batches[0] if len(batches) == 1 else together(batches)
+    if not isinstance(values, list):
+        return values
+    own = any(getattr(batch, "own", False) for batch in batches) or several_types(values)
+    columns = columns_of(values, own=True)
+    if isinstance(columns, list):
+        return Own(values) if own else Plain(values)
+    columns.own = own
+    return columns
 
 
-def together(batches: Sequence[Any]) -> Values:
-    """Return the outputs of batches as one array, if they are of one shape, or in a list."""
-    if (arrays := same_shape(batches)) is not None:
-        return np.concatenate(arrays)
+def together(batches: Sequence[Any]) -> Any:
+    """Return the outputs of batches as one array if they are of one shape, in columns or a list."""
+    return _together(batches if (arrays := same_shape(batches)) is None else arrays)
+
+
+def _together(batches: Sequence[Any]) -> Any:
+    """Return the same, where numbers of other types are not put into one array."""
+    first, kinds = batches[0], set(map(type, batches))
+    if kinds == {np.ndarray} and len({(batch.shape[1:], batch.dtype) for batch in batches}) == 1:
+        return np.concatenate(batches)
+    if kinds == {Coded}:
+        return Coded.joined(batches)
+    if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
+        each = {key: _together([batch.columns[key] for batch in batches]) for key in first.columns}
+        return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
 
 
@@ -134,9 +151,108 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
     return [reals.floats(array) + 0.0 if whole else reals.floats(array) for array, _ in numbers]
 
 
-def listing(values: Values) -> list[Any]:
+def listing(values: Any) -> list[Any]:
     """Return a list of outputs."""
     return values if isinstance(values, list) else values.tolist()
+
+
+class Coded:
+    """Words as different ``values`` and the number of the value of each, ``codes``."""
+
+    def __init__(self, values: list[Any], codes: Array) -> None:
+        self.values, self.codes, self.own = values, codes, False
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Coded:
+        """Return words by their numbers; each different object is looked at once."""
+        keys: Sequence[Any] = values
+        if not set(map(type, values)) <= {str, bytes, type(None)}:
+            objects = dict(zip(map(id, values), values, strict=True))
+            known = {at: words.key_of(value) for at, value in objects.items()}
+            keys = [known[at] for at in map(id, values)]
+        different = dict(zip(keys, values, strict=True))
+        numbers = dict(zip(different, range(len(different)), strict=True))
+        codes = np.fromiter(map(numbers.__getitem__, keys), np.int32, len(keys))
+        return cls(list(different.values()), codes)
+
+    @classmethod
+    def joined(cls, batches: Sequence[Coded]) -> Coded:
+        """Return the words of several batches."""
+        all_values = cls.of([value for batch in batches for value in batch.values])
+        ends = np.cumsum([len(batch.values) for batch in batches])[:-1]
+        new = np.split(all_values.codes, ends)
+        codes = [numbers[batch.codes] for numbers, batch in zip(new, batches, strict=True)]
+        return cls(all_values.values, np.concatenate(codes))
+
+    @cached_property
+    def words(self) -> list[Word]:
+        """The words of the different values."""
+        return list(map(words.word_of, self.values))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, at: Any) -> Coded:
+        """Return the words at a slice, or at positions."""
+        used, codes = np.unique(self.codes[at], return_inverse=True)
+        return Coded([self.values[i] for i in used.tolist()], codes)
+
+    def tolist(self) -> list[Any]:
+        """Return all values."""
+        return list(map(self.values.__getitem__, self.codes.tolist()))
+
+
+class Records:
+    """Mappings with the same keys in one order, or sequences of one length: a column by key."""
+
+    def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
+        self.form, self.columns, self._size, self.own = form, columns, size, False
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, at: Any) -> Records:
+        """Return those at a slice, or at positions."""
+        columns = {key: _taken(column, at) for key, column in self.columns.items()}
+        return Records(self.form, columns, len(range(self._size)[at] if type(at) is slice else at))
+
+    def tolist(self) -> list[Any]:
+        """Return all dictionaries or tuples."""
+        rows = list(zip(*map(listing, self.columns.values()), strict=True))
+        return rows if self.form == "sequence" else [dict(zip(self.columns, row)) for row in rows]  # noqa: B905
+
+
+def _taken(values: Any, at: Any) -> Any:
+    """Return the values at a slice, or at positions."""
+    if isinstance(values, list) and not isinstance(at, slice):
+        return [values[i] for i in at.tolist()]
+    return values[at]
+
+
+def columns_of(values: list[Any], depth: int = 0, *, own: bool = False) -> Any:
+    """Return plain values of one form as an array, `Coded` or `Records`; others as they are.
+
+    Numbers with types of their ``own`` are in no array of several columns, which has one type.
+    """
+    forms = {_form(kind, depth) for kind in set(map(type, values))}
+    if forms == {"word"}:
+        return Coded.of(values)
+    if forms == {"number"} and depth:
+        array = array_of(values)
+        return values if array is None else array
+    columns: Any = None
+    if forms == {"sequence"}:
+        array = None if own else array_of(values, DEPTH - depth)
+        if array is not None:
+            return array
+        if len(set(map(len, values))) == 1:
+            columns = enumerate(zip(*values, strict=True))
+    elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
+        columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
+    if columns is None or not values[0]:
+        return values
+    inner = {key: columns_of(list(column), depth + 1) for key, column in columns}
+    return Records(forms.pop(), inner, len(values))
 
 
 @dataclass
@@ -144,8 +260,9 @@ class Part:
     """Outputs of one form, or parts of outputs, and the rows of their outputs (None: all)."""
 
     form: str
-    values: Values
+    values: Any
     at: Counts | None
+    depth: int
 
     @property
     def word(self) -> Other:
@@ -158,13 +275,6 @@ class Part:
         return self.form in _CONTAINERS
 
     @cached_property
-    def keys(self) -> list[Word]:
-        """The words of the values."""
-        if set(map(type, self.values)) <= {str, bytes, type(None)}:
-            return self.values  # type: ignore[return-value]
-        return [words.word_of(value) for value in self.values]
-
-    @cached_property
     def numbers(self) -> tuple[Array, Array | None, bool]:
         """The numbers and their remainders; see `as_numbers`."""
         return reals.as_numbers(self.values)
@@ -172,15 +282,16 @@ class Part:
     @cached_property
     def lengths(self) -> Counts:
         """The number of entries, keys or members of each."""
-        if isinstance(self.values, np.ndarray):
-            return np.full(len(self.values), self.values.shape[1])
+        if not isinstance(self.values, list):
+            same = self.values.columns if type(self.values) is Records else self.values[0]
+            return np.full(len(self.values), len(same))
         return np.fromiter(map(len, self.values), np.int64, len(self.values))
 
     def names(self) -> list[str]:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        sorts = {None if word is None else getattr(word, "sort", "") for word in set(self.keys)}
+        sorts = {None if word is None else getattr(word, "sort", "") for word in self.values.words}
         names = {_SORTS.get(sort, "words") for sort in sorts}
         return sorted(names, key=("None", "words", "failures", "objects").index)
 
@@ -200,15 +311,15 @@ class Part:
             steps: list[Step] = [("entry", i) for i in [*range(most), *range(-last, 0)]]
             return steps + (self._common("listed", place, []) if last or most > _LAST else [])
         if self.form == "mapping":
-            orders = set(map(tuple, self.values))
+            orders = set(map(tuple, self._members))
             reordered = len(set(map(frozenset, orders))) < len(orders)  # the same keys
             return self._common("key", place, cut) + [_ORDER] * reordered
         if self.form == "set":
             return self._common("member", place, cut)
         if self.form != "word":
             return []
-        steps, whole = words.features(self.values, self.keys)
-        times = self._words
+        steps, whole = words.features(self.values.values, self.values.words)
+        times = self._times
         coded = sum(times[word] for word in self.frequent)
         if not whole and coded < (1 - _RARE) * len(self.values):
             cut.append(
@@ -231,32 +342,38 @@ class Part:
         return [(kind, key) for key in keys]
 
     @cached_property
-    def _members(self) -> Sequence[Collection[Any]]:
+    def _members(self) -> Any:
         """The keys or members of each; of sequences, if all are words or all sequences, or none."""
-        if isinstance(self.values, list) and self.form != "sequence":
+        if self.form == "mapping" and type(self.values) is Records:
+            return [self.values.columns] * len(self.values)
+        if self.form != "sequence":
             return self.values
-        if isinstance(self.values, list) and self._forms in ({"word"}, {"sequence"}):
+        if not isinstance(self.values, np.ndarray) and self._forms in ({"word"}, {"sequence"}):
             with suppress(TypeError):  # of lists within lists
-                return [frozenset(map(_hashable, value)) for value in self.values]
+                return [frozenset(map(_hashable, value)) for value in listing(self.values)]
         return ()
 
     @cached_property
-    def _words(self) -> Counter[Word]:
-        return Counter(self.keys)
+    def _times(self) -> Counter[Word]:
+        times: Counter[Word] = Counter()
+        counts = np.bincount(self.values.codes).tolist()
+        for word, number in zip(self.values.words, counts, strict=True):
+            times[word] += number
+        return times
 
     @cached_property
     def frequent(self) -> list[Word]:
         """The words with a code, the most frequent first, ties by text."""
-        return _frequent(self._words, WORDS, words.order_of)
-
-    @cached_property
-    def _in_all(self) -> set[Any]:
-        """The keys that all values have."""
-        return set(self.values[0]).intersection(*self.values)
+        return _frequent(self._times, WORDS, words.order_of)
 
     @cached_property
     def _forms(self) -> set[str]:
-        """The forms of the entries of sequences in a list."""
+        """The forms of the entries of sequences."""
+        if type(self.values) is Records:
+            columns = list(self.values.columns.values())
+            lists = chain.from_iterable(column for column in columns if isinstance(column, list))
+            of_columns = {_form_of(column) for column in columns if not isinstance(column, list)}
+            return of_columns | {_form(kind, 0) for kind in set(map(type, lists))}
         return {_form(kind, 0) for kind in set(map(type, chain.from_iterable(self.values)))}
 
     @property
@@ -264,34 +381,41 @@ class Part:
         """Whether all entries of sequences are numbers."""
         return isinstance(self.values, np.ndarray) or self._forms <= {"number"}
 
-    def inner(self, step: Step) -> tuple[Counts | None, Values]:
+    def inner(self, step: Step) -> tuple[Counts | None, Any]:
         """Return the parts that a step reaches, and the rows of their outputs."""
         (kind, key), values = step, self.values
         has: Any = None
-        inner: Values = []
+        inner: Any = []
         if step == TYPE and self.form == "number":
-            if isinstance(values, np.ndarray):
-                return self.at, [reals.type_of(values.dtype.type)] * len(values)
-            return self.at, [reals.type_of(type(value)) for value in values]
+            one = isinstance(values, np.ndarray)  # type
+            kinds = [values.dtype.type] * len(values) if one else map(type, values)
+            return self.at, list(map(reals.type_of, kinds))
         if kind in ("text", "character") and self.form == "word":
-            has, inner = words.feature(step, listing(values), self.keys)
+            some, parts = words.feature(step, values.values, values.words)
+            places = np.full(len(values.values), -1)
+            places[some] = np.arange(len(some))
+            has = np.flatnonzero(places[values.codes] >= 0)
+            inner = _taken(columns_of(parts, self.depth + 1), places[values.codes[has]])
         elif kind == "entry" and self.form == "sequence":
             assert isinstance(key, int)
             exists = self.lengths >= (key + 1 if key >= 0 else -key)
             if exists.all() and isinstance(values, np.ndarray):
                 return self.at, values[:, key]
+            if exists.all() and type(values) is Records:
+                return self.at, values.columns[key % len(values.columns)]
             has = None if exists.all() else np.flatnonzero(exists)
-            inner = [value[key] for value in (values if has is None else compress(values, exists))]
+            inner = [v[key] for v in (values if has is None else compress(listing(values), exists))]
         elif (kind, self.form) in (("listed", "sequence"), ("member", "set")):
             has = [i for i, members in enumerate(self._members) if key in members]
             inner = np.ones(len(has), bool)
         elif kind == "key" and self.form == "mapping":
-            if key not in self._in_all:
-                has = [i for i, value in enumerate(values) if key in value]
-                values = [values[i] for i in has]
-            inner = [value[key] for value in values]
+            if type(values) is Records:
+                return (self.at, values.columns[key]) if key in values.columns else (self.at, [])
+            has = [i for i, value in enumerate(values) if key in value]
+            inner = [values[i][key] for i in has]
+            has = None if len(has) == len(values) else has
         elif step == _ORDER and self.form == "mapping":
-            inner = list(map(tuple, values))
+            inner = list(map(tuple, self._members))
         if has is None:
             return self.at, inner
         rows = np.asarray(has, np.int64)
@@ -311,26 +435,33 @@ def _frequent(times: Counter[Any], most: int, order: Callable[[Any], Any]) -> li
     return [key for key, _ in first]
 
 
-def parts_of(values: Values, depth: int, at: Counts | None = None) -> list[Part]:
+def parts_of(values: Any, depth: int, at: Counts | None = None) -> list[Part]:
     """Return the values, of outputs in rows ``at``, by their form, numbers first and words last."""
-    if isinstance(values, np.ndarray):
-        return [Part("sequence" if values.ndim > 1 else "number", values, at)]
+    columns = columns_of(values, depth) if isinstance(values, list) else values
+    if not isinstance(columns, list):
+        return [Part(_form_of(columns), columns, at, depth)]
     forms = {kind: _form(kind, depth) for kind in set(map(type, values))}
     different = sorted(set(forms.values()), key=lambda f: (f != "number", f == "word", f))
+    if len(different) == 1:
+        return [Part(different[0], values, at, depth)]
     places = {kind: different.index(form) for kind, form in forms.items()}
-    several = len(different) > 1
-    codes = np.fromiter(map(places.__getitem__, map(type, values)), np.int8) if several else None
+    codes = np.fromiter(map(places.__getitem__, map(type, values)), np.int8, len(values))
     parts = []
     for i, form in enumerate(different):
-        some, rows = values, at
-        if codes is not None:
-            some, rows = list(compress(values, (codes == i).tolist())), np.flatnonzero(codes == i)
-            rows = rows if at is None else at[rows]
-        array = array_of(some, DEPTH - depth) if form == "sequence" else None
-        parts.append(Part(form, some if array is None else array, rows))
+        rows = np.flatnonzero(codes == i)
+        some = columns_of([values[j] for j in rows.tolist()], depth)
+        parts.append(Part(form, some, rows if at is None else at[rows], depth))
     return parts
 
 
+def _form_of(columns: Any) -> str:
+    """Return the form of values in columns."""
+    if isinstance(columns, np.ndarray):
+        return "sequence" if columns.ndim > 1 else "number"
+    return "word" if type(columns) is Coded else columns.form
+
+
+@lru_cache(maxsize=512)
 def _form(kind: type, depth: int) -> str:
     """Return the form of values of a type."""
     if not issubclass(kind, _WORDS):

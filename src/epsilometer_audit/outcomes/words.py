@@ -72,6 +72,13 @@ def word_of(value: Any) -> Word:  # noqa: PLR0911
     return Other("object", f"a {kind.__name__}")
 
 
+def key_of(value: Any) -> Hashable:
+    """Return what is equal for values with the same word and parts only."""
+    word = word_of(value)
+    whole = isinstance(value, TIMES) or type(value).__name__ == "Failure"
+    return (word, value) if whole else word
+
+
 def order_of(word: Word) -> tuple[int, Any]:
     """Return the sort key of a word."""
     return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
@@ -202,14 +209,13 @@ def feature(
     """Return the positions of the ``words`` of values that have a part, and the parts."""
     kind, key = step
     read: Callable[[Any], Any] = itemgetter(key) if kind == "character" else _PARTS[key]
-    beside = key in ("time", "message")  # which the words do not hold: equal ones are read once
-    places: Any = range(len(values)) if beside else words
-    parts = {}
-    for place in places if beside else set(places):
+    beside = key in ("time", "message")  # which the words do not hold
+    at, parts = [], []
+    for i, value in enumerate(values if beside else map(as_text, words)):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            parts[place] = read(values[place] if beside else as_text(place))
-    at = [i for i, place in enumerate(places) if place in parts]
-    return at, [parts[places[i]] for i in at]
+            parts.append(read(value))
+            at.append(i)
+    return at, parts
 
 
 def as_text(word: Word) -> str | bytes | None:

@@ -57,6 +57,8 @@ class Failure:
 class Plain(list):  # type: ignore[type-arg]
     """A list of plain values; see `compact`. The types of its numbers may be those of a column."""
 
+    own = False
+
     def __getitem__(self, at: Any) -> Any:
         values = super().__getitem__(at)
         return type(self)(values) if isinstance(at, slice) else values
@@ -67,6 +69,8 @@ class Own(Plain):
 
     Numbers that are all reals, alone or in vectors, are an array all the same: see `learn`.
     """
+
+    own = True
 
 
 def of_array(array: Any) -> Any:
@@ -142,9 +146,10 @@ def array_of(values: list[Any], depth: int = 1) -> Any:
 
     Sequences are in each other ``depth`` times at most.
     """
-    kind = type(values[0]) if values else None
-    if np is None or any(type(value) is not kind for value in values):
+    kinds = set(map(type, values))
+    if np is None or len(kinds) != 1:
         return None
+    (kind,) = kinds
     if kind in (list, tuple) and depth and len(set(map(len, values))) == 1:
         inside = array_of(list(itertools.chain.from_iterable(values)), depth - 1)
         return None if inside is None else inside.reshape(len(values), -1, *inside.shape[1:])
@@ -156,6 +161,8 @@ def array_of(values: list[Any], depth: int = 1) -> Any:
 
 def several_types(values: list[Any]) -> bool:
     """Tell whether equal numbers among values are of several of Python's types."""
+    if len(set(map(type, values)) & {float, int, bool}) < 2:
+        return False
     numbers = {(type(value), value) for value in values if type(value) in (float, int, bool)}
     return len({value for _, value in numbers}) < len(numbers)
 
