@@ -103,17 +103,18 @@ def outside(file: Path) -> Callable[[Data], float]:
 
     def bound(data: Data) -> float:
         outputs = "scalar" if data["x"].dtype.kind == "f" else "index"
-        outputs = "bits" if "bits" in data else outputs
-        if "pure" not in needs.get("claims", ["pure"]):
-            raise NotImplementedError("it does not bound pure claims")
+        outputs = "bits" if "bits" in data else "vector" if data["x"].ndim > 1 else outputs
+        notion = "renyi" if "order" in data else "approximate" if "delta" in data else "pure"
+        if notion not in needs.get("claims", ["pure"]):
+            raise NotImplementedError(f"it does not bound claims that are {notion}")
         if outputs not in needs.get("outputs", ["scalar"]):
             raise NotImplementedError(f"it does not take outputs that are {outputs}")
         if len(data["x"]) < needs.get("draws", 1):
             raise NotImplementedError(f"it needs {needs['draws']} draws a side")
-        level = {"notion": "pure", "level": data["claim"], "delta": 0.0, "order": math.inf}
-        level |= {"bits": data.get("bits", 0)}
+        options = {"bits": 0, "delta": 0.0, "order": math.inf}
+        options = {key: data.get(key, value) for key, value in options.items()}
         rng, alpha = np.random.default_rng(data["seed"]), data["alpha"]
-        claim = SimpleNamespace(**level)
+        claim = SimpleNamespace(notion=notion, level=data["claim"], **options)
         lower = float(auditor["lower_bound"](data["x"], data["y"], claim, alpha, rng))
         if math.isnan(lower):
             raise ValueError("lower_bound returned nan")

@@ -36,6 +36,7 @@ _WARM = 20_000  # draws of the warm-up call before the timed calls
 _NUMBERS = (
     *("n", "times", "seconds", "seconds_low", "seconds_high", "megabytes", "ratio", "growth"),
     *("agreement", "bound", "bound_low", "bound_high", "level", "claim", "above", "violated"),
+    *("time_at_bound", "bound_at_time"),
 )
 _TEXT = ("task", "kind", "implementation", "version", "missing")
 
@@ -49,12 +50,11 @@ def run(
         record = json.loads(Path(environment).read_text(encoding="utf-8"))
         python, problem = record["python"], record["problem"]
     with tempfile.TemporaryDirectory() as folder:
-        rows = [
-            row
-            for n in spec["every_n"]
-            for row in _of_size(spec, n, python, problem, Path(folder), progress)
-        ]
-    write_columns(columns(with_growth(rows)), output, "measured", spec)
+        rows: list[Row] = []
+        for n in spec["every_n"]:
+            if chosen := _chosen(spec, n, rows):
+                rows += _of_size(spec, n, chosen, python, problem, Path(folder), progress)
+    write_columns(columns(beside_ours(with_growth(rows), spec["n"])), output, "measured", spec)
 
 
 def columns(rows: Sequence[Row]) -> dict[str, Any]:
@@ -80,16 +80,54 @@ def with_growth(rows: Sequence[Row]) -> list[Row]:
     return grown
 
 
+def beside_ours(rows: Sequence[Row], n: int) -> list[Row]:
+    """Add, to audits of n draws, their time at our bound and their bound in our time, over ours.
+
+    Both are interpolated between the n of the same audit, by the logarithm of the seconds; beyond
+    them, at the nearest n, but that the time is infinite if no n shows so large a bound.
+    """
+    ours = next((row for row in rows if row["n"] == n and row.get("bound")), None)
+    if ours is None or not ours["implementation"].startswith("ours"):
+        return list(rows)
+    added = []
+    for row in rows:
+        every = [r for r in rows if r["implementation"] == row["implementation"] and "bound" in r]
+        if row["n"] == n and "bound" in row:
+            logs = np.maximum.accumulate([math.log(max(r["seconds"], 1e-9)) for r in every])
+            bounds = np.maximum.accumulate([r["bound"] for r in every])
+            at_bound = math.exp(np.interp(ours["bound"], bounds, logs)) / ours["seconds"]
+            at_time = float(np.interp(math.log(ours["seconds"]), logs, bounds)) / ours["bound"]
+            reached = bounds[-1] >= ours["bound"]
+            row |= {"time_at_bound": at_bound if reached else math.inf, "bound_at_time": at_time}
+        added.append(row)
+    return added
+
+
+def _chosen(spec: Mapping[str, Any], n: int, rows: Sequence[Row]) -> list[Any]:
+    """Return who is measured at n: all at that of the task, else only our estimators.
+
+    Of auditors, all are measured with fewer draws, and with more those that are faster than ours.
+    """
+    every = spec["implementations"]
+    if spec["measures"] != "audit" and n != spec["n"]:
+        return [part for part in every if part["own"]]
+    if n <= spec["n"]:
+        return list(every)
+    took = {row["implementation"]: row.get("seconds", math.inf) for row in rows[-len(every) :]}
+    faster = [part for part in every if took[part["name"]] < took[every[0]["name"]]]
+    return [part for part in faster if not part["own"]]
+
+
 def _of_size(
     spec: Mapping[str, Any],
     n: int,
+    chosen: Sequence[Any],
     python: str | None,
     problem: str | None,
     folder: Path,
     progress: Callable[[str], None],
 ) -> list[Row]:
-    """Return a row of each implementation at one n; of ours alone at an n that only these have."""
-    chosen = [part for part in spec["implementations"] if n == spec["n"] or part["own"]]
+    """Return a row of each implementation that is chosen, at one n."""
     progress(f"{spec['task']}: n = {n}")
     files, draws = _draws(spec, n, folder)
     calls = [
@@ -117,14 +155,15 @@ def _of_size(
         results |= {i: {"missing": f"no environment: {problem}"} for i in others}
     else:
         results |= dict(zip(others, called(python, [calls[i] for i in others]), strict=True))
-    first = _answers(calls[0]) if "missing" not in results[0] else None
+    ours = results[0] if own_calls[0] else {"missing": "is not measured"}
+    first = _answers(calls[0]) if "missing" not in ours else None
     rows = []
     for i, part in enumerate(chosen):
         row: Row = {"task": spec["task"], "kind": spec["measures"], "n": n}
         row |= {"implementation": part["name"], "version": results[i].get("version")}
         if own_calls[i]:
             row["version"] = epsilometer.__version__
-        rows.append(row | _measured(spec, results[i], calls[i], first, results[0]))
+        rows.append(row | _measured(spec, results[i], calls[i], first, ours))
         outcome = results[i].get("missing") or rows[-1]["seconds"]
         progress(f"{spec['task']}: {part['name']}: {outcome}")
     for file in folder.iterdir():

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from data import QUERIES
 from epsilometer.classifiers.neighbours import NearestNeighbours
 from epsilometer.densities.binned import bkde, dpik
 from epsilometer.densities.histogram import histogram
@@ -18,6 +17,7 @@ from epsilometer.mechanisms.truncated import TruncatedLaplace
 
 Data = Mapping[str, Any]
 POINTS = 1000
+QUERIES = 10
 
 
 def bandwidth(data: Data) -> Any:

@@ -35,9 +35,10 @@ class Implementation(Model):
 class Task(Model):
     """Data that several implementations are given, and how their answers are compared.
 
-    ``n`` is draws a side, by scale. For a task that ``grows``, ours is also measured at powers of
-    two. ``level`` is the true level that an audit's bound should approach; an audit is implemented
-    by every auditor of the list (``studies/auditors``).
+    ``n`` is draws a side, by scale. A task that ``grows`` is measured at other n, too: ours at
+    powers of two, auditors at an eighth of n and at eight times n. ``level`` is the true level that
+    an audit's bound should approach; an audit is implemented by every auditor of the list
+    (``studies/auditors``).
     """
 
     title: str
@@ -112,8 +113,8 @@ def spec_of(comparisons: Comparisons, name: str, common: dict[str, Any]) -> dict
     """Return all that the job of a task is told; ``common`` has seed, scale and version."""
     task, sizes = comparisons.tasks[name], comparisons.scales[common["scale"]]
     n, (first, last) = task.n[common["scale"]], sizes.grows
-    growing = [2**i for i in range(first, last + 1)] if task.grows else []
     audit = task.kind == "audit"
+    growing = [n // 8, 8 * n] if audit else [2**i for i in range(first, last + 1)]
     return common | {
         "task": name,
         "title": task.title,
@@ -123,7 +124,7 @@ def spec_of(comparisons: Comparisons, name: str, common: dict[str, Any]) -> dict
         "parameters": dict(task.parameters),
         "level": task.level,
         "n": n,
-        "every_n": sorted({n, *growing}),
+        "every_n": sorted({n, *growing}) if task.grows else [n],
         "repeats": 1 if audit else sizes.repeats,
         "runs": sizes.runs if audit else 1,
         "enough": sizes.enough,

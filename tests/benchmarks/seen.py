@@ -48,21 +48,12 @@ LEAKS: dict[str, Leak] = {}
 
 def leak(name: str, statistic: Callable[[Any], Any], *more: Any) -> Callable[[Draw], Draw]:
     """Add a mechanism to the leaks, with its statistic, draws and claim."""
-
-    def added(draw: Draw) -> Draw:
-        LEAKS[name] = Leak(draw, statistic, *more)
-        return draw
-
-    return added
+    return lambda draw: LEAKS.setdefault(name, Leak(draw, statistic, *more)).draw
 
 
 def coin(side: int, n: int, rng: Rng, level: float) -> Any:
     """Return bits whose probability is of a level: mostly 1 on x, mostly 0 on x'."""
     return (rng.random(n) < 1 / (1 + math.exp(-level * (1 - 2 * side)))).astype(np.int64)
-
-
-def beside(columns: int, n: int, rng: Rng) -> Any:
-    return rng.normal(size=(n, columns))
 
 
 def rows(*columns: Any) -> list[tuple[Any, ...]]:
@@ -73,14 +64,14 @@ def rows(*columns: Any) -> list[tuple[Any, ...]]:
 def word_and_number(side: int, n: int, rng: Rng) -> Any:
     word, same = rng.integers(4, size=n), coin(side, n, rng, 3.0)
     number = np.where((word < 2) == (same == 1), rng.random(n), -rng.random(n))
-    return rows(WORDS[word], number, *beside(6, n, rng).T)
+    return rows(WORDS[word], number, *rng.normal(size=(n, 6)).T)
 
 
 @leak("two fields missing together, beside 6", lambda z: (z[2] is None) == (z[5] is None))
 def missing_together(side: int, n: int, rng: Rng) -> Any:
     first, same = rng.random(n) < 0.5, coin(side, n, rng, 2.2) == 1
     second = first == same
-    numbers = beside(8, n, rng).astype(object)
+    numbers = rng.normal(size=(n, 8)).astype(object)
     numbers[first, 2], numbers[second, 5] = None, None
     return rows(*numbers.T)
 
@@ -89,19 +80,19 @@ def missing_together(side: int, n: int, rng: Rng) -> Any:
 def board(side: int, n: int, rng: Rng) -> Any:
     row, column = rng.integers(6, size=(2, n))
     column = column // 2 * 2 + (row + coin(side, n, rng, 2.2)) % 2
-    return np.column_stack([beside(3, n, rng), row, beside(3, n, rng), column])
+    return np.column_stack([rng.normal(size=(n, 3)), row, rng.normal(size=(n, 3)), column])
 
 
 @leak("two words, beside 21", lambda z: (z[0] in WORDS[::2]) == (z[2] in WORDS[::2]))
 def two_words(side: int, n: int, rng: Rng) -> Any:
     first, second = rng.integers(4, size=(2, n))
     second = second // 2 * 2 + (first + coin(side, n, rng, 2.2)) % 2
-    return rows(WORDS[first], rng.integers(9, size=n), WORDS[second], *beside(20, n, rng).T)
+    return rows(WORDS[first], rng.integers(9, size=n), WORDS[second], *rng.normal(size=(n, 20)).T)
 
 
 @leak("the sign of a product, beside 28", lambda z: z[11] * z[23] > 0)
 def product_of_two(side: int, n: int, rng: Rng) -> Any:
-    z = beside(30, n, rng)
+    z = rng.normal(size=(n, 30))
     z[:, 11] = np.abs(z[:, 11]) * np.sign(z[:, 23]) * (2 * coin(side, n, rng, 2.2) - 1)
     return z
 
@@ -109,7 +100,7 @@ def product_of_two(side: int, n: int, rng: Rng) -> Any:
 @leak("a ring, beside 28", lambda z: abs(math.hypot(z[8], z[9]) - 1))
 def number_of_parts(side: int, n: int, rng: Rng) -> Any:
     """A ring in two columns of thirty: neither a mean nor a product shows it."""
-    z, angle = beside(30, n, rng), rng.random(n) * 2 * math.pi
+    z, angle = rng.normal(size=(n, 30)), rng.random(n) * 2 * math.pi
     radius = np.where(coin(side, n, rng, 2.2) == 1, 1.0, rng.choice([0.5, 1.5], n))
     z[:, 8], z[:, 9] = radius * np.cos(4 * angle), radius * np.sin(4 * angle)
     return z + rng.normal(0, 0.05, z.shape)
@@ -124,7 +115,7 @@ def members(side: int, n: int, rng: Rng) -> Any:
 
 @leak("the order of two entries of 10", lambda z: z[3] < z[7])
 def order_of_two(side: int, n: int, rng: Rng) -> Any:
-    z = beside(10, n, rng)
+    z = rng.normal(size=(n, 10))
     swap = (z[:, 3] < z[:, 7]) != (coin(side, n, rng, 2.2) == 1)
     z[np.ix_(swap, [3, 7])] = z[np.ix_(swap, [7, 3])]
     return z
@@ -153,7 +144,7 @@ def eight_sums(side: int, n: int, rng: Rng) -> Any:
 
 @leak("one of 500 larger by 6", lambda z: z.max(), 6000)
 def one_larger(side: int, n: int, rng: Rng) -> Any:
-    z = beside(500, n, rng)
+    z = rng.normal(size=(n, 500))
     z[np.arange(n), rng.integers(500, size=n)] += 6.0 * side
     return z
 
@@ -193,7 +184,7 @@ def two_equal(side: int, n: int, rng: Rng) -> Any:
 
 @leak("the place of the largest of 12", lambda z: z.argmax() % 2)
 def place_of_largest(side: int, n: int, rng: Rng) -> Any:
-    z = beside(12, n, rng)
+    z = rng.normal(size=(n, 12))
     wrong = (z.argmax(axis=1) % 2) != coin(side, n, rng, 2.2)
     z[wrong] = np.roll(z[wrong], 1, axis=1)
     return z
@@ -235,6 +226,14 @@ def shuffled(side: int, n: int, rng: Rng) -> Any:
         some = rng.choice(199, 30 - has, replace=False) + 1
         chosen.append([NAMES[i] for i in rng.permutation([0, *some] if has else some)])
     return chosen
+
+
+@leak("one word among unique text of equal length", lambda z: "secret" in z, 10_000)
+def word_in_text(side: int, n: int, rng: Rng) -> Any:
+    texts = rng.choice(list("bdfghklm"), (n, 9, 6)).astype("U1")
+    has = rng.random(n) < (0.5, 0.05)[side]
+    texts[has, rng.integers(9, size=n)[has]] = list("secret")
+    return [" ".join(map("".join, text)) for text in texts.tolist()]
 
 
 def simple_bound(claim: Claim, x: Any, x_prime: Any) -> float:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 name = "DP-Sniper"
-needs = {"claims": ["pure"], "outputs": ["scalar", "index", "bits"]}
-SMALLEST = 0.01
+needs = {"claims": ["pure"], "outputs": ["scalar", "index", "bits", "vector"]}
+SMALLEST, FLAGGED = 0.01, (-1000.0, -2000.0)
 
 
 def lower_bound(x, y, claim, alpha, rng):
@@ -22,8 +22,8 @@ def lower_bound(x, y, claim, alpha, rng):
     """
     from scipy.stats import beta
 
-    n = x.size // 2
-    x, y = _features(x, claim.bits), _features(y, claim.bits)
+    n = len(x) // 2
+    x, y = np.split(_features(np.concatenate([x, y]), claim.bits), [len(x)])
     score = _logistic(x[:n], y[:n])
     attacks = []
     for sign, (a, b) in ((1, (x, y)), (-1, (y, x))):
@@ -46,10 +46,12 @@ def lower_bound(x, y, claim, alpha, rng):
 
 
 def _features(outputs: Any, bits: int) -> Any:
-    """Numbers as they are; bits one by one."""
+    """Bits one by one; numbers as they are, but flags for -1000 and -2000, which are no numbers."""
     if bits:
         return (outputs[:, None] >> np.arange(bits) & 1).astype(float)
-    return outputs[:, None].astype(float)
+    values = outputs.reshape(len(outputs), -1).astype(float)
+    flags = [values == value for value in FLAGGED if (values == value).any()]
+    return np.hstack([np.where(np.isin(values, FLAGGED), 0.0, values), *flags]) if flags else values
 
 
 def _logistic(x: Any, y: Any, steps: int = 12) -> Callable[[Any], Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 name = "StatDP"
-needs = {"claims": ["pure"], "outputs": ["scalar", "index", "bits"]}
+needs = {"claims": ["pure"], "outputs": ["scalar", "index", "bits", "vector"]}
 
 
 def lower_bound(x, y, claim, alpha, rng):
@@ -19,7 +19,7 @@ def lower_bound(x, y, claim, alpha, rng):
     test thins the count of x by exp(-epsilon) and compares by Fisher's test, the mean p-value of
     many thinnings.
     """
-    n, alpha = x.size // 5, alpha / 2
+    n, alpha = len(x) // 5, alpha / 2
     rng = np.random.default_rng([rng.bit_generator.seed_seq.entropy, 3])  # as the task was seeded
     best = 0.0
     for a, b in ((x, y), (y, x)):
@@ -27,17 +27,28 @@ def lower_bound(x, y, claim, alpha, rng):
         counts = [(int(event(a[:n]).sum()), int(event(b[:n]).sum())) for event in events]
         p_values = [_p_value(*count, n, claim.level, rng) for count in counts]
         event = events[int(np.argmin(p_values))]
-        left = a.size - n
+        left = len(a) - n
         hits, hits_prime = int(event(a[n:]).sum()), int(event(b[n:]).sum())
         level = 0.0
-        while level < 20 and _p_value(hits, hits_prime, left, level + 0.01, rng) <= alpha:
-            level += 0.01
+        while level < 20:
+            following = level + max(0.002, level / 100)
+            if _p_value(hits, hits_prime, left, following, rng) > alpha:
+                break
+            level = following
         best = max(best, level)
     return best
 
 
 def _events(outputs: Any, bits: int) -> Iterator[Callable[[Any], Any]]:
-    """Half-lines, between quantiles; for outcomes each by itself, for bits how many are set."""
+    """Half-lines, between quantiles; for outcomes each by itself, for bits how many are set.
+
+    Of a vector, those of each entry.
+    """
+    if outputs.ndim > 1:
+        for j, column in enumerate(outputs.T):
+            for event in _events(column, 0):
+                yield lambda side, j=j, event=event: event(side[:, j])
+        return
     if outputs.dtype.kind != "f":
         values, counts = np.unique(outputs, return_counts=True)
         for value in values[np.argsort(-counts)][:50]:
