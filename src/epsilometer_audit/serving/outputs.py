@@ -6,6 +6,7 @@ import collections
 import contextlib
 import dataclasses
 import datetime
+import functools
 import inspect
 import itertools
 import math
@@ -127,17 +128,18 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
     ``done`` are plain already. What outputs of a call have in common is no outcome: their types are
     kept where each has its ``own``, from a call of its own, or where they differ within the call.
     """
-    if np is not None and values and all(type(value) is np.ndarray for value in values):
+    if np is not None and set(map(type, values)) == {np.ndarray}:
         shapes = {(value.shape, value.dtype) for value in values}
         if len(shapes) == 1 and values[0].ndim and not values[0].dtype.hasobject:
             return of_array(np.stack(values))
     array = array_of(values)
-    if array is None and not {type(value) for value in values} <= set(done):
+    if array is None and not set(map(type, values)) <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
         array = array_of(values)
     if array is not None and (array.dtype.kind == "f" or not own):
         return array
-    values = [printable(value) if type(value) is int else value for value in values]
+    if int in set(map(type, values)):
+        values = [printable(value) if type(value) is int else value for value in values]
     return Own(values) if own or several_types(values) else Plain(values)
 
 
@@ -174,32 +176,61 @@ def printable(value: Any) -> Any:
     return value
 
 
-def plain(value: Any) -> Any:  # noqa: PLR0911, PLR0912
+def plain(value: Any) -> Any:
     """Return one output as numbers, texts, None, tuples, sets and dictionaries of these.
 
     A value with labels becomes a dictionary from these, with its type under the key ``$``.
     """
-    if type(value) in ATOMS or isinstance(value, Failure):
-        return value if type(value) is not int else printable(value)
-    if type(value) is dict and set(map(type, value)) == {str} and _simple(value.values()):
-        return value.copy()
-    if type(value) is complex:
-        return (value.real, value.imag) if value.imag else value.real
-    if np is not None and isinstance(value, (np.generic, np.ndarray)):
-        if value.ndim and value.dtype.kind in "VMmSc":
-            entries = of_array(value)
-            return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
-        if value.dtype.names:
-            return _mapping("", ((name, value[name]) for name in value.dtype.names))
-        item = of_array(np.reshape(value, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
-        return item if isinstance(item, np.generic) else plain(item)
-    if type(value).__name__ == "NAType":  # of pandas
-        return None
-    if (labelled := _labelled(value)) is not None:
-        return labelled
+    return _converter(type(value))(value)  # type: ignore[arg-type]
+
+
+@functools.lru_cache(maxsize=256)
+def _converter(kind: type) -> Callable[[Any], Any]:  # noqa: PLR0911
+    """Return the function that makes values of a type plain."""
+    if kind is int:
+        return printable
+    if kind in ATOMS or issubclass(kind, Failure):
+        return lambda value: value
+    if kind is complex:
+        return lambda value: (value.real, value.imag) if value.imag else value.real
+    if np is not None and issubclass(kind, (np.generic, np.ndarray)):
+        return _of_numpy
+    if kind.__name__ == "NAType":  # of pandas
+        return lambda _: None
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__"):
+        return _record
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return lambda value: _mapping(kind.__name__, zip(kind._fields, value))
+    if hasattr(kind, "as_py"):  # a scalar of PyArrow
+        return lambda value: plain(value.as_py())
+    if any(hasattr(kind, name) for name in ("iloc", "to_pylist", "get_columns", "to_frame")):
+        return _labelled
     for kinds, convert in _CONTAINERS:
-        if isinstance(value, kinds):
-            return convert(value)
+        if issubclass(kind, kinds):
+            return convert
+    return _other
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return an array, or a value of one, as plain values."""
+    if value.ndim and value.dtype.kind in "VMmSc":
+        entries = of_array(value)
+        return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
+    if value.dtype.names:
+        return _mapping("", ((name, value[name]) for name in value.dtype.names))
+    item = of_array(np.reshape(value, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
+    return item if isinstance(item, np.generic) else plain(item)
+
+
+def _record(value: Any) -> Any:
+    """Return an object of a dataclass, or of attrs, as a dictionary."""
+    fields = getattr(value, "__attrs_attrs__", None) or dataclasses.fields(value)
+    names = [field.name for field in fields if hasattr(value, field.name)]
+    return _mapping(type(value).__name__, ((name, getattr(value, name)) for name in names))
+
+
+def _other(value: Any) -> Any:
+    """Return a value of the standard library, or raise `Broken`."""
     if np is not None and hasattr(value, "__array__"):
         if not any(hasattr(value, name) for name in _LABELS):
             return plain(np.asarray(value))
@@ -225,23 +256,14 @@ _LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "cat
 
 
 def _labelled(value: Any) -> Any:
-    """Return a record or a table as a dictionary from its labels; None where it is neither."""
-    kind = type(value)
-    if isinstance(value, tuple) and hasattr(kind, "_fields"):
-        return _mapping(kind.__name__, zip(kind._fields, value))
-    if dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__"):
-        fields = getattr(kind, "__attrs_attrs__", None) or dataclasses.fields(value)
-        names = [field.name for field in fields if hasattr(value, field.name)]
-        return _mapping(kind.__name__, ((name, getattr(value, name)) for name in names))
-    if hasattr(value, "as_py"):  # a scalar of PyArrow
-        return plain(value.as_py())
+    """Return a table, or a column, as a dictionary from its labels."""
     if (table := _table(value)) is None:
-        return None
+        return _other(value)
     facts, labels, columns = table
     if not hasattr(value, "columns"):
         ((name, entries),) = columns
         facts = [*facts, *(labels or ()), *([] if name is None else [repr(name)])]
-    text = " ".join(map(str, [kind.__name__, "of", *facts]))
+    text = " ".join(map(str, [type(value).__name__, "of", *facts]))
     if hasattr(value, "columns"):
         columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
         return _mapping(text, columns)
@@ -287,6 +309,13 @@ def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
     return {**dict(entries), **({FACTS: str(facts)} if facts else {})}
 
 
+def _dictionary(value: Any) -> Any:
+    """Return a mapping as a dictionary of plain values."""
+    if type(value) is dict and set(map(type, value)) == {str} and _simple(value.values()):
+        return value.copy()
+    return {_frozen(plain(key)): plain(entry) for key, entry in value.items()}
+
+
 def _frozen(value: Any) -> Any:
     """Return a plain value in a hashable form."""
     if isinstance(value, dict):
@@ -313,7 +342,7 @@ def rows(table: Any, *, index: bool = True) -> Any:
 
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [
     ((list, tuple, collections.deque), lambda v: tuple(v if _simple(v) else map(plain, v))),
-    (Mapping, lambda value: {_frozen(plain(k)): plain(v) for k, v in value.items()}),
+    (Mapping, _dictionary),
     (Set, lambda value: frozenset(_frozen(plain(member)) for member in value)),
     (bytearray, bytes),
 ]

@@ -164,6 +164,16 @@ class Signature:
         named = {name: values[role] for name, role in self._named.items()}
         return function(*[values[v] if type(v) is _Role else v for v in self._positional], **named)
 
+    def caller(self, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+        """Return a function of an input and a seed or generator, for calls of one draw."""
+        roles = [value for value in self._positional if type(value) is _Role]
+        if not self._named and len(roles) == len(self._positional):
+            if roles == ["x", self.randomness]:
+                return function
+            if roles == ["x"]:
+                return lambda x, _: function(x)
+        return lambda x, randomness: self.call(function, x, 1, randomness)
+
     def randomness_of(self, seed: int) -> Any:
         """Return the seed or generator of a call."""
         if not self.randomness:
@@ -269,10 +279,10 @@ class Sampler:
             sources = random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
         else:
             sources = itertools.repeat(self.signature.randomness_of(seed), size)
-        fresh, values = copier(x), []
+        fresh, values, call = copier(x), [], self.signature.caller(self.function)
         for source in sources:
             try:
-                value = self.signature.call(self.function, fresh(), 1, source)
+                value = call(fresh(), source)
             except Exception as error:
                 frames = traceback.extract_tb(error.__traceback__)
                 wrong_call = isinstance(error, TypeError) and all(map(in_serving, frames))
