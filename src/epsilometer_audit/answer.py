@@ -111,7 +111,7 @@ def undetected(detect: float | None, level: float | None) -> str:
 def _constant(sides: Sequence[Sequence[Any]]) -> str:
     """Return a reason if the outputs on each input are all the same; "" otherwise."""
     first = [[side[0][:20]] for side in sides]  # a quick look, enough for most outputs
-    if any(Outputs(side, "").kinds > 1 for side in (*first, *sides)):
+    if any(Outputs(side, "").times.size > 1 for side in (*first, *sides)):
         return ""
     outputs = [side[0][0] for side in sides[:2]]
     x, x_prime = (input_text(str(y) if isinstance(y, Failure) else y) for y in outputs)

@@ -47,25 +47,20 @@ class Sample:
         """How often each of the different outputs is there."""
         return np.bincount(self.codes)
 
-    @property
-    def kinds(self) -> int:
-        """The number of different outputs."""
-        return self.times.size
-
     @cached_property
     def scores(self) -> list[Floats]:
-        """Scores that are not constant, with mean 0, of the outputs of each code, ``(kinds,)``.
+        """Scores that are not constant, with mean 0, of the outputs of each code, ``(k,)``.
 
         They are the ranks of some entries, and of the sum of all with random signs; the squared
         distance of that from the median; and a random sign for each value, if outputs repeat.
         """
         rng = np.random.default_rng(0)
-        place = np.empty(self.kinds, np.int64)  # of an output with each code
+        place, size = np.array(self.times), self.times.size  # of an output with each code
         place[self.codes] = np.arange(self.size)
         columns = self.table.reshape(self.size, -1)
         parts = [columns[place, i] for i in spread(columns.shape[1], _ADDED)]
         own = len(parts) == 1  # codes are in the order of numbers
-        ranks = [_ranks(np.arange(self.kinds) if own else codes_of(p), self.times) for p in parts]
+        ranks = [_ranks(np.arange(size) if own else codes_of(p), self.times) for p in parts]
         ranks = [rank for rank in ranks if np.ptp(rank) > 0]
         if not ranks:
             return []
@@ -75,8 +70,8 @@ class Sample:
             added = rng.choice([-1, 1], len(ranks)) @ whole
             scores.append(_ranks(codes_of(added), self.times))
         scores.append((scores[-1] - 0.5) ** 2)
-        if self.kinds <= self.size // 2:
-            scores.append(rng.choice([-1.0, 1.0], self.kinds))
+        if size <= self.size // 2:
+            scores.append(rng.choice([-1.0, 1.0], size))
         centred = [score - self.times @ score / self.size for score in scores]
         return [score for score in centred if np.abs(score).max() > 1e-9]
 

@@ -91,10 +91,7 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     values = values[times[values] > 1]
     rank = np.full(times.size, values.size)
     rank[values] = np.arange(values.size)
-    cells = rank[codes]
-    cells *= number
-    cells += call
-    counts = np.bincount(cells, None, (values.size + 1) * number)
+    counts = np.bincount(rank[codes] * number + call, None, (values.size + 1) * number)
     counts = counts.reshape(-1, number)[:-1]
     left = np.bincount(call) - np.cumsum(counts, axis=0) + counts  # of each call, before each value
     drawn, total = times[values], left.sum(axis=1)

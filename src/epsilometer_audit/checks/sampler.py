@@ -235,7 +235,7 @@ def _other_seed(
                 text = f"{sample.name}, outputs at the same place of different calls go together: "
                 return Check(name, "failed", f"{text}some of the randomness has a constant seed")
     for sample in samples:
-        if sample.kinds == 1:
+        if sample.times.size == 1:
             text = f"{sample.name}, all outputs are the same: there is no noise, or one constant "
             return Check(name, "note", f"{text}seed for every draw")
     return Check(name, "passed", _PASSED[name])

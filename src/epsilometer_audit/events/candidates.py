@@ -287,10 +287,10 @@ class Numbers(Cells):
         return self._codes(self.sides[0]), self._codes(self.sides[1])
 
     def _codes(self, side: Sample) -> Counts:
-        codes = np.searchsorted(self.starts, side, "right")
-        if np.issubdtype(side.dtype, np.floating):
+        codes: Counts = np.searchsorted(self.starts, side, "right")
+        if side.dtype.kind == "f":
             codes[np.isnan(side)] = self._size
-        return np.asarray(codes, np.int64)
+        return codes
 
     def table(self) -> tuple[tuple[Sequence[Any]], Sequence[float]]:
         """Return the starts of cells, and shrunken log ratios of all, the last for NaN."""
@@ -347,13 +347,7 @@ def _next(values: Any, way: int) -> Any:
 class Values(Cells):
     """A cell for each number that occurred, ``(n,)``, or each row of whole numbers, ``(n, d)``."""
 
-    def __init__(
-        self,
-        x: Sample,
-        x_prime: Sample,
-        view: View,
-        narrow: tuple[Counts, Sample] | None = None,
-    ) -> None:
+    def __init__(self, x: Sample, x_prime: Sample, view: View, narrow: Any = None) -> None:
         self.view = view
         if narrow is None and x.ndim == 1:
             self._known = np.unique(np.concatenate([x, x_prime]))
@@ -362,7 +356,7 @@ class Values(Cells):
         if narrow is None:
             together = np.concatenate([x, x_prime])
             codes = codes_of(together)
-            place = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
+            place = np.bincount(codes)  # of an output with each code
             place[codes] = np.arange(codes.size)
             narrow = codes, together[place]
         codes, self._known = narrow

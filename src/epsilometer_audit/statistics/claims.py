@@ -194,11 +194,6 @@ class Gaussian(EventClaim):
 
         return np.asarray(ndtri(np.clip(p, 0.0, 1.0)) - ndtri(np.clip(q, 0.0, 1.0)), float)
 
-    def likelier(self, q: Floats, level: float | Floats) -> Floats:
-        from scipy.special import ndtr, ndtri
-
-        return np.asarray(ndtr(ndtri(q) + level), float)
-
 
 class DivergenceClaim(Claim):
     """A claim about Rényi divergences of one or of several orders."""

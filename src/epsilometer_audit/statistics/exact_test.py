@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -180,11 +181,9 @@ def lower_bound(
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _PRECISION)
     if everywhere:  # few counts: p-values rise in steps, sometimes one back
         claims: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
-        last = 0.0
-        for claim in claims:
+        for last, claim in pairwise([0.0, *claims]):
             if not refuted(claim):
                 return bisected(refuted, last, claim, _PRECISION)[0]
-            last = claim
         return low
     step = 4 * _PRECISION
     while low > 0 and not refuted(low):

@@ -60,9 +60,6 @@ _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
 FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
 _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
-_CONSTANTS = np.array(
-    [[-0.5 * math.log(2 * math.pi)], [-math.log(2)]]
-)  # of families' log densities
 _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
@@ -123,10 +120,9 @@ def _thinned(values: Floats, weights: Floats) -> Past:
     centre, sizes = values[starts], np.diff(starts, append=values.size)
     with np.errstate(invalid="ignore", over="ignore"):
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
-        means = centre + np.add.reduceat(both * shifts, starts) / np.add.reduceat(both, starts)
-    return Past(
-        np.where(np.isfinite(means), means, centre), np.add.reduceat(weights, starts, axis=1)
-    )
+        weights = np.add.reduceat(weights, starts, axis=1)
+        means = centre + np.add.reduceat(both * shifts, starts) / weights.sum(axis=0)
+    return Past(np.where(np.isfinite(means), means, centre), weights)
 
 
 def _numbers(draws: Sample) -> Floats:
@@ -328,13 +324,17 @@ class Mixture:
             fresh = x[start:end], x_prime[start:end]
             complete = int(ends.searchsorted(end, "right"))
             of = (ends[block:complete] - start).searchsorted(np.arange(end - start), "right")
+            blocks = complete - block + 1  # the last one is not complete
             paths = np.empty((len(self.shares), complete - block, self.claims))
             for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
                 path = self.logs[i]
                 if guess is not None and bets is not None:
-                    path = path + _growth(guess.edges, bets, fresh, of, complete - block + 1)
-                    self.logs[i] = path[-1]
-                    path = path[:-1]
+                    k, edges = guess.p.size, guess.edges
+                    cells = (of * k + edges.searchsorted(side) for side in fresh)
+                    counts = (np.bincount(each, None, blocks * k) for each in cells)
+                    each = (n.reshape(-1, k) @ logs for n, logs in zip(counts, bets, strict=True))
+                    path = path + np.add(*each).cumsum(axis=0)
+                    self.logs[i], path = path[-1], path[:-1]
                 paths[i] = path
             wealth[block:complete] = _log_mean(paths, self._log_shares)
             self.prime(*fresh)
@@ -384,23 +384,6 @@ class Mixture:
         if self._fitted < _EACH:
             return 1
         return self._fitted // (10 if self._fitted < _OFTEN else 4)
-
-
-def _growth(
-    edges: Floats,
-    bets: tuple[Floats, Floats],
-    fresh: tuple[Sample, Sample],
-    block: Counts,
-    blocks: int,
-) -> Floats:
-    """Return the growth until the ends of blocks, of which each draw is in one; ``(blocks, m)``."""
-    cells = edges.size + 1
-    counts = [
-        np.bincount(block * cells + edges.searchsorted(side), None, blocks * cells)
-        for side in fresh
-    ]
-    growth = [of.reshape(blocks, cells) @ bet for of, bet in zip(counts, bets, strict=True)]
-    return np.asarray((growth[0] + growth[1]).cumsum(axis=0))
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
