@@ -77,7 +77,7 @@ class Budget:
                     sides.append(source.draw(x, size, int(rng.integers(2**31))))
 
         for size in _SIZES:
-            if self.left(_TIMED) < 4 * spent:
+            if sides and self.left(_TIMED) < 4 * spent:
                 break
             sides.clear()
             spent = _seconds(draw)
