@@ -361,7 +361,7 @@ def _answer(
         witness=witness,
         steps=done,
         draws=evidence.drawn,
-        layout=layout_of(*outputs[pair][0], *outputs[pair][1], as_reals=question.as_reals),
+        layout=evidence.layout(pair),
         outputs=outputs,
         calls=getattr(draws, "calls", {}),
         evidence=[

@@ -60,7 +60,7 @@ class Cells(ABC):
     ``(5, size)``.
     """
 
-    ordered = False
+    ordered = repeats = False
     view: View
     """The number of an output that the cells divide."""
 

@@ -32,6 +32,7 @@ from epsilometer_audit.events.events import Table, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
 
 ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
+WIDE, _WIDE = 64, 2_000_000  # entries that are looked at, of more; numbers of a side that tell
 SUMMED = 16  # cells of an entry in a sum
 
 
@@ -50,17 +51,36 @@ def looks_of(past: PastDraws, cells: int) -> list[Look]:
     """Return the looks at outputs, or at entries, bits, rows and the sum of entries or bits."""
     x, x_prime = past.sides
     integers, size = np.issubdtype(x.dtype, np.integer), 0
-    looks = [Look(View(), past)]
+    looks = [Look(View("row" if x.ndim == 2 else "output"), past)]
     if x.ndim == 2:
         size = x.shape[1]
-        looks = [Look(View("row"), past)] if integers else []
-    elif integers and not looks[0].repeats(cells) and min(x.min(), x_prime.min()) >= 0:
-        size = int(max(x.max(), x_prime.max())).bit_length() if x.dtype.kind == "i" else 0
-    looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in range(size)]
+        looks = looks if integers else []
+    elif x.dtype.kind == "i" and min(x.min(), x_prime.min()) >= 0:
+        size = int(max(x.max(), x_prime.max())).bit_length() * (
+            not looks[0].cells(cells)[0].repeats
+        )
+    entries = range(size) if size <= WIDE else past.once("wide", ROWS, partial(_different, past))
+    looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in entries]
     if size > 1:
         total = past.score("sum", partial(learn_sum, size=size, cells=SUMMED))
         looks += [total] if total is not None else []
     return looks
+
+
+def _different(past: PastDraws) -> list[int]:
+    """Return the entries whose shares below some quantiles of both sides differ most."""
+    rows = max(_WIDE // past.x.shape[1], 1000)
+    sides = [side[:rows].astype(np.float64) for side in past.sides]
+    pooled = np.sort(np.concatenate(sides), axis=0)
+    there = np.count_nonzero(~np.isnan(pooled), axis=0)
+    most = np.zeros(pooled.shape[1])
+    for share in (0.0, 0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997, 1.0):
+        cut = np.take_along_axis(pooled, (share * np.maximum(there - 1, 0)).astype(int)[None], 0)
+        for below in (np.less, np.less_equal):
+            p, q = (below(side, cut).mean(axis=0) for side in sides)
+            both = (p + q) / 2
+            most = np.maximum(most, np.abs(p - q) / np.sqrt(both * (1 - both) + 1 / rows))
+    return [int(i) for i in np.sort(np.argsort(-most, kind="stable")[:WIDE])]
 
 
 Learner = Callable[[Sample, Sample], View | None]
@@ -97,11 +117,6 @@ class Look:
                 self._cells[most] = [*cut.choices()]
         return self._cells[most]
 
-    def repeats(self, number: int, most: int | None = None) -> bool:
-        """Tell whether each value has a cell of its own."""
-        first = self.cells(number, most)[0]
-        return isinstance(first, Numbers) and first.repeats
-
 
 @dataclass(eq=False)
 class PastDraws:
@@ -116,46 +131,46 @@ class PastDraws:
     earlier: InitVar[PastDraws | None] = None
     _scores: dict[str, Look | None] = field(default_factory=dict)
     _learned: dict[str, tuple[View, int]] = field(default_factory=dict)
-    views: dict[Any, list[View]] = field(default_factory=dict)
-    """Views that the first draws chose."""
+    _kept: dict[Any, list[Any]] = field(default_factory=dict)
+    known: dict[Any, list[Any]] = field(default_factory=dict)
+    """What the first draws say, which later ones do not change."""
 
     def __post_init__(self, earlier: PastDraws | None) -> None:
         self.sides = self.x, self.x_prime
         if earlier is not None and earlier.layout == self.layout:
-            self._learned = dict(earlier._learned)
-            self.views = earlier.views
+            self._learned, self.known = dict(earlier._learned), earlier.known
 
-    def score(self, name: str, learn: Learner, *, halves: bool = True) -> Look | None:
-        """Learn a score of this name, and return it with draws from which it was not learned.
+    def once(self, of: Any, draws: int, make: Callable[[], list[Any]]) -> list[Any]:
+        """Return what so many first draws say of something; of fewer, what these say."""
+        kept = self.known if len(self.x) >= draws else self._kept
+        if of not in kept:
+            kept[of] = make()
+        return kept[of]
 
-        If it was learned from fewer draws, that one sees the others. If not, with ``halves``, each
-        half of the draws is seen as a view of the other half sees it; without, all are seen as they
-        are, which is enough where they are many. None if the draws do not say enough.
+    def score(self, name: str, learn: Learner) -> Look | None:
+        """Learn a score of this name; return it with draws from which it was not learned.
+
+        If it was learned from fewer draws, that one sees the others; if not, each half of the draws
+        is seen as a view of the other half sees it. None if the draws do not say enough.
         """
         if name not in self._scores:
-            self._scores[name] = self._score(name, learn, halves)
+            self._scores[name] = self._score(name, learn)
         return self._scores[name]
 
-    def _score(self, name: str, learn: Learner, halves: bool) -> Look | None:
-        size = len(self.x)
+    def _score(self, name: str, learn: Learner) -> Look | None:
+        size, middle = len(self.x), len(self.x) // 2
         known, rows = self._learned.get(name, (None, 0))
-        if known is not None and rows == ROWS:
-            return Look(known, self, [(known, slice(rows, size))])
-        view = learn(self.x[:ROWS], self.x_prime[:ROWS])
+        view = known if rows == ROWS else learn(self.x[:ROWS], self.x_prime[:ROWS])
         if view is None:
             return None
         self._learned[name] = view, min(size, ROWS)
         if known is not None:
             return Look(view, self, [(known, slice(rows, size))])
-        middle = size // 2
-        parts = slice(0, middle), slice(middle, size)
-        views = [view, view]
-        if halves:
-            first, second = (learn(self.x[p], self.x_prime[p]) for p in parts)
-            if first is None or second is None:
-                return None
-            views = [second, first]
-        return Look(view, self, [*zip(views, parts, strict=True)])
+        first = learn(self.x[:middle], self.x_prime[:middle])
+        second = learn(self.x[middle:], self.x_prime[middle:])
+        if first is None or second is None:
+            return None
+        return Look(view, self, [(second, slice(0, middle)), (first, slice(middle, size))])
 
 
 def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:

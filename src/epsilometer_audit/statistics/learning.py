@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
 from epsilometer_audit.events.choosing import Look, PastDraws, best, looks_of
-from epsilometer_audit.events.events import Event
+from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import (
     Claim,
@@ -95,25 +95,25 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
         numbers = look.cells(_CELLS, most)[0]
         if not isinstance(numbers, Numbers) or numbers.repeats:
             continue
-        if most is None or entry not in past.views:
-            found = [*remainder_cells(numbers, _CELLS, as_reals=layout.as_reals)]
-            past.views[entry] = [*dict.fromkeys(cells.view for cells in found)]
-        views = past.views[entry]
+        hidden = partial(remainder_cells, numbers, _CELLS, as_reals=layout.as_reals)
+        looks += [Look(view, past) for view in past.once(entry, _SCREENED, partial(_views, hidden))]
         if entry in layout.reals and not layout.as_reals:
-            views = [*views, *(cells.view for cells in low_bits(numbers))]
-        looks += [Look(view, past) for view in views]
+            looks += [Look(cells.view, past) for cells in low_bits(numbers)]
     if past.x.ndim == 2:
-        if most is None or "differences" not in past.views:
-            past.views["differences"] = differences(*past.sides, layout.numbers, _CELLS)
-        views = [*past.views["differences"], *summaries(past.x, layout)]
+        apart = partial(differences, *past.sides, layout.numbers, _CELLS)
+        views = [*past.once("differences", _SCREENED, apart), *summaries(past.x, layout)]
         looks += [Look(view, past) for view in views]
-        for name, learner in (
-            ("learned", partial(learned_score, entries=layout.numbers)),
-            ("tables", partial(learn_tables, entries=range(past.x.shape[1]))),
-        ):
-            score = past.score(name, learner)
-            looks += [score] if score is not None else []
+        learners = {
+            "learned": partial(learned_score, entries=layout.numbers),
+            "tables": partial(learn_tables, entries=range(past.x.shape[1])),
+        }
+        scores = [past.score(name, learner) for name, learner in learners.items()]
+        looks += [score for score in scores if score is not None]
     return looks
+
+
+def _views(cells: Callable[[], Iterator[Cells]]) -> list[View]:
+    return [*dict.fromkeys(each.view for each in cells())]
 
 
 def looked_at(layout: Layout) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
 _MANY, _RICH, _SUSPECTS = 100, 4, 2  # draws of a side, from which so many views go on
 _ALWAYS = "sum", "learned"  # scores that do so
+_NUMBERS = "number", "rest"  # kinds of columns
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
 _AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])  # levels, times the aim
@@ -98,6 +99,7 @@ class Portfolio:
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
     _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
+    _past: PastDraws | None = None
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -144,8 +146,9 @@ class Portfolio:
                 self._raw = [together[0]], [together[1]]
                 layout = layout_of(*together, as_reals=self.as_reals)
                 columns = [*map(layout.encode, together)]
-                self.choose(PastDraws(columns[0], columns[1], layout))
-                self._next = 2 * self._draws
+                past = PastDraws(columns[0], columns[1], layout, self._past)
+                self.choose(past)
+                self._next, self._past = 2 * self._draws, past
         return Growth(pieces)
 
     def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
@@ -176,14 +179,13 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
-        for halves in (True, False):  # few draws may not suffice for halves
-            draws = PastDraws(*sides, layout)
-            for choice in _views(draws, lambda other: other == key, halves):
-                past = Past().with_draws(*choice.sides)
-                for predictor, _ in best.mixture.ranked(of_claim):
-                    prediction = predictor(past)
-                    if prediction is not None:
-                        return *_event_of(prediction, choice, sides, self.claim), layout
+        draws = PastDraws(*sides, layout)
+        for _, choice, numbers in _views(draws, lambda other: other == key):
+            past = Past().with_draws(*map(choice.steps, numbers()))
+            for predictor, _ in best.mixture.ranked(of_claim):
+                prediction = predictor(past)
+                if prediction is not None:
+                    return *_event_of(prediction, choice, sides, self.claim), layout
         return None
 
     def _wealth(self) -> Floats:
@@ -197,16 +199,16 @@ class Portfolio:
         From now on they are chosen by such calls only.
         """
         before, same = self._views, past.layout == self._layout
-        self._next, self._layout = math.inf, past.layout
-        views = _views(past, self._wanted(past) if same else lambda _: True)
-        self._views = chosen = {each.key: each for each in views}
-        for key, each in chosen.items():
+        self._next, self._past, self._layout = math.inf, None, past.layout
+        self._views = chosen = {}
+        for key, each, numbers in _views(past, self._wanted(before, past) if same else bool):
             old = before.get(key)
             if same and old is not None and old.rule == each.rule:
                 chosen[key] = old
                 continue
+            chosen[key] = each
             each.mixture = Mixture(self._initial.size, self._bets, each.shares)
-            each.mixture.prime(*each.sides)
+            each.mixture.prime(*map(each.steps, numbers()))
             each.start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
                 each.mixture.inherit(old.mixture)
@@ -222,12 +224,12 @@ class Portfolio:
                 chosen[key].take(inherited + math.log(share), only=key in new)
         self._aim()
 
-    def _wanted(self, past: PastDraws) -> Callable[[Any], bool]:
+    def _wanted(self, views: Mapping[Any, _Viewed], past: PastDraws) -> Callable[[Any], bool]:
         """Return a rule that tells by its key whether a view goes on."""
-        if self._draws < _MANY or len(self._views) <= 2 * _RICH:
-            return lambda _: True
+        if self._draws < _MANY or len(views) <= 2 * _RICH:
+            return bool
         claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
-        won = {key: each.wealth[claimed].max() for key, each in self._views.items()}
+        won = {key: each.wealth[claimed].max() for key, each in views.items()}
         kept = {*sorted(won, key=won.__getitem__)[-_RICH:], *_ALWAYS}
         for i in suspects(*past.sides, range(len(past.layout.columns)), _SUSPECTS):
             kept |= {_key(View(kind, i), past.layout) for kind in ("entry", "low bit")}
@@ -253,7 +255,7 @@ class Portfolio:
         reached = growth * 2 * self._draws >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
         if not reached.any():
             return
-        scores = any(each.name for each in self._views.values())
+        scores = any(each.step for each in self._views.values())
         aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
         aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
         if aim >= level or not scores:  # a refuted claim refutes all levels below it
@@ -309,9 +311,9 @@ def _event_of(
     inside[chosen] = True
     turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
     view, edges = choice.view, prediction.edges
-    if choice.name:
+    if choice.step:
         edges = (np.floor(edges) + 0.5) * choice.step
-    whole = not choice.name and view.of(sides[0][:1]).dtype.kind == "i"
+    whole = not choice.step and view.of(sides[0][:1]).dtype.kind == "i"
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
         start: Any = float(edges[first - 1]) if first else None
@@ -330,55 +332,22 @@ def _event_of(
 class _Viewed:
     """A view, and the bets through it; ``start`` is the log of their wealth when they started."""
 
-    look: Look
+    view: View
     share: float
-    name: str = ""
+    shares: Shares
+    """Those of the predictors."""
+    step: float = 0.0
     """Of a score, which is seen in whole steps."""
-    discrete: bool = False
     mixture: Mixture = field(init=False)
     start: Floats = field(init=False)
 
-    @property
-    def view(self) -> View:
-        """The view of an output."""
-        return self.look.view
+    def steps(self, numbers: Sample) -> Sample:
+        """Return numbers of outputs as they are bet on."""
+        return np.rint(numbers / self.step) if self.step else numbers
 
     def of(self, sample: Sample) -> Sample:
         """Return the number of each output, ``(n,)``, that is bet on."""
-        numbers = self.view.of(sample)
-        return np.rint(numbers / self.step) if self.name else numbers
-
-    @property
-    def key(self) -> Any:
-        """The name of a score, or the kind of the view, and the column that it looks at."""
-        return self.name or _key(self.view, self.look.past.layout)
-
-    @cached_property
-    def _numbers(self) -> tuple[Sample, Sample]:
-        """Numbers of past draws of which the view is independent, as they are."""
-        return self.look.sides(ROWS)
-
-    @cached_property
-    def step(self) -> float:
-        """The step in which a score is seen; 0 if it is constant."""
-        return float(np.ptp(np.concatenate(self._numbers))) / 20
-
-    @property
-    def sides(self) -> tuple[Sample, Sample]:
-        """The numbers of past draws that are learned from."""
-        x, x_prime = self._numbers
-        return (np.rint(x / self.step), np.rint(x_prime / self.step)) if self.name else (x, x_prime)
-
-    @cached_property
-    def shares(self) -> Shares:
-        """The predictors that bet, and their shares."""
-        if self.name:
-            return SCORES
-        numbers = np.concatenate([self.view.of(side[:_LOOKED]) for side in self.look.past.sides])
-        different = np.unique(numbers).size
-        if self.discrete or different <= min(8, numbers.size // 2):  # too few for a density
-            return DISCRETE
-        return DENSE if different == numbers.size else ATOMS
+        return self.steps(self.view.of(sample))
 
     @property
     def rule(self) -> Any:
@@ -420,38 +389,50 @@ def _key(view: View, layout: Layout) -> Any:
 
 
 def _views(
-    past: PastDraws, wanted: Callable[[Any], bool], halves: bool = True
-) -> Iterator[_Viewed]:
-    """Yield the views that past draws choose, of wanted keys; see `PastDraws.score`."""
+    past: PastDraws, wanted: Callable[[Any], bool]
+) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
+    """Yield the views of wanted keys that past draws choose, and how they see past draws."""
     layout, (x, x_prime) = past.layout, past.sides
-    entries: Sequence[int] = [0]
-    discrete = [column.kind not in ("number", "rest") for column in layout.columns]
     size, learners = len(layout.columns), _learners(x, layout.numbers)
+    entries: Sequence[int] = [0]
     if x.ndim == 1:
-        size = 0 if discrete[0] else _bits(x, x_prime)
+        size = 0 if layout.columns[0].kind not in _NUMBERS else _bits(x, x_prime)
         learners = {"sum": partial(learn_sum, size=size, cells=SUMMED)} if size else {}
     else:
         both = [side[:ROWS] for side in past.sides]
         varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
         entries = suspects(x, x_prime, varying.tolist() or list(range(size)), 16)
-    looks = [Look(View("entry", i) if x.ndim > 1 else View(), past) for i in entries]
-    looks = [look for look in looks if wanted(_key(look.view, layout))]
-    for look in looks:  # few numbers are soon learned
-        few = discrete[look.view.entry]
-        yield _Viewed(look, (1 + few * (x.ndim > 1)) / len(looks), discrete=few)
-    few_rows = len(x) // 2 < 200 * min(size, ENTRIES)
-    names = [name for name in learners if wanted(name)]
-    for name in names:
-        score = past.score(name, learners[name], halves=halves and few_rows)
-        if score is not None:
-            viewed = _Viewed(score, _SCORES / len(names), name)
-            if viewed.step > 0:
-                yield viewed
     reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
-    looks = [Look(View("low bit", i), past) for i in reals]
-    looks = [look for look in looks if wanted(_key(look.view, layout))]
-    for look in looks:
-        yield _Viewed(look, _LOW_BITS / len(looks), discrete=True)
+    singles = [View("entry", i) if x.ndim > 1 else View() for i in entries]
+    bits, names = [View("low bit", i) for i in reals], [name for name in learners if wanted(name)]
+    for each, share in ((singles, 1.0), (bits, _LOW_BITS)):
+        views = [view for view in each if wanted(_key(view, layout))]
+        for view in views:
+            few = view in bits or layout.columns[view.entry].kind not in _NUMBERS
+            shares = _shares(np.concatenate([view.of(s[:_LOOKED]) for s in past.sides]), few)
+            # few numbers are soon learned
+            more = 2 if few and x.ndim > 1 and view in singles else 1
+            of = _Viewed(view, share * more / len(views), shares)
+            yield _key(view, layout), of, partial(Look(view, past).sides, ROWS)
+    for name in names:
+        if (score := past.score(name, learners[name])) is not None:
+            numbers = score.sides(ROWS)
+            step = float(np.ptp(np.concatenate(numbers))) / 20
+            if step > 0:
+                of = _Viewed(score.view, _SCORES / len(names), SCORES, step)
+                yield name, of, partial(_same, numbers)
+
+
+def _same(numbers: tuple[Sample, Sample]) -> tuple[Sample, Sample]:
+    return numbers
+
+
+def _shares(numbers: Sample, few: bool) -> Shares:
+    """Return the predictors that bet on such numbers, and their shares."""
+    different = np.unique(numbers).size
+    if few or different <= min(8, numbers.size // 2):  # too few for a density
+        return DISCRETE
+    return DENSE if different == numbers.size else ATOMS
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:

@@ -23,7 +23,7 @@ from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.outcomes.shapes import joined, same_shape
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
@@ -177,15 +177,25 @@ class Evidence:
         """Return the draws of a side of a pair in all rounds before this one."""
         return sum(map(len, self.raw[pair][0]))
 
+    def layout(self, pair: int) -> Layout:
+        """Return the layout of all outputs of a pair; arrays of the same one are not joined."""
+        batches = list(itertools.chain(*self.raw[pair]))
+        if same_shape(batches) is not None:
+            first, *others = (layout_of(batch, as_reals=self.as_reals) for batch in batches)
+            if all(each == first for each in others):
+                return first
+        return layout_of(*batches, as_reals=self.as_reals)
+
     def learned(self, pair: int, step: Step) -> _Learned:
         """Choose bets on all past draws of a pair, for a round."""
         for side in self.raw[pair]:
             if isinstance(side[0], np.ndarray):
                 side[:] = [joined(side)]
-        x, x_prime = self.raw[pair]
-        layout = layout_of(*x, *x_prime, as_reals=self.as_reals)
-        columns = layout.encode_all(x), layout.encode_all(x_prime)
-        past = self.pasts[pair] = PastDraws(*columns, layout, self.pasts.get(pair))
+        layout = self.layout(pair)
+        columns = [layout.encode_all(side) for side in self.raw[pair]]
+        past = self.pasts[pair] = PastDraws(
+            columns[0], columns[1], layout, self.pasts.pop(pair, None)
+        )
         bets = {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
         return _Learned(past, bets)
 
