@@ -10,6 +10,7 @@ import pytest
 
 import auditors
 from auditors.recorded import _Recorded
+from benchmark.child import outside
 from benchmark.measure import called
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.estimators.base import Claims
@@ -159,6 +160,14 @@ def test_the_benchmark_heeds_its_draws_and_refuses_nan(tmp_path, needs, body, re
     call |= {"warm": str(tmp_path / "warm.npz"), "data": [str(tmp_path / "data.npz")]}
     (result,) = called(sys.executable, [call])
     assert result.get("missing") == reason
+
+
+@pytest.mark.parametrize(("outputs", "dimensions"), [([1, 2, 0], 1), ([1, 3, 0], 2)])
+def test_ours_get_several_bits_as_a_vector(tmp_path, outputs, dimensions):
+    text = 'name = "ours"\nneeds = {"outputs": ["bits"]}\n' + BOUND.format("return x.ndim")
+    sides = dict.fromkeys("xy", np.array(outputs))
+    data = {**sides, "bits": 2, "seed": 0, "claim": 0.5, "alpha": 0.05}
+    assert outside(written(tmp_path, text))(data) == dimensions
 
 
 def test_one_file_enters_all_three(tmp_path, monkeypatch):
