@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -264,6 +263,9 @@ class Part:
     at: Counts | None
     depth: int
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     @property
     def word(self) -> Other:
         """The word for this form."""
@@ -311,7 +313,7 @@ class Part:
             steps: list[Step] = [("entry", i) for i in [*range(most), *range(-last, 0)]]
             return steps + (self._common("listed", place, []) if last or most > _LAST else [])
         if self.form == "mapping":
-            orders = set(map(tuple, self._members))
+            orders = set(map(tuple, self.values)) if isinstance(self.values, list) else set()
             reordered = len(set(map(frozenset, orders))) < len(orders)  # the same keys
             return self._common("key", place, cut) + [_ORDER] * reordered
         if self.form == "set":
@@ -333,32 +335,35 @@ class Part:
 
     def _common(self, kind: str, place: str, cut: list[str]) -> list[Step]:
         """Return the most frequent keys or members, without members that all have."""
-        times = Counter(chain.from_iterable(self._members))
+        of_records = kind == "key" and type(self.values) is Records
+        columns = self.values.columns if of_records else {}
+        times = dict.fromkeys(columns, len(self)) or {k: len(at) for k, at in self._members.items()}
         if kind != "key":
-            times = Counter({key: n for key, n in times.items() if n < len(self.values)})
+            times = {key: n for key, n in times.items() if n < len(self)}
         keys = _frequent(times, COLUMNS, words.label)
         if len(keys) < len(times):
             cut.append(f"{len(keys)} of {len(times):,} {kind}s of {place} are looked at")
         return [(kind, key) for key in keys]
 
     @cached_property
-    def _members(self) -> Any:
-        """The keys or members of each; of sequences, if all are words or all sequences, or none."""
-        if self.form == "mapping" and type(self.values) is Records:
-            return [self.values.columns] * len(self.values)
-        if self.form != "sequence":
-            return self.values
-        if not isinstance(self.values, np.ndarray) and self._forms in ({"word"}, {"sequence"}):
-            with suppress(TypeError):  # of lists within lists
-                return [frozenset(map(_hashable, value)) for value in listing(self.values)]
-        return ()
+    def _members(self) -> dict[Any, list[int]]:
+        """Where a key or a member is; of sequences, if all are words or all sequences."""
+        listed, at = self.form == "sequence", defaultdict[Any, list[int]](list)
+        if listed and (self._numeric or self._forms not in ({"word"}, {"sequence"})):
+            return at
+        try:
+            for i, value in enumerate(listing(self.values)):
+                for member in set(map(_hashable, value)) if listed else value:
+                    at[member].append(i)
+        except TypeError:  # of lists within lists
+            at.clear()
+        return at
 
     @cached_property
-    def _times(self) -> Counter[Word]:
-        times: Counter[Word] = Counter()
-        counts = np.bincount(self.values.codes).tolist()
-        for word, number in zip(self.values.words, counts, strict=True):
-            times[word] += number
+    def _times(self) -> Mapping[Word, int]:
+        times = defaultdict[Word, int](int)
+        for word, n in zip(self.values.words, np.bincount(self.values.codes).tolist(), strict=True):
+            times[word] += n
         return times
 
     @cached_property
@@ -369,12 +374,11 @@ class Part:
     @cached_property
     def _forms(self) -> set[str]:
         """The forms of the entries of sequences."""
-        if type(self.values) is Records:
-            columns = list(self.values.columns.values())
-            lists = chain.from_iterable(column for column in columns if isinstance(column, list))
-            of_columns = {_form_of(column) for column in columns if not isinstance(column, list)}
-            return of_columns | {_form(kind, 0) for kind in set(map(type, lists))}
-        return {_form(kind, 0) for kind in set(map(type, chain.from_iterable(self.values)))}
+        columns = [chain.from_iterable(self.values)] if isinstance(self.values, list) else []
+        columns = columns or list(self.values.columns.values())
+        known = {_form_of(column) for column in columns if not isinstance(column, list | chain)}
+        lists = chain(*(column for column in columns if isinstance(column, list | chain)))
+        return known | {_form(kind, 0) for kind in set(map(type, lists))}
 
     @property
     def _numeric(self) -> bool:
@@ -406,16 +410,16 @@ class Part:
             has = None if exists.all() else np.flatnonzero(exists)
             inner = [v[key] for v in (values if has is None else compress(listing(values), exists))]
         elif (kind, self.form) in (("listed", "sequence"), ("member", "set")):
-            has = [i for i, members in enumerate(self._members) if key in members]
+            has = self._members.get(key, ())
             inner = np.ones(len(has), bool)
         elif kind == "key" and self.form == "mapping":
             if type(values) is Records:
                 return (self.at, values.columns[key]) if key in values.columns else (self.at, [])
-            has = [i for i, value in enumerate(values) if key in value]
+            has = self._members.get(key, ())
             inner = [values[i][key] for i in has]
             has = None if len(has) == len(values) else has
         elif step == _ORDER and self.form == "mapping":
-            inner = list(map(tuple, self._members))
+            inner = list(map(tuple, listing(values)))
         if has is None:
             return self.at, inner
         rows = np.asarray(has, np.int64)
@@ -426,11 +430,10 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _frequent(times: Counter[Any], most: int, order: Callable[[Any], Any]) -> list[Any]:
+def _frequent(times: Mapping[Any, int], most: int, order: Callable[[Any], Any]) -> list[Any]:
     """Return the most frequent keys, ties in an order; of many, only those that repeat."""
-    items = times.items()
-    if len(times) > words.MANY:
-        items = [item for item in items if item[1] >= _FREQUENT]  # type: ignore[assignment]
+    least = _FREQUENT if len(times) > words.MANY else 0
+    items = [item for item in times.items() if item[1] >= least]
     first = heapq.nsmallest(most, items, key=lambda item: (-item[1], order(item[0])))
     return [key for key, _ in first]
 
