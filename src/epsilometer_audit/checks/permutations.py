@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def by_time(scores: Floats) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
     ends = -(-np.arange(_STRETCHES + 1) * scores.size // _STRETCHES)
     sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
-    sums = np.where(sizes > 0, np.add.reduceat(np.append(scores, 0.0), ends[:-1]), 0.0)
+    sums = np.array([scores[start:end].sum() for start, end in pairwise(ends.tolist())])
     sizes = np.concatenate([sizes, ends[1:][several]])
     p_values = unlikely(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
     return float(p_values.min()) * p_values.size

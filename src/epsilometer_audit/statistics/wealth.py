@@ -178,11 +178,6 @@ class _Course:
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
 
-    @property
-    def total(self) -> Floats:
-        """The log of the wealth of all pairs now, ``(m,)``."""
-        return _log_sum(np.concatenate(list(self.wealth.values())), 0)
-
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         wealth = self.wealth
@@ -238,8 +233,7 @@ class Wealth:
     def log_wealth(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block, or round, of shape ``(times, m)``."""
         course = self._course(claim, levels)
-        paths = [course.advance(step, by_block) for step in self.steps]
-        return np.concatenate([course.total[None], *paths])
+        return np.concatenate([course.advance(step, by_block) for step in self.steps])
 
     @property
     def needed(self) -> float:
