@@ -305,8 +305,7 @@ def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
 
 def test_equal_outputs_have_equal_scores():
     rows = np.tile(rng(1).choice([0.1, 0.2, 0.7], (7, 11)), (30, 1))
-    sample = Sample([rows], "rows")
-    for score in (each[sample.codes] for each in sample.scores):
+    for score in Sample([rows], "rows").scored():
         assert (score.reshape(30, 7) == score[:7]).all()
 
 

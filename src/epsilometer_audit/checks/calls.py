@@ -75,6 +75,10 @@ class Sample:
         centred = [score - self.times @ score / self.size for score in scores]
         return [score for score in centred if np.abs(score).max() > 1e-9]
 
+    def scored(self) -> Iterator[Floats]:
+        """Yield each score of all outputs, ``(n,)``."""
+        return (score[self.codes] for score in self.scores)
+
 
 class Calls(Sample):
     """All draws on one input, call by call: their seeds, the inputs of the calls before, outputs.

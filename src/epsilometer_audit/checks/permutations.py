@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -145,18 +145,17 @@ def calls_p(
     for of_side, sizes in zip(scores, calls, strict=True):
         ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
         starts = [
-            np.arange(end - size, end - piece + 1, piece)
+            range(end - size, end - piece + 1, piece)
             for size, end in zip(sizes, ends.tolist(), strict=True)
             if size >= piece
         ]
-        first = np.concatenate(starts).tolist() if len(starts) > 1 else []
         columns = [
-            np.array([score[i : i + piece].sum() for i in first]) / score.std()
+            np.array([score[i : i + piece].sum() for i in chain(*starts)]) / score.std()
             for score in of_side
-            if first and ends[-1] == score.size
+            if len(starts) > 1 and ends[-1] == score.size
         ]
         if columns:
-            parts, numbers = np.column_stack(columns), np.array([start.size for start in starts])
+            parts, numbers = np.array(columns).T, np.array(list(map(len, starts)))
             sides.append((parts - parts.mean(axis=0), numbers))
 
     def statistic(orders: Sequence[Counts]) -> Floats:

@@ -170,8 +170,7 @@ def check_drawn(
         for score, most in _limited(side, limit / len(sides))
         if shuffled.by_time(score[side.codes]) <= most
     ]
-    scores = [(score[side.codes] for score in side.scores) for side in sides]
-    if not faults and shuffled.calls_p(scores, calls, rng, limit) <= limit:
+    if not faults and shuffled.calls_p([s.scored() for s in sides], calls, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
         faults = [f"{text}share noise, or state is kept between calls"]
     if faults:
@@ -259,7 +258,7 @@ def _order(samples: Sequence[Calls], limit: float) -> Check:
         names, inside = zip(*sample.groups(), strict=True)
         texts = [f"{sample.name}, {name} differ from the others" for name in names]
         groups = np.array(inside, float)
-        for score in (each[sample.codes] for each in sample.scores):
+        for score in sample.scored():
             p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score).tolist()
             tests += zip(p_values, texts, strict=True)
     best = sorted(tests, key=lambda test: test[0])[:1]

@@ -220,10 +220,8 @@ class Wealth:
 
     def __post_init__(self) -> None:
         self._largest: dict[Any, Floats] = {}  # log wealth at levels from one on
-        self._claimed = self._course(self.claim, np.array([self.claim.level]))
-
-    def _course(self, claim: Claim, levels: Floats) -> _Course:
-        return _Course(claim, levels, self.pairs, self.alpha)
+        levels = np.array([self.claim.level])
+        self._claimed = _Course(self.claim, levels, self.pairs, self.alpha)
 
     def record(self, step: Mapping[int, PairBets]) -> None:
         """Add the bets on the fresh draws of each pair that is left."""
@@ -232,7 +230,7 @@ class Wealth:
 
     def log_wealth(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block, or round, of shape ``(times, m)``."""
-        course = self._course(claim, levels)
+        course = _Course(claim, levels, self.pairs, self.alpha)
         return np.concatenate([course.advance(step, by_block) for step in self.steps])
 
     @property
@@ -287,7 +285,7 @@ class Wealth:
         """
         levels = np.array([level])
         bets: dict[int, PlacedBet] = {}  # those on blocks of one round together
-        course = self._course(self.claim.at(level), levels)
+        course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
         for step in self.steps:
             course.advance(step)
         for step in reversed(self.steps):
