@@ -236,17 +236,20 @@ def test_a_bound_is_near_the_level_and_below_it(bound_of, claim, law, level, lea
 
 
 def test_the_worst_pair_is_followed():
-    distances = np.full(20, 0.1)
+    distances, claim = np.full(20, 0.1), pure(0.3)
     distances[13] = 0.8
     rng = np.random.default_rng(5)
     evidence = gather(
         lambda sides, n: [rng.laplace(side * distances[pair], 1, n) for pair, side in sides],
         schedule(40_000, 20),
-        Evidence(pure(0.3), 20, 0.05, as_reals=True),
+        Evidence(claim, 20, 0.05, as_reals=True),
     )
     assert evidence.best == 13
     assert evidence.refuted()
-    assert 0.6 < evidence.bounds()[pure(0.3)] < 0.8
+    assert 0.6 < (bound := evidence.bounds()[claim]) < 0.8
+    wealth, grid = evidence.wealths[claim], np.union1d(claim.grid, [claim.level])
+    refuted = wealth.log_wealth(claim, grid).max(axis=0) >= wealth.needed  # all levels, naively
+    assert bound == grid[np.argmin(refuted) - 1]
 
 
 # --- fixed numbers of draws -----------------------------------------------------------------------

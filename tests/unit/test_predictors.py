@@ -52,15 +52,10 @@ def factors_of(guess, epsilon, delta):
 def largest_sum(f, g, epsilon, delta):
     """Return the largest E_P'[f] + E_Q'[g] under the claim, by a linear programme."""
     k, e = f.size, math.exp(epsilon)
-    identity, nothing = np.eye(k), np.zeros((k, k))
+    one, none = np.eye(k), np.zeros((k, k))
     ones, zeros = np.ones((1, k)), np.zeros((1, k))
     # variables: P', Q', and the excess of either side
-    excess = np.block(
-        [
-            [identity, -e * identity, -identity, nothing],
-            [-e * identity, identity, nothing, -identity],
-        ]
-    )
+    excess = np.block([[one, -e * one, -one, none], [-e * one, one, none, -one]])
     sums = np.block([[zeros, zeros, ones, zeros], [zeros, zeros, zeros, ones]])
     sides = np.block([[ones, zeros, zeros, zeros], [zeros, ones, zeros, zeros]])
     solution = linprog(

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -124,7 +125,7 @@ def by_time(scores: Floats) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
     ends = -(-np.arange(_STRETCHES + 1) * scores.size // _STRETCHES)
     sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
-    sums = np.where(sizes > 0, np.add.reduceat(np.append(scores, 0.0), ends[:-1]), 0.0)
+    sums = np.array([scores[start:end].sum() for start, end in pairwise(ends.tolist())])
     sizes = np.concatenate([sizes, ends[1:][several]])
     p_values = unlikely(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
     return float(p_values.min()) * p_values.size
@@ -144,18 +145,17 @@ def calls_p(
     for of_side, sizes in zip(scores, calls, strict=True):
         ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
         starts = [
-            np.arange(end - size, end - piece + 1, piece)
+            range(end - size, end - piece + 1, piece)
             for size, end in zip(sizes, ends.tolist(), strict=True)
             if size >= piece
         ]
-        first = np.concatenate(starts).tolist() if len(starts) > 1 else []
         columns = [
-            np.array([score[i : i + piece].sum() for i in first]) / score.std()
+            np.array([score[i : i + piece].sum() for i in chain(*starts)]) / score.std()
             for score in of_side
-            if first and ends[-1] == score.size
+            if len(starts) > 1 and ends[-1] == score.size
         ]
         if columns:
-            parts, numbers = np.column_stack(columns), np.array([start.size for start in starts])
+            parts, numbers = np.array(columns).T, np.array(list(map(len, starts)))
             sides.append((parts - parts.mean(axis=0), numbers))
 
     def statistic(orders: Sequence[Counts]) -> Floats:

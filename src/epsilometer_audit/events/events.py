@@ -186,8 +186,9 @@ class Event:
         inside = np.zeros(len(numbers), bool)
         if self.ranges:
             firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-            at = np.searchsorted(firsts, numbers, side="right") - 1
-            inside = (at >= 0) & (numbers <= lasts[at])
+            several = len(firsts) > 1
+            at = np.searchsorted(firsts, numbers, side="right") - 1 if several else 0
+            inside = (numbers >= firsts[at]) & (numbers <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
             inside |= np.isnan(numbers)
         return np.asarray(inside, np.bool_)

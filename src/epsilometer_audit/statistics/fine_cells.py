@@ -64,7 +64,8 @@ def _doubtful(
     exact = np.issubdtype(dtype, np.integer)
     origin = x[0] if exact else 0  # differences are exact
     with np.errstate(invalid="ignore"):  # of a NaN that signals
-        few = [_finite(side - origin) for side in (x, x_prime)]
+        few = [(side - origin).astype(np.float64) for side in (x, x_prime)]
+    few = [side[np.abs(side) < _LARGE] for side in few]
     if min(side.size for side in few) < _DRAWS // 8:
         return {}
     pooled = np.concatenate(few)
@@ -125,11 +126,6 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
     if not peak or power[peak] < _SIGNIFICANT**2:  # the largest of 32,768 exponential numbers
         return {}
     return {float((high - low) * padded / peak): math.sqrt(2 * power[peak])}
-
-
-def _finite(side: Sample) -> Floats:
-    reals = side.astype(np.float64)
-    return reals[np.abs(reals) < _LARGE]
 
 
 # --- the lowest bit -------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
+from epsilometer_audit.events.events import narrow_codes
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -311,7 +312,9 @@ class Mixture:
 
         Return the log wealth after each block, of shape ``(blocks, m)``.
         """
+        narrow = narrow_codes(np.concatenate([x, x_prime]))  # each is looked up once
         x, x_prime = _numbers(x), _numbers(x_prime)
+        sides = (x, x_prime) if narrow is None else np.split(narrow[0], [x.size])
         ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
         wealth = np.empty((ends.size, self.claims))
         start = block = 0
@@ -330,7 +333,9 @@ class Mixture:
                 path = self.logs[i]
                 if guess is not None and bets is not None:
                     k, edges = guess.p.size, guess.edges
-                    cells = (of * k + edges.searchsorted(side) for side in fresh)
+                    place = None if narrow is None else edges.searchsorted(narrow[1]).__getitem__
+                    look = place or edges.searchsorted
+                    cells = (of * k + look(side[start:end]) for side in sides)
                     counts = (np.bincount(each, None, blocks * k) for each in cells)
                     each = (n.reshape(-1, k) @ logs for n, logs in zip(counts, bets, strict=True))
                     path = path + np.add(*each).cumsum(axis=0)

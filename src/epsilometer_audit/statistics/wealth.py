@@ -178,11 +178,6 @@ class _Course:
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
 
-    @property
-    def total(self) -> Floats:
-        """The log of the wealth of all pairs now, ``(m,)``."""
-        return _log_sum(np.concatenate(list(self.wealth.values())), 0)
-
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         wealth = self.wealth
@@ -225,10 +220,8 @@ class Wealth:
 
     def __post_init__(self) -> None:
         self._largest: dict[Any, Floats] = {}  # log wealth at levels from one on
-        self._claimed = self._course(self.claim, np.array([self.claim.level]))
-
-    def _course(self, claim: Claim, levels: Floats) -> _Course:
-        return _Course(claim, levels, self.pairs, self.alpha)
+        levels = np.array([self.claim.level])
+        self._claimed = _Course(self.claim, levels, self.pairs, self.alpha)
 
     def record(self, step: Mapping[int, PairBets]) -> None:
         """Add the bets on the fresh draws of each pair that is left."""
@@ -237,9 +230,8 @@ class Wealth:
 
     def log_wealth(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block, or round, of shape ``(times, m)``."""
-        course = self._course(claim, levels)
-        paths = [course.advance(step, by_block) for step in self.steps]
-        return np.concatenate([course.total[None], *paths])
+        course = _Course(claim, levels, self.pairs, self.alpha)
+        return np.concatenate([course.advance(step, by_block) for step in self.steps])
 
     @property
     def needed(self) -> float:
@@ -293,7 +285,7 @@ class Wealth:
         """
         levels = np.array([level])
         bets: dict[int, PlacedBet] = {}  # those on blocks of one round together
-        course = self._course(self.claim.at(level), levels)
+        course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
         for step in self.steps:
             course.advance(step)
         for step in reversed(self.steps):
