@@ -98,7 +98,7 @@ def _make(folder: Path, requirements: Sequence[str]) -> str | None:
     python = _python(folder)
     pip = [sys.executable, "-m", "pip", "--python", python] if has_pip else [python, "-m", "pip"]
     options = ["--no-input", "--disable-pip-version-check"]
-    install = ["install", "--no-deps", "--progress-bar", "off", "--requirement", str(file)]
+    install = ["install", "--no-deps", "--no-compile", "--progress-bar", "off", "-r", str(file)]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     process = subprocess.run(  # noqa: S603
         [*pip, *options, *install], env=environment, capture_output=True, text=True, check=False

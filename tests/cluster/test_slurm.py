@@ -54,10 +54,8 @@ class Foreign:
         attempt = len(attempts.read_text())
         if self.kind == "fails" and attempt == 1:
             raise ValueError("not today")
-        if self.kind == "cancelled" and attempt == 1:
+        if self.kind in ("cancelled", "slow") and attempt == 1:
             time.sleep(600)
-        if self.kind == "slow" and x == 0:
-            time.sleep(150)
         if self.kind == "large":
             held = np.ones(75_000_000)
             time.sleep(1)
@@ -105,7 +103,7 @@ def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 12
 @pytest.fixture(scope="session")
 def faults(here: Cluster, tmp_path_factory: pytest.TempPathFactory):
     """A run of four mechanisms that fail at first, under way while the others run."""
-    project = copy_project(tmp_path_factory.mktemp("faults"))
+    project = copy_project(tmp_path_factory.mktemp("faults"), SMALL)
     project.add_mechanism(FAULTS, KINDS, folder=str(project.folder))
     target = "estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=0.5/n=1000_runs=1.parquet"
     targets = [f"results/smoke/{target.format(kind)}" for kind in KINDS]
@@ -252,7 +250,7 @@ def request(here: Cluster, number: int) -> str:
 
 def test_an_interrupted_run_leaves_nothing_to_the_next(here: Cluster, tmp_path: Path):
     """SIGKILL of Snakemake leaves its jobs on the cluster; the next run of the folder ends them."""
-    project = copy_project(tmp_path)
+    project = copy_project(tmp_path, SMALL)
     project.slow_down(20)
     table = "results/smoke/tables/gorla2022/fig4.csv"
     first = submit(project, here, table, *PROFILE, *SMOKE)

@@ -47,8 +47,7 @@ def test_the_wheel_audits_in_an_empty_environment(tmp_path: Path):
     lock = (ROOT / "envs/requirements.lock").read_text()
     constraints = re.findall(r"^\S+==.*?(?= \\$)", lock, re.MULTILINE)
     (tmp_path / "constraints.txt").write_text("\n".join(constraints))
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv/bin/python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "-c", "constraints.txt"]
-    run(*pip, WHEEL, cwd=tmp_path)
-    first_audit(str(python), tmp_path)
+    venv.create(tmp_path / "venv")
+    uv = Path(sys.executable).with_name("uv")
+    run(uv, "pip", "install", "--python", "venv", "-c", "constraints.txt", WHEEL, cwd=tmp_path)
+    first_audit(str(tmp_path / "venv/bin/python"), tmp_path)

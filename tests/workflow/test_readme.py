@@ -16,7 +16,7 @@ import pytest
 
 from tests.pages import commands, words
 from tests.unit.processes import ran
-from tests.workflow.conftest import ROOT, Project, copy_project
+from tests.workflow.conftest import ROOT, SMALL, Project, copy_project
 
 README = (ROOT / "README.md").read_text()
 WORKFLOW = (ROOT / "docs/workflow.md").read_text()
@@ -28,22 +28,10 @@ def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
 
 
-def test_its_paths_can_be_requested(project: Project):
+def test_its_paths_can_be_requested_and_those_of_a_mechanism_of_ones_own(project: Project):
+    """The module, the line in the registry and the entry, as they stand there."""
     targets = re.findall(r'^    snakemake --cores 2 "(results/quick/.*\.parquet)"$', WORKFLOW, re.M)
     assert len(targets) == 4
-    run = project.snakemake(*targets, cores=2)
-    assert run.returncode == 0, run.stderr[-3000:]
-    bounds = pd.read_parquet(project.folder / targets[1])
-    assert bounds["estimate"].between(1.5, 2.05).all()
-    bounds = pd.read_parquet(project.folder / targets[2])
-    assert len(bounds) == 100  # ten pairs, ten runs
-    spectrum = pd.read_parquet(project.folder / targets[3])
-    assert spectrum.groupby("claim")["estimate"].mean()[1.0] == pytest.approx(0.393, abs=0.01)
-    assert (bounds.groupby("run")["estimate"].max().between(1.7, 1.8)).all()  # exact: 1.784
-
-
-def test_a_mechanism_in_the_workflow(project: Project):
-    """The module, the line in the registry and the entry, as they stand there."""
     module, line = blocks(MECHANISMS, "python")
     (entry,) = blocks(MECHANISMS, "yaml")
     package = project.folder / "src/epsilometer/mechanisms"
@@ -51,22 +39,27 @@ def test_a_mechanism_in_the_workflow(project: Project):
     project.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)
     config = project.folder / "config/mechanisms.yaml"
     config.write_text(config.read_text() + "\n" + entry)
-
     first, second = re.findall(r"`(results/quick|\.\.\.)/([^`]*_runs=5\.parquet)`", MECHANISMS)
     base = f"results/quick/{first[1].rpartition('/histogram')[0]}"
-    paths = [f"results/quick/{first[1]}", f"{base}/{second[1]}"]
-    run = project.snakemake(*paths, cores=2)
+    targets += [f"results/quick/{first[1]}", f"{base}/{second[1]}"]
+    run = project.snakemake(*targets, cores=2)
     assert run.returncode == 0, run.stderr[-3000:]
-    estimates, bounds = (pd.read_parquet(project.folder / path) for path in paths)
-    assert estimates["estimate"].between(1.9, 2.1).all()  # "lie at 2"
-    assert bounds["estimate"].between(1.93, 2.0).all()  # "about 1.96"
+    _, one, ten, spectrum, own, own_bounds = (
+        pd.read_parquet(project.folder / target) for target in targets
+    )
+    assert one["estimate"].between(1.5, 2.05).all()
+    assert len(ten) == 100  # ten pairs, ten runs
+    assert (ten.groupby("run")["estimate"].max().between(1.7, 1.8)).all()  # exact: 1.784
+    assert spectrum.groupby("claim")["estimate"].mean()[1.0] == pytest.approx(0.393, abs=0.01)
+    assert own["estimate"].between(1.9, 2.1).all()  # "lie at 2"
+    assert own_bounds["estimate"].between(1.93, 2.0).all()  # "about 1.96"
 
 
 @pytest.fixture(scope="module")
 def as_cloned(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A fresh copy; dry runs leave it as it is."""
+    """A fresh copy with a study in miniature; dry runs leave it as it is."""
     folder = tmp_path_factory.mktemp("cloned")
-    return copy_project(folder / "project")
+    return copy_project(folder / "project", SMALL)
 
 
 ONE = "snakemake gorla2022 --config scale=smoke"
