@@ -160,7 +160,9 @@ class PastDraws:
     def _score(self, name: str, learn: Learner) -> Look | None:
         size, middle = len(self.x), len(self.x) // 2
         known, rows = self._learned.get(name, (None, 0))
-        view = known if rows == ROWS else learn(self.x[:ROWS], self.x_prime[:ROWS])
+        if known is not None and min(size, ROWS) < 2 * rows:  # more would hardly change it
+            return Look(known, self, [(known, slice(rows, size))])
+        view = learn(self.x[:ROWS], self.x_prime[:ROWS])
         if view is None:
             return None
         self._learned[name] = view, min(size, ROWS)

@@ -36,7 +36,7 @@ from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
 _CELLS = 64  # between quantiles of both sides
-_SCREENED, _FULL = 4096, 8  # draws of a side that tell so many looks which see all draws
+_SCREENED, _FULL = 2048, 8  # draws of a side that tell so many looks which see all draws
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _SAME = 0.97  # of the largest expected level, above which an event that is easier to read is chosen
 

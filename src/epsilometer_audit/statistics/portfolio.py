@@ -52,7 +52,7 @@ from epsilometer_audit.statistics.witnesses import beyond
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_MANY, _RICH, _SUSPECTS = 100, 4, 2  # draws of a side, from which so many views go on
+_MANY, _RICH, _SUSPECTS = 60, 4, 2  # draws of a side, from which so many views go on
 _ALWAYS = "sum", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
@@ -181,7 +181,7 @@ class Portfolio:
         sides = layout.encode(x), layout.encode(x_prime)
         draws = PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
-            past = Past().with_draws(*map(choice.steps, numbers()))
+            past = Past().with_draws(*map(choice.steps, numbers))
             for predictor, _ in best.mixture.ranked(of_claim):
                 prediction = predictor(past)
                 if prediction is not None:
@@ -208,7 +208,7 @@ class Portfolio:
                 continue
             chosen[key] = each
             each.mixture = Mixture(self._initial.size, self._bets, each.shares)
-            each.mixture.prime(*map(each.steps, numbers()))
+            each.mixture.prime(*map(each.steps, numbers))
             each.start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
                 each.mixture.inherit(old.mixture)
@@ -390,7 +390,7 @@ def _key(view: View, layout: Layout) -> Any:
 
 def _views(
     past: PastDraws, wanted: Callable[[Any], bool]
-) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
+) -> Iterator[tuple[Any, _Viewed, tuple[Sample, Sample]]]:
     """Yield the views of wanted keys that past draws choose, and how they see past draws."""
     layout, (x, x_prime) = past.layout, past.sides
     size, learners = len(layout.columns), _learners(x, layout.numbers)
@@ -413,18 +413,14 @@ def _views(
             # few numbers are soon learned
             more = 2 if few and x.ndim > 1 and view in singles else 1
             of = _Viewed(view, share * more / len(views), shares)
-            yield _key(view, layout), of, partial(Look(view, past).sides, ROWS)
+            yield _key(view, layout), of, Look(view, past).sides(ROWS)
     for name in names:
         if (score := past.score(name, learners[name])) is not None:
             numbers = score.sides(ROWS)
             step = float(np.ptp(np.concatenate(numbers))) / 20
             if step > 0:
                 of = _Viewed(score.view, _SCORES / len(names), SCORES, step)
-                yield name, of, partial(_same, numbers)
-
-
-def _same(numbers: tuple[Sample, Sample]) -> tuple[Sample, Sample]:
-    return numbers
+                yield name, of, numbers
 
 
 def _shares(numbers: Sample, few: bool) -> Shares:

@@ -149,15 +149,15 @@ class Evidence:
     def record(
         self,
         outputs: Mapping[int, tuple[Any, Any]],
-        bets: Mapping[int, _Learned],
+        bets: Mapping[int, Mapping[Claim, list[Bet]]],
         blocks: Sequence[int],
         ahead: int,
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
+        layouts = {pair: self.pasts[pair].layout for pair in outputs if bets}
         columns = {
-            pair: (of.past.layout.encode(fresh[0]), of.past.layout.encode(fresh[1]))
-            for pair, fresh in outputs.items()
-            if (of := bets.get(pair)) is not None
+            pair: (layout.encode(outputs[pair][0]), layout.encode(outputs[pair][1]))
+            for pair, layout in layouts.items()
         }
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
@@ -168,8 +168,8 @@ class Evidence:
                 if sides is None:
                     step[pair] = PairBets((), portfolio.record(*fresh, blocks))
                     continue
-                more = {"layout": bets[pair].past.layout, "past": self.past(pair)}
-                placed = [b.on(sides, blocks, ahead, **more) for b in bets[pair].bets[claim]]
+                more = {"layout": layouts[pair], "past": self.past(pair)}
+                placed = [bet.on(sides, blocks, ahead, **more) for bet in bets[pair][claim]]
                 step[pair] = PairBets(placed, portfolio.bet(*sides, blocks))
             wealth.record(step)
 
@@ -186,18 +186,16 @@ class Evidence:
                 return first
         return layout_of(*batches, as_reals=self.as_reals)
 
-    def learned(self, pair: int, step: Step) -> _Learned:
+    def learned(self, pair: int, step: Step) -> Mapping[Claim, list[Bet]]:
         """Choose bets on all past draws of a pair, for a round."""
         for side in self.raw[pair]:
             if isinstance(side[0], np.ndarray):
                 side[:] = [joined(side)]
         layout = self.layout(pair)
         columns = [layout.encode_all(side) for side in self.raw[pair]]
-        past = self.pasts[pair] = PastDraws(
-            columns[0], columns[1], layout, self.pasts.pop(pair, None)
-        )
-        bets = {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
-        return _Learned(past, bets)
+        earlier = self.pasts.get(pair)
+        self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, earlier)
+        return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
 
     def choose(self, pairs: Sequence[int]) -> None:
         """Choose the views that portfolios of pairs bet through, on the past draws."""
@@ -349,29 +347,23 @@ def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
     return joined([part for part in parts if len(part)] or parts[:1])
 
 
-@dataclass(frozen=True)
-class _Learned:
-    past: PastDraws
-    bets: Mapping[Claim, list[Bet]]
-
-    def relative(self, level: Callable[[list[Bet]], float]) -> float:
-        """Return the largest `expected` or `optimistic` level of the bets, over the claim's."""
-        return max(level(bets) / max(claim.level, 1e-3) for claim, bets in self.bets.items())
-
-
 def _best(
-    pairs: list[int], bets: Mapping[int, _Learned], number: int, evidence: Evidence
+    pairs: list[int], bets: Mapping[int, Mapping[Claim, list[Bet]]], number: int, evidence: Evidence
 ) -> list[int]:
     """Return so many pairs: half by wealth, some by expected levels, a third by one-sided draws."""
+
     # Expected levels are cautious: a pair whose delta is too small comes after pairs that attain
     # the claim, while its wealth grows and theirs do not. What occurs on one side only may be
     # impossible on the other. The last pair is that of the most such draws, if they are many, or
     # that of the largest expected level, if the wealth of none has grown.
+    def relative(pair: int, level: Callable[[list[Bet]], float]) -> float:
+        return max(level(of) / max(claim.level, 1e-3) for claim, of in bets[pair].items())
+
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
-    by_expected = {pair: bets[pair].relative(expected) for pair in pairs}
+    by_expected = {pair: relative(pair, expected) for pair in pairs}
     one_sided = {
-        pair: (_one_sided(*bets[pair].past.sides), bets[pair].relative(optimistic))
+        pair: (_one_sided(*evidence.pasts[pair].sides), relative(pair, optimistic))
         for pair in pairs
     }
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
