@@ -351,10 +351,7 @@ def codes_of(outputs: Sample) -> Counts:
 
 
 def narrow_codes(numbers: Sample) -> tuple[Counts, Sample] | None:
-    """Return codes of whole numbers ``(n,)`` of a narrow range, and the different ones, unsorted.
-
-    The different numbers increase; a code is the place of a number among them. None for others.
-    """
+    """Return places of whole numbers ``(n,)`` among the rising different ones; None if wide."""
     if numbers.dtype.kind != "i" or not numbers.size:
         return None
     low, high = int(numbers.min()), int(numbers.max())

@@ -83,10 +83,7 @@ def count(
 def largest_bound(
     counted: Sequence[PlacedBet], claim: EventClaim, alpha: float, least: float = 0.0
 ) -> tuple[float, PlacedBet | None]:
-    """Return the largest of the events' bounds above ``least``, and its event; else that and None.
-
-    Later events have .15 of alpha each.
-    """
+    """Return the largest of the events' bounds above ``least`` and its event, or that and None."""
     largest, best = least, None
     for i, event in enumerate(counted):
         share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)

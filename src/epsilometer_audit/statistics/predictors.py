@@ -89,7 +89,7 @@ class Past:
             first += distinct.size
         order = values.argsort(kind="stable")
         values, weights = values[order], weights.take(order, axis=1)
-        new = _new(values[1:] != values[:-1])
+        new = np.concatenate([[True], values[1:] != values[:-1]])
         if not new.all():
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
@@ -98,16 +98,7 @@ class Past:
 
 def _counted(draws: Sample) -> tuple[Sample, Any]:
     """Return the different draws in increasing order, and how many there are of each; few as is."""
-    if draws.size < _FEW:
-        return draws, 1.0
-    rising = np.sort(draws)
-    starts = _new(rising[1:] != rising[:-1]).nonzero()[0]
-    return rising[starts], np.concatenate([starts[1:], [rising.size]]) - starts
-
-
-def _new(changes: Bools) -> Bools:
-    """Return where a value, or a group of them, begins."""
-    return np.concatenate([[True], changes])
+    return (draws, 1.0) if draws.size < _FEW else np.unique(draws, return_counts=True)
 
 
 def _thinned(values: Floats, weights: Floats) -> Past:
@@ -117,7 +108,8 @@ def _thinned(values: Floats, weights: Floats) -> Past:
     width = 2 * ends[-1] / POINTS
     heavy = (both > width) | ~np.isfinite(values)
     group = (ends - both / 2) // width
-    starts = _new(heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])).nonzero()[0]
+    new = heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])
+    starts = np.concatenate([[0], 1 + new.nonzero()[0]])
     centre, sizes = values[starts], np.diff(starts, append=values.size)
     with np.errstate(invalid="ignore", over="ignore"):
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
