@@ -109,7 +109,8 @@ def joined(batches: Sequence[Any]) -> Any:
     columns = columns_of(values, own=True)
     if isinstance(columns, list):
         return Own(values) if own else Plain(values)
-    columns.own = own
+    if isinstance(columns, Records):
+        columns.own = own
     return columns
 
 
@@ -127,7 +128,8 @@ def _together(batches: Sequence[Any]) -> Any:
         return Coded.joined(batches)
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
         each = {key: _together([batch.columns[key] for batch in batches]) for key in first.columns}
-        return Records(first.form, each, sum(map(len, batches)))
+        own = any(batch.own for batch in batches)
+        return Records(first.form, each, sum(map(len, batches)), own=own)
     return [value for batch in batches for value in listing(batch)]
 
 
@@ -159,7 +161,7 @@ class Coded:
     """Words as different ``values`` and the number of the value of each, ``codes``."""
 
     def __init__(self, values: list[Any], codes: Array) -> None:
-        self.values, self.codes, self.own = values, codes, False
+        self.values, self.codes = values, codes
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Coded:
@@ -194,7 +196,7 @@ class Coded:
     def __getitem__(self, at: Any) -> Coded:
         """Return the words at a slice, or at positions."""
         used, codes = np.unique(self.codes[at], return_inverse=True)
-        return Coded([self.values[i] for i in used.tolist()], codes)
+        return Coded([self.values[i] for i in used.tolist()], codes.astype(np.int32))
 
     def tolist(self) -> list[Any]:
         """Return all values."""
@@ -202,10 +204,16 @@ class Coded:
 
 
 class Records:
-    """Mappings with the same keys in one order, or sequences of one length: a column by key."""
+    """Mappings with the same keys in one order, or sequences of one length: a column by key.
 
-    def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
-        self.form, self.columns, self._size, self.own = form, columns, size, False
+    ``own`` tells whether numbers have types of their own.
+
+    >>> columns_of([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])[1:].tolist()
+    [{'a': 2, 'b': 'y'}]
+    """
+
+    def __init__(self, form: str, columns: dict[Any, Any], size: int, *, own: bool = False) -> None:
+        self.form, self.columns, self._size, self.own = form, columns, size, own
 
     def __len__(self) -> int:
         return self._size
@@ -213,7 +221,8 @@ class Records:
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
-        return Records(self.form, columns, len(range(self._size)[at] if type(at) is slice else at))
+        size = len(range(self._size)[at] if isinstance(at, slice) else at)
+        return Records(self.form, columns, size, own=self.own)
 
     def tolist(self) -> list[Any]:
         """Return all dictionaries or tuples."""
