@@ -10,9 +10,11 @@ import itertools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from epsilometer.errors import MechanismError
+from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import named_error
@@ -21,6 +23,7 @@ from epsilometer_audit.question import Question
 from epsilometer_audit.sources.callables import Source
 
 _CALLS = {True: 8, False: 128}  # for the draws of a side, of many draws each or of one
+_MEMORY = 1.5  # times the memory of all draws is needed
 _EVERY = 1.0  # seconds between two lines of progress
 
 Progress = Callable[[float, str], None]
@@ -75,12 +78,27 @@ class Drawing:
                 batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
             raise named_error(error, list(self._plan.pairs)[pair]) from error.__cause__
+        if not self._drawn and not self._plan.stop:
+            _check_memory(2 * self._samples, getattr(batch, "nbytes", 0) / size)
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:
             self._reported, done = time.monotonic(), self._drawn // 2
             self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
         return batch
+
+
+def _check_memory(draws: int, size: float) -> None:
+    """Raise `ArgumentError` if so many draws of a size in bytes need more memory than is free."""
+    needed = _MEMORY * draws * size
+    with suppress(OSError):
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        free = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+        if needed > free > 0:
+            many = f"{draws // 2:,} draws a side need about {needed / 1e9:.1f} GB of memory"
+            raise ArgumentError(
+                "samples", f"must be fewer: {many}, and {free / 1e9:.1f} GB are free"
+            )
 
 
 def seed_of(root: int, *identity: str | int) -> int:

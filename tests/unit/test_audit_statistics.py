@@ -405,6 +405,12 @@ def test_a_detectable_level_is_detected(claim, samples):
     assert found_share(claim, level, samples, 24) >= 16 / 24
 
 
+def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch):
+    monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", 1e12)
+    with pytest.raises(ArgumentError, match=r"must be fewer: 500 draws a side .* GB are free"):
+        ea.audit(laplace(1.0), [(0, 1)], ea.pure(1.0), samples=500)
+
+
 def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch):
     monkeypatch.setattr(answer, "detectable", lambda *_, **__: None)
 

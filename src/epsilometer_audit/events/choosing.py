@@ -29,7 +29,6 @@ import numpy as np
 from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
 from epsilometer_audit.events.events import Table, View, entries_of
-from epsilometer_audit.outcomes.outcomes import Layout
 
 ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
 WIDE, _WIDE = 64, 2_000_000  # entries that are looked at, of more; numbers of a side that tell
@@ -127,7 +126,7 @@ class PastDraws:
 
     x: Sample
     x_prime: Sample
-    layout: Layout
+    layout: Any  # of their columns
     earlier: InitVar[PastDraws | None] = None
     _scores: dict[str, Look | None] = field(default_factory=dict)
     _learned: dict[str, tuple[View, int]] = field(default_factory=dict)
