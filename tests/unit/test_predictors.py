@@ -16,7 +16,7 @@ from epsilometer_audit.statistics.predictors import (
     FLOOR,
     POINTS,
     Mixture,
-    Past,
+    Points,
     Prediction,
     factors,
     families,
@@ -93,7 +93,7 @@ def noises(rng, n):
 def test_predictions_are_distributions(predictor, n):
     rng = np.random.default_rng(3)
     for x, y in noises(rng, n):
-        guess = predictor(Past().with_draws(x, y))
+        guess = predictor(Points().with_draws(x, y))
         if guess is not None:
             assert (guess.edges[1:] >= guess.edges[:-1]).all()
             assert guess.p.size == guess.q.size == guess.edges.size + 1
@@ -107,7 +107,7 @@ def test_predictions_come_near_the_distributions(predictor):
     from scipy.stats import norm
 
     rng = np.random.default_rng(4)
-    guess = predictor(Past().with_draws(rng.normal(0, 2, 4000), rng.normal(0.5, 1, 4000)))
+    guess = predictor(Points().with_draws(rng.normal(0, 2, 4000), rng.normal(0.5, 1, 4000)))
     for side, noise in ((guess.p, norm(0, 2)), (guess.q, norm(0.5, 1))):
         exact = np.diff(noise.cdf(np.concatenate([[-np.inf], guess.edges, [np.inf]])))
         assert np.abs(side - exact).sum() < 0.12
@@ -118,7 +118,7 @@ def test_values_that_repeat_have_cells_of_their_own(predictor):
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=300), rng.normal(size=300)
     x[:30] = 0.25
-    guess = predictor(Past().with_draws(x, y))
+    guess = predictor(Points().with_draws(x, y))
     cell = np.searchsorted(guess.edges, 0.25)
     assert guess.edges[cell] == 0.25
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
@@ -140,19 +140,19 @@ MANY = np.random.default_rng(7).normal(size=(2, 100))
     ],
 )
 def test_a_predictor_says_nothing_where_it_does_not_fit(predictor, x, y):
-    assert predictor(Past().with_draws(x, y)) is None
+    assert predictor(Points().with_draws(x, y)) is None
 
 
 def test_a_histogram_has_a_cell_for_each_value_and_few_draws_of_its_neighbours():
     rng = np.random.default_rng(1)
     x, y = rng.choice(6, 4000, p=[0.4, 0.3, 0.2, 0.05, 0.04, 0.01]), rng.integers(6, size=4000)
-    found = histogram(Past().with_draws(x, y))
+    found = histogram(Points().with_draws(x, y))
     assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
     assert np.allclose(found.p, np.bincount(x) / 4000, atol=0.005)
     assert np.allclose(found.q, np.bincount(y) / 4000, atol=0.005)
     assert found.p.sum() == pytest.approx(1)
     assert found.q.sum() == pytest.approx(1)
-    few = histogram(Past().with_draws(np.array([0.0, 0, 1, 2]), np.array([2.0, 2, 2, 1])))
+    few = histogram(Points().with_draws(np.array([0.0, 0, 1, 2]), np.array([2.0, 2, 2, 1])))
     assert min(few.p.min(), few.q.min()) > 0.1  # values that a side lacks
 
 
@@ -170,7 +170,7 @@ def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
 def test_points_keep_draws_and_means():
     rng = np.random.default_rng(7)
     draws = np.concatenate([rng.normal(size=20_000), np.full(3000, 0.5), [np.nan, np.inf]])
-    past = Past()
+    past = Points()
     for _ in range(6):
         past = past.with_draws(draws, 2 * draws)
     finite, both = np.isfinite(past.values), past.weights.sum(axis=0)
@@ -194,7 +194,7 @@ def naive(x, y, epsilon, delta, shares):
     for n in range(len(x)):
         if n >= 2 and (fitted < 30 or n >= fitted + fitted // 10):
             fitted = n
-            guesses = [each(Past().with_draws(x[:n], y[:n])) for each in PREDICTORS]
+            guesses = [each(Points().with_draws(x[:n], y[:n])) for each in PREDICTORS]
         for i, guess in enumerate(guesses):
             if guess is not None:
                 f, g = factors_of(guess, epsilon, delta)

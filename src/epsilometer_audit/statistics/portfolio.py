@@ -38,7 +38,7 @@ from epsilometer_audit.statistics.predictors import (
     DISCRETE,
     SCORES,
     Mixture,
-    Past,
+    Points,
     Prediction,
     Shares,
     factors,
@@ -181,7 +181,7 @@ class Portfolio:
         sides = layout.encode(x), layout.encode(x_prime)
         draws = PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
-            past = Past().with_draws(*map(choice.steps, numbers))
+            past = Points().with_draws(*map(choice.steps, numbers))
             for predictor, _ in best.mixture.ranked(of_claim):
                 prediction = predictor(past)
                 if prediction is not None:

@@ -69,7 +69,7 @@ _SPLITS = np.array([(math.inf, 1.0, 10.0), (0.3, 0.5, 0.2)])
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class Points:
     """Past draws of both sides: increasing values, ``(k,)``, and how many draws each is.
 
     The numbers of draws have shape ``(2, k)``; x is first.
@@ -78,7 +78,7 @@ class Past:
     values: Floats = field(default_factory=lambda: np.empty(0))
     weights: Floats = field(default_factory=lambda: np.empty((2, 0)))
 
-    def with_draws(self, x: Sample, x_prime: Sample) -> Past:
+    def with_draws(self, x: Sample, x_prime: Sample) -> Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
         sides = [_counted(_numbers(side)) for side in (x, x_prime)]
         values = np.concatenate([self.values, *(distinct for distinct, _ in sides)])
@@ -93,7 +93,7 @@ class Past:
         if not new.all():
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
-        return Past(values, weights) if values.size <= POINTS else _thinned(values, weights)
+        return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
 
 
 def _counted(draws: Sample) -> tuple[Sample, Any]:
@@ -101,7 +101,7 @@ def _counted(draws: Sample) -> tuple[Sample, Any]:
     return (draws, 1.0) if draws.size < _FEW else np.unique(draws, return_counts=True)
 
 
-def _thinned(values: Floats, weights: Floats) -> Past:
+def _thinned(values: Floats, weights: Floats) -> Points:
     """Return at most about `POINTS` points: light neighbours are joined in their mean."""
     both = weights[0] + weights[1]
     ends = both.cumsum()
@@ -115,7 +115,7 @@ def _thinned(values: Floats, weights: Floats) -> Past:
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
         weights = np.add.reduceat(weights, starts, axis=1)
         means = centre + np.add.reduceat(both * shifts, starts) / weights.sum(axis=0)
-    return Past(np.where(np.isfinite(means), means, centre), weights)
+    return Points(np.where(np.isfinite(means), means, centre), weights)
 
 
 def _numbers(draws: Sample) -> Floats:
@@ -138,7 +138,7 @@ class Prediction:
     floor: float = FLOOR
 
 
-Predictor = Callable[[Past], Prediction | None]
+Predictor = Callable[[Points], Prediction | None]
 """Predicts from past draws of both sides; None if they do not say enough."""
 
 Shares = Mapping[Predictor, float]
@@ -146,7 +146,7 @@ Shares = Mapping[Predictor, float]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
-def families(past: Past) -> Prediction | None:
+def families(past: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
     Each side has a location and a scale. Their prior is that of invariance for what the sides have
@@ -171,7 +171,7 @@ def families(past: Past) -> Prediction | None:
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
-def tree(past: Past) -> Prediction | None:
+def tree(past: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
     values, both = past.values, past.weights[0] + past.weights[1]
     if values.size < 2:
@@ -194,7 +194,7 @@ def _repeat(masses: Floats) -> Bools:
     return np.asarray(masses >= max(2.0, masses.sum() / (2 * _LEAVES)))
 
 
-def histogram(past: Past) -> Prediction | None:
+def histogram(past: Points) -> Prediction | None:
     """Predict by the frequencies of few values, each a cell; None if there are many.
 
     A few draws more in each cell have the shares of both sides near it, so that order matters.
@@ -209,7 +209,7 @@ def histogram(past: Past) -> Prediction | None:
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
 
-def spikes(past: Past) -> Prediction | None:
+def spikes(past: Points) -> Prediction | None:
     """Predict values that repeat by their frequencies, and the other draws by `families`.
 
     None if there are few draws, if no value repeats, or if a draw is infinite.
@@ -222,7 +222,7 @@ def spikes(past: Past) -> Prediction | None:
     others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
     counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
     enough = np.count_nonzero(others, axis=1).min() >= _FEWEST
-    rest = families(Past(values[~repeats], others)) if enough else None
+    rest = families(Points(values[~repeats], others)) if enough else None
     rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
         below = np.nextafter(atoms, -math.inf)
@@ -238,7 +238,7 @@ def spikes(past: Past) -> Prediction | None:
     return Prediction(edges, p / p.sum(), q / q.sum())
 
 
-def _finite(past: Past) -> bool:
+def _finite(past: Points) -> bool:
     return bool(-math.inf < past.values[0] and past.values[-1] < math.inf)
 
 
@@ -288,7 +288,7 @@ class Mixture:
     shares: Shares = field(default_factory=lambda: DENSE)
     logs: Floats = field(init=False)
     """The logs of the wealth of each predictor and claim, of shape ``(predictors, m)``."""
-    _past: Past = field(default_factory=Past)
+    _past: Points = field(default_factory=Points)
     _fresh: list[tuple[Sample, Sample]] = field(default_factory=list)  # not in the past so far
     _draws: int = 0
     _fitted: int = 0
