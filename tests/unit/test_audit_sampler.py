@@ -303,6 +303,14 @@ def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
         assert check_drawn(*batches).result == "passed"
 
 
+def test_a_drift_is_found_on_the_side_with_more_kinds_of_outputs():
+    few, many = ([rng(i).integers(kinds, size=2000) for i in range(4)] for kinds in (2, 50))
+    drifting = [np.where(rng(9 + i).random(2000) < i / 20, 49, side) for i, side in enumerate(many)]
+    assert check_drawn(few, many).result == check_drawn(many, few).result == "passed"
+    for sides, name in (((few, drifting), "on x',"), ((drifting, few), "on x,")):
+        assert check_drawn(*sides).text.startswith(name)
+
+
 def test_equal_outputs_have_equal_scores():
     rows = np.tile(rng(1).choice([0.1, 0.2, 0.7], (7, 11)), (30, 1))
     for score in Sample([rows], "rows").scored():
