@@ -48,16 +48,14 @@ def best(
 
 def looks_of(past: PastDraws, cells: int) -> list[Look]:
     """Return the looks at outputs, or at entries, bits, rows and the sum of entries or bits."""
-    x, x_prime = past.sides
-    integers, size = np.issubdtype(x.dtype, np.integer), 0
+    (x, x_prime), size = past.sides, 0
     looks = [Look(View("row" if x.ndim == 2 else "output"), past)]
     if x.ndim == 2:
         size = x.shape[1]
-        looks = looks if integers else []
-    elif x.dtype.kind == "i" and min(x.min(), x_prime.min()) >= 0:
-        size = int(max(x.max(), x_prime.max())).bit_length() * (
-            not looks[0].cells(cells)[0].repeats
-        )
+        looks = looks if np.issubdtype(x.dtype, np.integer) else []
+    elif x.dtype.kind == "i" and not looks[0].cells(cells)[0].repeats:
+        least, most = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
+        size = int(most).bit_length() if least >= 0 else 0
     entries = range(size) if size <= WIDE else past.once("wide", ROWS, partial(_different, past))
     looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in entries]
     if size > 1:

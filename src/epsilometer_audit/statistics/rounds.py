@@ -155,10 +155,7 @@ class Evidence:
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
         layouts = {pair: self.pasts[pair].layout for pair in outputs if bets}
-        columns = {
-            pair: (layout.encode(outputs[pair][0]), layout.encode(outputs[pair][1]))
-            for pair, layout in layouts.items()
-        }
+        columns = {pair: [*map(of.encode, outputs[pair])] for pair, of in layouts.items()}
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
         for claim, wealth in self.wealths.items():
@@ -169,8 +166,10 @@ class Evidence:
                     step[pair] = PairBets((), portfolio.record(*fresh, blocks))
                     continue
                 more = {"layout": layouts[pair], "past": self.past(pair)}
-                placed = [bet.on(sides, blocks, ahead, **more) for bet in bets[pair][claim]]
-                step[pair] = PairBets(placed, portfolio.bet(*sides, blocks))
+                placed = [
+                    bet.on((sides[0], sides[1]), blocks, ahead, **more) for bet in bets[pair][claim]
+                ]
+                step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 
     def past(self, pair: int) -> int:
