@@ -106,7 +106,7 @@ OPTIONS = {command: options_of(command) for command in USUAL}
 
 
 @pytest.mark.parametrize("command", USUAL)
-@SOME
+@FEW
 @given(st.data())
 def test_options(capsys, command, data):
     options = data.draw(st.lists(OPTIONS[command], min_size=1, max_size=2))
