@@ -121,10 +121,12 @@ def looked_at(layout: Layout) -> str:
     size = len(layout.columns)
     if size < 2:
         return ""
-    pairs = f"all pairs of {size}" if size <= ENTRIES else f"pairs of {ENTRIES} of {size}"
+    looks = f"columns one by one, all pairs of {size}"
+    if size > ENTRIES:
+        looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
     sums = ", sums, ends and places of entries" if layout.groups else ""
     rows = ", rows" if layout.whole else ""
-    return f"columns one by one, {pairs}{rows}{sums}; not: other functions of three or more"
+    return f"{looks}{rows}{sums}; not: other functions of three or more"
 
 
 def expected(bets: list[Bet]) -> float:
