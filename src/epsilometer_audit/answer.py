@@ -13,6 +13,7 @@ from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
 from epsilometer_audit.formats import input_text, pair_texts
 from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
@@ -113,7 +114,7 @@ def _constant(sides: Sequence[Sequence[Any]]) -> str:
     first = [[side[0][:20]] for side in sides]  # a quick look, enough for most outputs
     if any(Outputs(side, "").times.size > 1 for side in (*first, *sides)):
         return ""
-    outputs = [side[0][0] for side in sides[:2]]
+    outputs = [listing(side[0][:1])[0] for side in sides[:2]]
     x, x_prime = (input_text(str(y) if isinstance(y, Failure) else y) for y in outputs)
     where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"

@@ -368,7 +368,7 @@ def noted(verdict, name):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("output", [3, "word", (1.0, 2.0), None])
+@pytest.mark.parametrize("output", [3, (1.0, 2.0), None, {"a": 1, "b": "x"}, ("a", 1.5)])
 def test_constant_outputs_are_undecided(output, seed):
     for method, claim in (("anytime", 0.0), ("anytime", 1.0), ("exact", 1.0)):
         verdict = audited(lambda x: output, seed, claim, samples=200, method=method)

@@ -18,7 +18,7 @@ from epsilometer_workflow.products.checking import checked
 from tests.pages import PAGE, steps
 from tests.products import all_products
 from tests.sharing import install
-from tests.unit.test_sources import forget as forget_files
+from tests.unit.test_code_digests import forget as forget_files
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "tests/data/study"

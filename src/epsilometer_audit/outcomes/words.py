@@ -76,7 +76,7 @@ def key_of(value: Any) -> Hashable:
     """Return what is equal for values with the same word and parts only."""
     word = word_of(value)
     whole = isinstance(value, TIMES) or type(value).__name__ == "Failure"
-    return (word, value) if whole else word
+    return (word, repr(value)) if whole else word  # some of NumPy's have no hash
 
 
 def order_of(word: Word) -> tuple[int, Any]:
