@@ -99,10 +99,10 @@ def typed(values: Values) -> bool:
     return not whole.isdisjoint(reals) or (len(whole) > _FEW and len(reals) > 0)
 
 
-def both_zeros(numbers: Array) -> bool:
+def both_zeros(*numbers: Array) -> bool:
     """Tell whether there are zeros of both signs."""
-    signs = np.signbit(numbers[numbers == 0])
-    return bool(signs.any() and not signs.all())
+    signs = [np.signbit(some[some == 0]) for some in numbers]
+    return any(each.any() for each in signs) and not all(each.all() for each in signs)
 
 
 def with_signs(numbers: Array, where: Bools | bool = True) -> Floats:
