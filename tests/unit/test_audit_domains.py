@@ -737,10 +737,7 @@ RELATIONS = [
     ({"values": [0, 5], "distance": 1}, "numbers at most 1 apart; not: farther apart"),
     ({**NEAR, "norm": "Linf"}, "vectors in Linf at most 1 apart; not: farther apart"),
     ({"bits": 4}, "lists that differ in one bit; not: in several"),
-    (
-        ANY,
-        "tables with a row added or removed, in any order; not: a row replaced",
-    ),
+    (ANY, "tables with a row added or removed, in any order; not: a row replaced"),
     (
         NULL,
         "tables with a row replaced by a null row, 0, in the same order; not: a row replaced, "

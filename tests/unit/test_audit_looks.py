@@ -364,11 +364,7 @@ def waves(k: float, unit: float = 1.0) -> Mechanism:
 
 @pytest.mark.parametrize(
     ("k", "unit", "claim"),
-    [
-        (317, 1.0, CLAIM),
-        (941, math.pi, CLAIM),
-        (941, 1.0, ea.approximate(1.0, 1e-3)),
-    ],
+    [(317, 1.0, CLAIM), (941, math.pi, CLAIM), (941, 1.0, ea.approximate(1.0, 1e-3))],
 )
 @pytest.mark.parametrize("seed", FIVE)
 def test_fine_structure_is_detected(k, unit, claim, seed):

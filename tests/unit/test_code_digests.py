@@ -92,10 +92,7 @@ def copy(tmp_path, monkeypatch):
 
 
 SAMPLE = ("sample", LAPLACE)
-STAGE, MECHANISM = (
-    "epsilometer_workflow/stages/sample.py",
-    "epsilometer/mechanisms/truncated.py",
-)
+STAGE, MECHANISM = ("epsilometer_workflow/stages/sample.py", "epsilometer/mechanisms/truncated.py")
 DRAWN = "return np.asarray(outputs, kind.dtype)\n"
 DOCSTRING = (
     '    """Write samples of the sides that ``sides_of`` names for each run, in that order."""\n'
@@ -183,9 +180,7 @@ def test_another_version_of_a_library_is_other_code(monkeypatch):
     before = {job: code_digests.digest(*job) for job in (bits, screen)}
     real = code_digests.version
     newer = {"scipy": "99", "scikit-learn": "98"}  # as it is called where it is installed
-    monkeypatch.setattr(
-        code_digests, "version", lambda library: newer.get(library) or real(library)
-    )
+    monkeypatch.setattr(code_digests, "version", lambda name: newer.get(name) or real(name))
     forget()
     assert code_digests.digest(*bits) == before[bits]  # without SciPy
     assert code_digests.digest(*screen) != before[screen]
