@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
-from epsilometer_audit import answer
+from epsilometer_audit import conclusion
 from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED, Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
+from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
-from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
@@ -128,7 +128,7 @@ def audit(
         try:
             return _run(question, source, checked, progress)
         except OverdueError:
-            return answer.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
+            return conclusion.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
 def _run(
@@ -166,11 +166,11 @@ def _run(
     if not late:
         checks += check_sampler(min(n, 10 * clock.checked()))
     if any(check.result == "failed" for check in checks):
-        return answer.invalid(question, checks)
+        return conclusion.invalid(question, checks)
     if question.budget is not None:
         n = clock.draws()
     if few := clock.too_few(n, question):
-        return answer.make_verdict(question, checks, verdict="undecided", reasons=[few])
+        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[few])
     draws = Drawing(source, question, n, clock, progress)
     verdict = _answer(draws, n, question, checks, check_sampler if late else None)
     few = clock.blind(verdict)
@@ -208,7 +208,7 @@ def check_source(
         with clock.limit():
             return source.draw(x, size, call_seed)
 
-    draws, share = min(samples // 10, _CHECKED), answer.FALSE_ALARMS * alpha
+    draws, share = min(samples // 10, _CHECKED), conclusion.FALSE_ALARMS * alpha
     text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
     checks = [Check("sampler", "note", text)]
     with suppress(OverdueError):
@@ -297,7 +297,7 @@ def audit_outputs(
         rng = generator(question.seed, "order", name)
         recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
-        return answer.invalid(question, checks)
+        return conclusion.invalid(question, checks)
     samples = min(len(x) for x, _ in recorded) * len(named)
     return _answer(rounds.successive(recorded), samples, question, checks)
 
@@ -333,14 +333,14 @@ def _answer(
         question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
     )
     stops = rounds.Evidence.violated if question.stop else lambda _: False
-    rounds.gather(draws, steps, evidence, stops, each_block=question.stop)
+    rounds.run_rounds(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
-        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):
-            return answer.invalid(question, checks)
+            return conclusion.invalid(question, checks)
     lower = evidence.bounds()
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
@@ -349,11 +349,11 @@ def _answer(
     if violated and in_time and isinstance(worst, EventClaim):
         lower[worst], its_bet, its_witness = _sharpened(question, evidence, worst)
         bet, witness = its_bet or bet, its_witness or witness
-    return answer.verdict_of(
+    return conclusion.verdict_of(
         question,
         checks,
         claim=worst,
-        bounds=[answer.bound_of(claim, low, question.claim) for claim, low in lower.items()],
+        bounds=[conclusion.bound_of(claim, low, question.claim) for claim, low in lower.items()],
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
@@ -404,7 +404,7 @@ def _exact(
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
     sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
-        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     past = [
@@ -414,7 +414,7 @@ def _exact(
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
     layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
-        return answer.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
@@ -425,12 +425,12 @@ def _exact(
     if best and event:
         shown = found(event, layout, past[pair].sides, fresh, claim, swapped=best.bet.swapped)
         witness = first_visible([shown])
-    bounds = [answer.bound_of(claim, lower)]
+    bounds = [conclusion.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same = Delta(claim.epsilon, claim.delta)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
-    return answer.verdict_of(
+    return conclusion.verdict_of(
         question,
         checks,
         claim=claim,

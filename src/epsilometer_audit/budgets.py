@@ -14,7 +14,7 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.seeds import generator
-from epsilometer_audit.ends import ends_after
+from epsilometer_audit.child_process import ends_after
 from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
 from epsilometer_audit.serving.outputs import compact

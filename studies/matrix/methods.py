@@ -29,7 +29,7 @@ from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
-from epsilometer_audit.statistics.rounds import Evidence, gather, schedule, successive
+from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule, successive
 from matrix.event_bound import CHOOSING, event_bound
 
 Parameters = dict[str, JsonValue]
@@ -215,7 +215,7 @@ class Method(Model):
             return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
         claim = _renyi(pair, order)
         evidence, sides = Evidence(claim, 1, _ALPHA, as_reals=True), (pair.x, pair.x_prime)
-        gather(successive([sides]), schedule(pair.n, 1), evidence)
+        run_rounds(successive([sides]), schedule(pair.n, 1), evidence)
         return float(evidence.bounds()[claim])
 
 

@@ -23,7 +23,7 @@ from tests.benchmarks.honest import HONEST, ONE, Case, bits, case, geometric, re
 from tests.benchmarks.scripts import Rng, gaussian, head, interval, laplace, line, most, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit import answer
+from epsilometer_audit import conclusion
 
 ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
 EVERYTHING = 10_000  # audits, spread evenly over these levels
@@ -137,7 +137,7 @@ def violated(kind: str, name: str, seed: int) -> tuple[str, float]:
     cases, samples, options = KINDS[kind]
     mechanism, pairs, claim = cases[name]
     options = options | {"samples": samples, "failures": "failures" in name}
-    answer.detectable_level = lambda *_: None  # no verdict rests on it, and it takes a third
+    conclusion.detectable_level = lambda *_: None  # no verdict rests on it, and it takes a third
     start = time.process_time()
     verdict = ea.audit(mechanism, pairs, claim, seed=seed, **options)
     return verdict.verdict, time.process_time() - start

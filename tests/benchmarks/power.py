@@ -20,7 +20,7 @@ from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer_audit.statistics.power import sampler
-from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
+from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
 LEAST, CHANCE, ALPHA = 0.87, 1e-3, 0.05
 MANY = 20  # pairs, from which a cell has a fourth of the runs
@@ -65,7 +65,7 @@ def share(cell: Cell, runs: int) -> tuple[int, int, int]:
             return [laws[pair == bad](side, n, rng) for pair, side in sides]
 
         evidence = Evidence(claim, pairs, ALPHA, as_reals=True)
-        gather(draw, schedule(samples, pairs), evidence, Evidence.refuted)
+        run_rounds(draw, schedule(samples, pairs), evidence, Evidence.refuted)
         hits += evidence.refuted()
     return samples, hits, runs
 

@@ -24,7 +24,7 @@ from tests.benchmarks.scripts import Rng, head, line, parsed
 import epsilometer_audit as ea
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.claims import Claim, Delta
-from epsilometer_audit.statistics.rounds import Evidence, gather, schedule
+from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
 ALPHA, ENOUGH, ONE = 0.05, 0.85, ea.pure(1.0)
 Draw = Callable[[int, int, Rng], Any]
@@ -271,7 +271,7 @@ def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float
 
     claim = ea.pure(1e-3) if honest else leak.claim
     draws = leak.draws // 10 if honest else leak.draws
-    evidence = gather(draw, schedule(draws, 1), Evidence(claim, 1, ALPHA, as_reals=True))
+    evidence = run_rounds(draw, schedule(draws, 1), Evidence(claim, 1, ALPHA, as_reals=True))
     of, bound = list(evidence.bounds().items())[-1]
     return bound, simple_bound(of, *kept), evidence.refuted()
 

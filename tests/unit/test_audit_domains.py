@@ -17,7 +17,7 @@ from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.formats import pair_texts
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.inputs.designs import covering
+from epsilometer_audit.inputs.tables import covering
 from epsilometer_audit.question import pairs_of
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import python_worker

@@ -18,7 +18,7 @@ from scipy.stats import norm
 import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
-from epsilometer_audit import answer
+from epsilometer_audit import conclusion
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.grids.cases import Audits
@@ -45,8 +45,8 @@ from epsilometer_audit.statistics.power import detectable, sampler, samples_need
 from epsilometer_audit.statistics.rounds import (
     Evidence,
     Step,
-    gather,
     least_samples,
+    run_rounds,
     schedule,
     shuffled,
     successive,
@@ -193,7 +193,7 @@ def evidence_of(
     law: Callable[..., Any], claim: Any, samples: int, seed: int, *, alpha: float = 0.05
 ) -> Evidence:
     rng = np.random.default_rng(seed)
-    return gather(
+    return run_rounds(
         lambda sides, size: [law(side, size, rng) for _, side in sides],
         schedule(samples, 1),
         Evidence(claim, 1, alpha, as_reals=True),
@@ -239,7 +239,7 @@ def test_the_worst_pair_is_followed():
     distances, claim = np.full(20, 0.1), pure(0.3)
     distances[13] = 0.8
     rng = np.random.default_rng(5)
-    evidence = gather(
+    evidence = run_rounds(
         lambda sides, n: [rng.laplace(side * distances[pair], 1, n) for pair, side in sides],
         schedule(40_000, 20),
         Evidence(claim, 20, 0.05, as_reals=True),
@@ -316,7 +316,7 @@ def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> l
     def draw(sides: Any, size: int) -> Any:
         return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
 
-    evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
+    evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
     levels = np.linspace(0.1, 12, 120)
     return [
         float(levels[int(np.argmin(wealth.log_wealth(part, levels).max(axis=0) >= wealth.needed))])
@@ -359,7 +359,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
         def draw(sides: Any, size: int, rng: Any = rng) -> Any:
             return [noise(side, size, rng) for _, side in sides]
 
-        evidence = gather(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
+        evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
         hits += evidence.refuted()
     return hits / runs
 
@@ -412,7 +412,7 @@ def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch):
 
 
 def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch):
-    monkeypatch.setattr(answer, "detectable", lambda *_, **__: None)
+    monkeypatch.setattr(conclusion, "detectable", lambda *_, **__: None)
 
     def verdict(scale: float) -> str:
         def mechanism(x: float, size: int, rng: np.random.Generator) -> Any:

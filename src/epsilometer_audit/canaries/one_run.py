@@ -17,9 +17,9 @@ from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
-from epsilometer_audit.answer import bound_of, invalid, make_verdict, undetected
 from epsilometer_audit.canaries import guessing
 from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undetected
 from epsilometer_audit.question import MOST_CANARIES, Question
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics.claims import AnyClaim, Gaussian, Pure

@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
+from epsilometer_audit.child_process import answered
 from epsilometer_audit.cli import arguments
-from epsilometer_audit.ends import answered
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 

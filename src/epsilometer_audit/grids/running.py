@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.processes import ONE_THREAD
-from epsilometer_audit.ends import cause_of_end, watched
+from epsilometer_audit.child_process import cause_of_end, watched
 from epsilometer_audit.formats import as_plain
 from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import audited, without

@@ -18,8 +18,8 @@ from epsilometer.errors import EpsilometerError, MechanismError, one_line
 from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Progress
-from epsilometer_audit.ends import OverdueError
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores

@@ -22,7 +22,6 @@ from epsilometer.errors import ArgumentError, suggest
 from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.accepted_pairs import Candidates
-from epsilometer_audit.inputs.designs import Counts, Table
 from epsilometer_audit.inputs.entries import (
     NORMS,
     Bits,
@@ -36,6 +35,7 @@ from epsilometer_audit.inputs.entries import (
     shown,
 )
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
+from epsilometer_audit.inputs.tables import Counts, Table
 from epsilometer_audit.outcomes.words import listed
 from epsilometer_audit.serving.errors import shortened
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from epsilometer.checks import seconds
 from epsilometer.errors import ArgumentError, MechanismError, suggest
-from epsilometer_audit.ends import OverdueError, ends_after
+from epsilometer_audit.child_process import OverdueError, ends_after
 from epsilometer_audit.serving import loading
 from epsilometer_audit.serving.digests import file_digests, sha256, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse

@@ -47,8 +47,8 @@ def remainder_cells(numbers: Numbers, cells: int, *, as_reals: bool) -> Iterator
     the spread.
     """
     heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
-    doubts = _doubtful(*heads, numbers.sides[0].dtype, cells, as_reals)
-    for modulus in sorted(doubts, key=lambda modulus: -doubts[modulus])[:_MOST]:
+    z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
+    for modulus in sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MOST]:
         divisor = int(modulus) if modulus.is_integer() else modulus
         view = View("remainder", numbers.view.entry, modulus=divisor)
         ours, theirs = (remainders(side, divisor) for side in numbers.sides)
@@ -56,7 +56,7 @@ def remainder_cells(numbers: Numbers, cells: int, *, as_reals: bool) -> Iterator
 
 
 @lru_cache(maxsize=4)  # later rounds have the same first draws
-def _doubtful(
+def _suspicious(
     head: bytes, head_prime: bytes, dtype: np.dtype[Any], cells: int, as_reals: bool
 ) -> dict[float, float]:
     """Return the moduli for whose remainders the first draws of both sides differ, and how far."""
@@ -77,28 +77,28 @@ def _doubtful(
     apart = [np.abs(np.diff(side)).astype(np.int64) for side in few if whole]
     divisors = {float(np.gcd.reduce(differences)) for differences in apart}
     common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
-    doubts: dict[float, float] = {}
+    z_scores: dict[float, float] = {}
     for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
         if modulus in common or least <= modulus <= spread / _SMOOTH:
             sides = (x, x_prime) if exact and modulus.is_integer() else few
             divisor = int(modulus) if modulus.is_integer() else modulus
             shares = (remainders(side, divisor) / divisor for side in sides)
             codes = ((share * _CELLS).astype(np.int64) for share in shares)
-            doubts[modulus] = _doubt(*(np.bincount(code, None, _CELLS + 1) for code in codes))
+            z_scores[modulus] = _z_score(*(np.bincount(code, None, _CELLS + 1) for code in codes))
         if modulus in common:  # remainders may lie close together
             ours, theirs = (remainders(side, modulus) for side in few)
-            doubts[modulus] = max(doubts[modulus], doubt(ours, theirs, cells))
-    doubts |= _period(few[0], few[1], spread)
-    return {modulus: far for modulus, far in doubts.items() if far > _SIGNIFICANT}
+            z_scores[modulus] = max(z_scores[modulus], z_score(ours, theirs, cells))
+    z_scores |= _period(few[0], few[1], spread)
+    return {modulus: far for modulus, far in z_scores.items() if far > _SIGNIFICANT}
 
 
-def doubt(x: Sample, x_prime: Sample, cells: int) -> float:
+def z_score(x: Sample, x_prime: Sample, cells: int) -> float:
     """Return how far two samples ``(n,)`` differ in so many cells, in standard deviations."""
     ours, theirs = Numbers(x, x_prime, cells, View(), values=False).folds
-    return _doubt(ours.sum(axis=0), theirs.sum(axis=0))
+    return _z_score(ours.sum(axis=0), theirs.sum(axis=0))
 
 
-def _doubt(*counts: Counts) -> float:
+def _z_score(*counts: Counts) -> float:
     """Return how far counts differ, in all cells together or in one, in standard deviations."""
     excess, variance, free = deviations(*map(np.atleast_2d, counts))
     squares, degrees = excess**2 / variance, int(free.sum())
@@ -154,5 +154,5 @@ def low_bits(numbers: Numbers) -> Iterator[Cells]:
     # Mantel and Haenszel's test for each lowest bit over the ranges
     times = (ours + theirs) / np.maximum((ours + theirs).sum(axis=1, keepdims=True), 1)
     of_bits = excess.sum(axis=0) ** 2 / np.maximum((variance * (1 - times)).sum(axis=0), 1e-300)
-    if max(_doubt(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT:
+    if max(_z_score(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT:
         yield Numbers(bits, bits_prime, _CELLS, View("low bit", numbers.view.entry))

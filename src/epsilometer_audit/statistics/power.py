@@ -35,7 +35,7 @@ from epsilometer_audit.statistics.claims import (
 )
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
-from epsilometer_audit.statistics.rounds import Evidence, Step, gather, least_samples, schedule
+from epsilometer_audit.statistics.rounds import Evidence, Step, least_samples, run_rounds, schedule
 
 POWER = 0.9
 # Measured by `python -m tests.benchmarks.power`.
@@ -281,7 +281,7 @@ def _audited(
                 return [sides[pair != bad](side, size, rng) for pair, side in of]
 
             evidence = Evidence(claim, pairs, alpha, as_reals=True)
-            gather(draw, steps, evidence, Evidence.refuted)
+            run_rounds(draw, steps, evidence, Evidence.refuted)
             likely += log_ndtr(rise if evidence.refuted() else -rise)
         samples = round(math.exp(guesses[int(likely.argmax())]))
     return round(samples * math.exp(_MARGIN / _RISE))

@@ -288,7 +288,7 @@ class Evidence:
         return any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in self.wealths)
 
 
-def gather(
+def run_rounds(
     draw: Draw,
     steps: Sequence[Step],
     evidence: Evidence,

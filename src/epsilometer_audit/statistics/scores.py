@@ -28,7 +28,7 @@ from epsilometer_audit.events.formula import Formula, product, standardised
 from epsilometer_audit.events.summaries import CORRELATION, SUMMARIES
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
-from epsilometer_audit.statistics.fine_cells import doubt
+from epsilometer_audit.statistics.fine_cells import z_score
 
 LOOKED = 2000  # draws of either side that choose entries and differences
 ENTRIES = 64  # of a score, and products of entries, at most: with squares some 200 features
@@ -145,9 +145,9 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             view = View("difference", chosen[j], other=chosen[i], factor=factor)
             with np.errstate(all="ignore"):  # numbers may not be finite
                 ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
-            candidates.append((doubt(ours, theirs, cells), view))
+            candidates.append((z_score(ours, theirs, cells), view))
     best = sorted(candidates, key=lambda pair: -pair[0])[:4]
-    return [view for doubts, view in best if doubts > 3.0]
+    return [view for z_scores, view in best if z_scores > 3.0]
 
 
 @np.errstate(over="ignore")  # a spread may be infinite
@@ -212,10 +212,10 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
         i: Numbers(x[:ROWS, i], x_prime[:ROWS, i], _CELLS, View(), values=False, tails=False)
         for i in suspects(x, x_prime, entries)
     }
-    doubts = _doubts(cut)
+    z_scores = _of_tables(cut)
     tables = []
-    for i, j in sorted(doubts, key=lambda pair: -doubts[pair])[:_PAIRS]:
-        if doubts[i, j] > _DIFFERENT:
+    for i, j in sorted(z_scores, key=lambda pair: -z_scores[pair])[:_PAIRS]:
+        if z_scores[i, j] > _DIFFERENT:
             p, q = ((c + 1.0) / (c.sum() + 1) for c in _counts(cut[i], cut[j]))
             adds = np.round(np.log(p) - np.log(q), 6).tolist()
             starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
@@ -232,7 +232,7 @@ def _counts(first: Numbers, second: Numbers, draws: int = ROWS) -> list[Counts]:
     return [np.bincount(side, None, shape[0] * shape[1]).reshape(shape) for side in codes]
 
 
-def _doubts(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
+def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     """Return by how many standard deviations the tables of pairs differ beyond their columns."""
 
     def excess(tables: Sequence[Counts]) -> tuple[float, int]:
@@ -243,13 +243,13 @@ def _doubts(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
         i: excess([np.bincount(side[:_SCREENED], None, of.starts.size + 2) for side in of.codes])
         for i, of in cut.items()
     }
-    doubts = {}
+    z_scores = {}
     for i, j in combinations(cut, 2):
         squares, free = excess(_counts(cut[i], cut[j], _SCREENED))
         squares -= alone[i][0] + alone[j][0]
         free -= alone[i][1] + alone[j][1]
-        doubts[i, j] = (squares - free) / (2 * free) ** 0.5 if free > 0 else 0.0
-    return doubts
+        z_scores[i, j] = (squares - free) / (2 * free) ** 0.5 if free > 0 else 0.0
+    return z_scores
 
 
 def summaries(x: Sample, layout: Layout) -> list[View]:

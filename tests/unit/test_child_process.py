@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import epsilometer_audit as ea
+from epsilometer_audit.child_process import OverdueError, ends_after
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.ends import OverdueError, ends_after
 from tests.unit.processes import gone, pid_in, ran, until
 
 CODE = """
