@@ -27,14 +27,12 @@ from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
-from epsilometer_audit.statistics.wealth import PlacedBet
-from epsilometer_audit.statistics.witnesses import Found, first_visible, found
+from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Bound, Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
 _LEAST_RECORDED = 50
-_SHARPENING = 0.03  # of alpha, for the bound of an event after "violated"
 
 
 def audit(
@@ -346,9 +344,11 @@ def _answer(
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
     in_time = not question.stop and question.budget is None
-    if violated and in_time and isinstance(worst, EventClaim):
-        lower[worst], its_bet, its_witness = _sharpened(question, evidence, worst)
-        bet, witness = its_bet or bet, its_witness or witness
+    if violated and in_time:
+        lower, bets = evidence.sharpened(lower)
+        if (its_bet := bets.get(worst)) is not None:
+            its_witness = first_visible([evidence.shown(its_bet, worst)])
+            bet, witness = its_bet, its_witness or witness
     return conclusion.verdict_of(
         question,
         checks,
@@ -369,25 +369,6 @@ def _answer(
             for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )
-
-
-def _sharpened(
-    question: Question, evidence: rounds.Evidence, claim: EventClaim
-) -> tuple[float, PlacedBet | None, Found | None]:
-    """Bound the level of a refuted claim by the last round's draws, too; return the event that won.
-
-    All rounds before choose the event, for an exact test. The bets had all of alpha to refute the
-    claim. If it holds, no bound above it may be shown, which is as probable. If it does not, the
-    claim itself is below the level, so the bets' bound and that of the event share alpha.
-    """
-    wealth, pair = evidence.wealths[claim], evidence.best
-    bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
-    last, alpha = wealth.steps[-1], question.alpha * wealth.share * _SHARPENING
-    placed = last[pair].placed if len(last) == 1 else ()
-    sharp, best = fixed.largest_bound(placed, claim, alpha, bound)
-    if best is None:
-        return bound, None, None
-    return sharp, best, first_visible([evidence.shown(best, claim)])
 
 
 def _exact(

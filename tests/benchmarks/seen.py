@@ -272,7 +272,9 @@ def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float
     claim = ea.pure(1e-3) if honest else leak.claim
     draws = leak.draws // 10 if honest else leak.draws
     evidence = run_rounds(draw, schedule(draws, 1), Evidence(claim, 1, ALPHA, as_reals=True))
-    of, bound = list(evidence.bounds().items())[-1]
+    bounds = evidence.bounds()
+    bounds = evidence.sharpened(bounds)[0] if evidence.violated(bounds) else bounds
+    of, bound = list(bounds.items())[-1]
     return bound, simple_bound(of, *kept), evidence.refuted()
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.candidates import FOLDS, fifths
+from epsilometer_audit.events.candidates import FOLDS, expected_level, fifths
 from epsilometer_audit.events.events import Event, Table, View, row_codes
 from tests.unit.audits import again, audited
 
@@ -76,6 +76,25 @@ def test_codes_of_many_wide_entries_do_not_overflow():
     codes = row_codes(table)
     assert np.unique(codes).size == 500
     assert (codes[:500] == codes[500:]).all()
+
+
+@pytest.mark.parametrize("caution", [0.5, 2.5, 4.0])
+def test_an_event_that_is_rarer_on_the_other_side_promises_more(caution):
+    """None of its draws is better than two: of impossible events nothing is given away."""
+    others, size = np.arange(200.0), np.full(200, 1000)
+    levels = expected_level(np.full(200, 300.0), size, others, size, 1000, caution)
+    assert (np.diff(levels) < 0).all()
+
+
+def test_an_event_ends_where_the_draws_of_a_side_end():
+    """Outputs below .05 are impossible on x': cells between pooled quantiles do not end there."""
+
+    def uniform(x, size, rng):
+        return rng.uniform(0.05 * x, 1 + 0.05 * x, size)
+
+    verdict = audited(uniform, ea.pure(0.5), 4000, 0, as_reals=True)
+    assert verdict.bound > 2.5
+    assert verdict.witness.count_prime == 0
 
 
 @pytest.mark.parametrize("size", [1, 4, 5, 7, 100])

@@ -201,11 +201,11 @@ def expected_level(
     p, q = shares = np.stack([hits / n, (others + 0.5) / (m + 1)])
     up = np.reshape([-1.0, 1.0], (2, *[1] * p.ndim))
     with np.errstate(divide="ignore", invalid="ignore"):
-        shown = expected = level(p, q)
-        for sizes, z in ((np.stack([n, m], dtype=float), caution), (draws, _FRESH)):
-            low, high = _wilson(shares, sizes, z * up)
-            errors = shown - level(low, q), shown - level(p, np.minimum(high, 1.0))
-            expected = expected - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
+        shown = level(p, q)
+        past = _wilson(shares, np.stack([n, m], dtype=float), caution * up)
+        low, high = np.minimum(_wilson(past, draws, _FRESH * up), 1.0)
+        errors = shown - level(low, q), shown - level(p, high)
+        expected = shown - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
         return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
 
 
@@ -252,7 +252,7 @@ class Numbers(Cells):
         else:
             first = np.flatnonzero(np.append(True, new)[:total])
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells, tails)
+        self.starts = _starts(pooled, distinct, times, cells, (x, x_prime) if tails else ())
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
@@ -320,19 +320,28 @@ def _there(ordered: Sample) -> int:
     return int(np.searchsorted(ordered, np.nan)) if real else ordered.size
 
 
-def _starts(pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: bool) -> Sample:
-    """Return the starts of cells but the first: at quantiles, at and after values that repeat."""
+def _starts(
+    pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: Sequence[Sample]
+) -> Sample:
+    """Return the starts of cells but the first: at quantiles, at and after values that repeat.
+
+    Also in both ``tails`` of each side, up to its last draw: beyond, an output may be impossible.
+    """
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
-    halvings = max(int(math.log2(max(total / cells / _FEW, 1))), 0) if tails else 0
-    tail = (total / cells / 2.0 ** np.arange(1, halvings + 1)).astype(np.int64)
-    at = np.concatenate([at, tail, total - tail])
-    atoms = np.flatnonzero(times >= max(_REPEATS, total * (_RARE if tails else _COMMON)))
+    starts, least = [pooled[at]], total * (_RARE if tails else _COMMON)
+    for side in tails:
+        if (size := _there(ordered := np.sort(side))) > 0:
+            halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
+            tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
+            values = ordered[np.concatenate([tail, [0], size - 1 - tail, [size - 1]])]
+            starts += [values, _next(values[-1:], 1)]
+    atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
-    starts = np.unique(np.concatenate([pooled[at], distinct[atoms], _next(distinct[atoms], 1)]))
-    return np.asarray(starts[(starts > pooled[0]) & (starts <= pooled[-1])])
+    edges = np.unique(np.concatenate([*starts, distinct[atoms], _next(distinct[atoms], 1)]))
+    return np.asarray(edges[(edges > pooled[0]) & (edges <= pooled[-1])])
 
 
 def _next(values: Any, way: int) -> Any:

@@ -85,7 +85,8 @@ def largest_bound(
 ) -> tuple[float, PlacedBet | None]:
     """Return the largest of the events' bounds above ``least`` and its event, or that and None."""
     largest, best = least, None
-    for i, event in enumerate(counted):
+    # the last bet was chosen for delta, and the first for epsilon or mu
+    for i, event in enumerate(counted[::-1] if isinstance(claim, Delta) else counted):
         share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
         if bound > largest:

@@ -149,7 +149,7 @@ def _event_bets(
     chosen = list(_best(cells, ahead, level))
     for same in with_delta(claim)[1:]:
         assert isinstance(same, EventClaim)
-        chosen.append(_best(cells, ahead, same.of)[0])
+        chosen.append(_best(cells, ahead, same.of)[1])  # caution looks too far out
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []

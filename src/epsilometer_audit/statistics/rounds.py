@@ -26,7 +26,8 @@ from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.reals import both_zeros
 from epsilometer_audit.outcomes.shapes import joined, same_shape
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts, with_delta
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
+from epsilometer_audit.statistics.exact_test import largest_bound
 from epsilometer_audit.statistics.learning import expected, learn, optimistic
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
@@ -37,6 +38,7 @@ _FEWEST = 5  # draws of a side that choose an event
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
+_SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
@@ -219,6 +221,28 @@ class Evidence:
         """Return the lower confidence bound for each level of the claim; see `with_delta`."""
         claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
+
+    def sharpened(
+        self, bounds: Mapping[Claim, float]
+    ) -> tuple[dict[Claim, float], dict[Claim, PlacedBet]]:
+        """Return bounds after an exact test of the last round, too, and the bets that raise any.
+
+        All rounds before choose its events. The bets had all of alpha to refute a claim. If it
+        holds, no bound above it may be shown, which is as probable. If it does not, the claim
+        itself is below the level, so the bets' bound and that of the events share alpha.
+        """
+        sharp, bets = dict(bounds), dict[Claim, PlacedBet]()
+        for claim, low in bounds.items():
+            wealth = self.wealths.get(claim, next(iter(self.wealths.values())))
+            last = wealth.steps[-1]
+            if low < claim.level or len(last) > 1 or not isinstance(claim, EventClaim):
+                continue
+            bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
+            alpha = self.alpha * wealth.share * _SHARPENING
+            sharp[claim], best = largest_bound(last[self.best].placed, claim, alpha, bound)
+            if best is not None:
+                bets[claim] = best
+        return sharp, bets
 
     def bet(self, claim: Claim) -> PlacedBet | None:
         """Return the bet on the last pair that won most against a part of the claim."""
