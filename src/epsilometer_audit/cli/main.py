@@ -160,13 +160,6 @@ def _needed(argv: Sequence[str]) -> int:
     return 0
 
 
-def _new(argv: Sequence[str]) -> int:
-    from epsilometer_audit.cli.new import new
-
-    _print(arguments.help_of("epsilometer") if {"-h", "--help"} & {*argv} else new(argv))
-    return 0
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; see docs/audit.md.
 
@@ -263,7 +256,6 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "audit": _audit,
     "audits": _audits,
     "samples-needed": _needed,
-    "new": _new,
 }
 
 
