@@ -630,14 +630,14 @@ def cases_of(tmp_path, pairs, **more):
     file = tmp_path / "mine.yaml"
     entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
     file.write_text(yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5"))
-    return Audits(file, "smoke").all_cases()
+    return [*Audits(file, "smoke").cases.values()]
 
 
 def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     apart = {"values": [0, 1], "distance": 0.00001}
-    sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"patterns": 4}]
+    sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"domain": {"patterns": 4}}]
     cases = cases_of(tmp_path, sets)
-    assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "patterns=4"]
+    assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "domain-patterns"]
     assert cases[0].spec["pairs"] == {"domain": REPLACED}
     assert cases[1].spec["pairs"] == {"domain": {**apart, "limit": 5}}
     assert dict(pairs_of(cases[0].spec["pairs"])) == dict(ea.domain(REPLACED))

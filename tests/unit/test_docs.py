@@ -119,8 +119,7 @@ def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
     if "--help" in (name, *arguments):
         assert main([name, *arguments]) == 0
     else:
-        most = {"audit": 1, "audits": 100}
-        options, rest = parsed(name, arguments, most.get(name, 0))
+        options, rest = parsed(name, arguments, int(name != "samples-needed"))
         if name == "audit":
             options |= {"source": rest[0]} if rest else {}
             check_options(options, of_audit=True)

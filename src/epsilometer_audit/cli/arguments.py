@@ -134,7 +134,7 @@ def _whole(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smh]?)", text)
     if not match:
         raise _TypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
@@ -154,21 +154,6 @@ def _json(text: str) -> Any:
 
         message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
         raise _TypeError(message) from None
-
-
-def _declared(text: str) -> tuple[Any, str | None]:
-    """Return the declaration, and the file that it is from."""
-    if text.lstrip()[:1] in "{[":
-        return _json(text), None
-    try:
-        return _json(Path(text).read_text(encoding="utf-8")), text
-    except FileNotFoundError:
-        problem = """ is not there; write JSON, as in '{"values": [0, 1]}', or a file of it"""
-    except (OSError, ValueError) as error:
-        problem = f" cannot be read: {one_line(error)}"
-    except _TypeError as error:
-        problem = f": {error}"
-    raise _TypeError(f"{text!r}{problem}")
 
 
 def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
@@ -198,13 +183,8 @@ _TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value o
     **dict.fromkeys(("E", "D", "MU", "RHO", "A", "LEVEL", "P"), _real),
     **dict.fromkeys(("N", "M", "S", "K"), _whole),
     **dict.fromkeys(("TIME", "SECONDS"), _seconds),
-    **{
-        "ORDER=EPS": _order,
-        "NAME=VALUE": _parameter,
-        "X": _json,
-        "DOMAIN": _declared,
-        "CURVE": _curve,
-    },
+    **dict.fromkeys(("X", "DOMAIN"), _json),
+    **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "CURVE": _curve},
 }
 
 
@@ -290,12 +270,10 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
-    plain = chosen(options, "frame", "canaries")
+    plain = chosen(options, "frame", "canaries", "domain")
     for kind in ("remove", "replace"):
         if f"{kind}_a_row" in options:
             plain[kind] = options[f"{kind}_a_row"]
-    if "domain" in options:
-        plain["domain"] = options["domain"][0]
     pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]

@@ -1,26 +1,28 @@
-"""Files of verdicts: their names are checked before any draw, and each is written at once."""
+"""The file of a verdict: it is checked before any draw that it can be written, in one step."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from epsilometer.errors import ArgumentError, one_line
 
 
-def targets(named: Mapping[str, str], read: Sequence[str]) -> dict[str, Path]:
-    """Return the file to write for each option, with links followed; a device or pipe as it is."""
-    files: dict[str, Path] = {}
-    for option, name in named.items():
-        with _written(option, name):
-            path = _target(option, name, read)
-        for other, same in files.items():
-            if path == same:
-                raise ArgumentError(option, f"names the same file as --{other}")
-        files[option] = path
-    return files
+def writable(option: str, name: str, read: Sequence[str]) -> Path:
+    """Return the file to write, with links followed; it is none of those that are ``read``."""
+    path = Path(name)
+    with _written(option, name):
+        if path.is_dir():
+            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+        if path.is_file() and any(Path(f).exists() and path.samefile(f) for f in read):
+            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
+        if path.is_file() or not path.exists():  # else a device or pipe, written as it is
+            path = path.resolve()
+            _part(path).touch()
+            _part(path).unlink()
+    return path
 
 
 def write(option: str, path: Path, text: str) -> None:
@@ -28,30 +30,17 @@ def write(option: str, path: Path, text: str) -> None:
     data = text.encode("utf-8", "backslashreplace")
     with _written(option, path):
         if path.exists() and not path.is_file():
-            path.write_bytes(data)  # a device or pipe
+            path.write_bytes(data)
             return
-        part = path.with_name(f".epsilometer-{os.getpid()}.part")
         try:
-            part.write_bytes(data)
-            part.replace(path)
+            _part(path).write_bytes(data)
+            _part(path).replace(path)
         finally:
-            part.unlink(missing_ok=True)
+            _part(path).unlink(missing_ok=True)
 
 
-def _target(option: str, name: str, read: Sequence[str]) -> Path:
-    path = Path(name)
-    if path.is_dir():
-        raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
-    if path.exists() and not path.is_file():
-        return path
-    if any(Path(other).exists() and path.exists() and path.samefile(other) for other in read):
-        raise ArgumentError(option, f"{name!r} is an audited file; name another file")
-    path = path.resolve()
-    if not path.parent.is_dir():
-        raise ArgumentError(option, f"{name!r}: there is no folder {str(path.parent)!r}")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise ArgumentError(option, f"{name!r}: nothing may be written in its folder")
-    return path
+def _part(path: Path) -> Path:
+    return path.with_name(f".epsilometer-{os.getpid()}.part")
 
 
 @contextmanager

@@ -55,16 +55,15 @@ def _audit(argv: Sequence[str]) -> int:
     options |= {"source": rest[0]} if rest else {}
     arguments.check_options(options, of_audit=True)
     claim = arguments.stated(options)
-    from epsilometer_audit.cli.files import targets, write
+    from epsilometer_audit.cli.files import writable, write
     from epsilometer_audit.grids.verdicts import auditor, without
 
-    declared = [options[name][-1] for name in ("domain", "profile") if name in options]
-    tables = [*filter(None, declared)]
-    tables += arguments.chosen(options, "remove_a_row", "replace_a_row").values()
+    tables = [*arguments.chosen(options, "remove_a_row", "replace_a_row").values()]
+    tables += [options["profile"][-1]] if "profile" in options else []
     read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
-    read += filter(None, [options.get("source", "").rpartition(":")[0]])
-    alone = options.get("json") == "-"
-    written = {} if alone else targets(arguments.chosen(options, "json"), read)
+    read.append(options.get("source", "").rpartition(":")[0])
+    asked = options.get("json")
+    path = None if asked in (None, "-") else writable("json", asked, read)
     spec, failure = arguments.spec_of(options), None
     try:
         with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
@@ -78,68 +77,52 @@ def _audit(argv: Sequence[str]) -> int:
 
         verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
     part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
-    verdict = replace(verdict, replay=_replay(argv, round(verdict.draws / part)))
-    if alone:
+    command, planned = shlex.join(["epsilometer", "audit", *argv]), round(verdict.draws / part)
+    if planned:
+        command = re.sub(r"--budget[ =]\S+", f"--samples {planned}", command)
+    verdict = replace(verdict, replay=command)
+    if asked == "-":
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
-    for option, path in written.items():
-        write(option, path, verdict.to_json() + "\n")
+    if path is not None:
+        write("json", path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
 
 
-def _replay(argv: Sequence[str], planned: int) -> str:
-    """Return the command for the same draws: with their number for a budget, and without files."""
-    kept, rest = ["epsilometer", "audit"], iter(argv)
-    for argument in rest:
-        name, sign, _ = argument.partition("=")
-        if name == "--budget" and planned:
-            kept += ["--samples", str(planned)]
-        elif name not in ("--json", "--quiet"):
-            kept.append(argument)
-            continue
-        if name != "--quiet" and not sign:
-            next(rest, None)
-    return shlex.join(kept)
-
-
 def _audits(argv: Sequence[str]) -> int:
-    options, paths = arguments.parsed("audits", argv, sys.maxsize)
+    options, paths = arguments.parsed("audits", argv, 1)
     if not paths:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     try:
         from epsilometer_audit.grids import running, summary
+        from epsilometer_audit.grids.cases import Audits
     except ImportError as error:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
-    from epsilometer_audit.cli.files import targets, write
+    from epsilometer_audit.cli.files import writable, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
-    written = targets(arguments.chosen(options, "junit", "markdown"), paths)
-    chosen = options.get("only"), options.get("scale"), options.get("seed", _SEED)
-    files = running.read(paths, *chosen)
+    xml = writable("junit", options["junit"], paths) if "junit" in options else None
+    file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
+    cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
     given = arguments.chosen(options, "scale", "seed").items()
     again = [word for name, value in given for word in (f"--{name}", str(value))]
-    sections, rows_of = [], {}
-    for path, (file, cases) in files.items():
-        command = shlex.join(["epsilometer", "audits", path, *again])
-        with _progress("quiet" in options) as progress:
-            audited = running.run(cases, str(file.folder), jobs, command, progress)
-        rows_of[path] = audited
-        shown = summary.text_of(path, audited, file.file.alpha)
-        _print("\n".join(map(_printable, shown.splitlines())))
-        sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
-    for option, place in written.items():
-        text = summary.xml_of(rows_of) if option == "junit" else "\n".join(sections)
-        write(option, place, text)
-    return running.exit_code([row for rows in rows_of.values() for row in rows])
+    command = shlex.join(["epsilometer", "audits", *paths, *again])
+    with _progress("quiet" in options) as progress:
+        rows = running.run(cases, str(file.folder), jobs, command, progress)
+    shown = summary.text_of(paths[0], rows, file.file.alpha)
+    _print("\n".join(map(_printable, shown.splitlines())))
+    if xml is not None:
+        write("junit", xml, summary.xml_of(file.title, rows))
+    return running.exit_code(rows)
 
 
 def _needed(argv: Sequence[str]) -> int:

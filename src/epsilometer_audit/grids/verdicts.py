@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, chdir, closing, contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,6 @@ from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Verdict, VerdictName
-
-LEFT_OUT = "left out"
-"""The word, in place of a verdict, of a feature that is not audited."""
 
 _OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
@@ -134,14 +132,14 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
             settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
-        drawn: Any = source
+        drawn = source
         if len(spec["claims"]) > 1:  # else the audit makes the checks, when its draws allow it
             checks = list[Check]()
             if isinstance(own, Candidates):
                 own, checks = accepted(source, own, spec["audit_seed"])
             checked = next(iter(own.values())), spec["samples"], spec["audit_seed"], spec["alpha"]
             settings["checked"] = [*checks, *check_source(source, *checked)]
-            drawn = Remembered(source)
+            drawn = _remembered(source)
 
         def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
             verdict = audit(drawn, own, claim, progress=progress, **settings, **given)
@@ -154,27 +152,19 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         yield with_cause
 
 
-class Remembered:
-    """A source that draws once for each input, size and seed, and then returns the same draws.
+def _remembered(source: Source) -> Source:
+    """Return a source that draws once for each input, size and seed, and then returns the same.
 
-    An error is raised again, too. Inputs are compared as objects, and must stay alive.
+    Inputs are compared as objects, and must stay alive.
     """
+    held: dict[tuple[int, int, int], Outputs] = {}
 
-    def __init__(self, source: Source) -> None:
-        self._draw, self.digest, self.close = source.draw, source.digest, source.close
-        self.description, self.seeded = source.description, source.seeded
-        self.many = getattr(source, "many", True)
-        self._held: dict[tuple[int, int, int], Outputs | EpsilometerError] = {}
-
-    def draw(self, x: Any, size: int, seed: int) -> Outputs:
-        """Return exactly ``size`` outputs on input ``x``, or raise as the source does."""
+    def draw(x: Any, size: int, seed: int) -> Outputs:
         key = id(x), size, seed
-        if key not in self._held:
-            try:
-                self._held[key] = self._draw(x, size, seed)
-            except EpsilometerError as error:
-                self._held[key] = error
-        result = self._held[key]
-        if isinstance(result, EpsilometerError):
-            raise result
-        return result
+        if key not in held:
+            held[key] = source.draw(x, size, seed)
+        return held[key]
+
+    other = copy(source)
+    other.draw = draw  # type: ignore[method-assign]
+    return other
