@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
 _HELP = Path(__file__).parent / "help"
+_OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = {  # of options with another name in Python
@@ -34,12 +35,8 @@ _ARGUMENTS = {  # options of arguments with another name in errors
 
 
 def help_of(command: str) -> str:
-    """Return the help of a command: its usage, the table of its options, and the end."""
+    """Return the help of a command, which has a line for each of its options."""
     return (_HELP / f"{command}.txt").read_text(encoding="utf-8")
-
-
-class HelpError(Exception):
-    """The text that --help asks for, in place of a command."""
 
 
 def _is_option(word: str) -> bool:
@@ -49,20 +46,12 @@ def _is_option(word: str) -> bool:
 def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, Any], list[str]]:
     """Return the options of a command, and its other arguments: so many at ``most``.
 
-    The help of the command has a table of its options. A star marks those that may be repeated,
-    dots those of several values.
+    The help of the command names their values; dots behind a name stand for more of them.
     """
-    text, table, end = help_of(command).split("---\n")
-    known: dict[str, tuple[list[str], str]] = {}  # the names of the values, and the mark
-    for line in filter(None, table.splitlines()):
-        head, bar, about = line.partition(" | ")
-        if not bar:
-            text += f"\n{line}:\n"
-            continue
-        name, *values = head.rstrip("*.").split()
-        known[name] = values, head[-1]
-        shown = head.rstrip("*").replace("...", " ...")
-        text += f"  {shown:23}{about}{' (repeatable)' * head.endswith('*')}\n"
+    known = {
+        name: (values.replace("...", "").split(), "..." in values, "(repeatable)" in about)
+        for name, values, about in _OPTION.findall(help_of(command))
+    }
     options: dict[str, Any] = {}
     words, rest = [word for word in argv if word != "--"], list[str]()
     while words:
@@ -70,25 +59,23 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
         if not _is_option(name):
             rest.append(f"{name}{equals}{value}")
             continue
-        if name in ("-h", "--help"):
-            raise HelpError(f"{text}\n{end}" if end else text)
         if name not in known:
             raise ArgumentError(name, f"is not an option; {_near(name, known)}")
-        (values, mark), given = known[name], [value] if equals else []
-        while words and not _is_option(words[0]) and (mark == "." or len(given) < len(values)):
+        (values, more, again), given = known[name], [value] if equals else []
+        while words and not _is_option(words[0]) and (more or len(given) < len(values)):
             given.append(words.pop(0))
-        if len(given) < len(values) or (len(given) > len(values) and mark != "."):
+        if len(given) < len(values) or (len(given) > len(values) and not more):
             number = f"{len(values) or 'no'} argument{'s' * (len(values) != 1)}"
             raise ArgumentError(name, f"expected {number}; write {' '.join([name, *values])}")
         key = name[2:].replace("-", "_")
-        if key in options and mark != "*":
+        if key in options and not again:
             raise ArgumentError(name, "is given twice")
         try:
             typed: Any = [_TYPES.get(values[0], str)(word) for word in given] or True
         except _TypeError as error:
             raise ArgumentError(name, str(error)) from None
-        typed = typed[0] if len(values) == 1 and mark != "." else typed
-        options[key] = [*options.get(key, ()), typed] if mark == "*" else typed
+        typed = typed[0] if len(values) == 1 and not more else typed
+        options[key] = [*options.get(key, ()), typed] if again else typed
     if len(rest) > most:
         hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
         message = f"belongs to no option{hint}; quote arguments with spaces"
@@ -194,8 +181,8 @@ def spelled(argument: str, of_audit: bool = True) -> str:
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
     tables = "".join(map(help_of, ("audit", "samples-needed", "audits")))
-    known = re.search(rf"^{re.escape(option)}\b", tables, re.MULTILINE)
-    return _ARGUMENTS.get(argument, option if known else argument)
+    known = {name for name, *_ in _OPTION.findall(tables)}
+    return _ARGUMENTS.get(argument, option if option in known else argument)
 
 
 def check_options(options: Mapping[str, Any], of_audit: bool) -> None:

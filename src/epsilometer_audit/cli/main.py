@@ -194,11 +194,10 @@ def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
 def _command(argv: Sequence[str]) -> int:
     name = argv[0] if argv else ""
     if name in _COMMANDS:
-        try:
+        if not {"-h", "--help"} & {*argv}:
             return _COMMANDS[name](argv[1:])
-        except arguments.HelpError as help_text:
-            _print(str(help_text))
-            return 0
+        _print(arguments.help_of(name))
+        return 0
     if name == "--version":
         from epsilometer import __version__
 
