@@ -1,8 +1,7 @@
 """Audits in pytest: a fixture ``audit``, and one alpha for the whole suite (docs/pytest.md).
 
-    @pytest.mark.privacy(epsilon=1, pairs=[([0, 0, 1], [0, 1, 1])], samples=20_000)
     def test_noisy_count(audit):
-        audit(noisy_count)
+        audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], epsilon=1, samples=20_000)
 
 The selected tests that take ``audit`` share alpha, and the calls of each (see `shares`). Processes
 of pytest-xdist collect the same tests and so find the same shares. All draws follow from the seed,
@@ -21,8 +20,8 @@ import math
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -35,14 +34,9 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
     from epsilometer_audit.verdict import Verdict
 
-_MARK = (
-    "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
-    "the fixture audit is to take where a call does not say it; any option of epsilometer.audit."
-)
-_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi", "profile", "tradeoff")
 _EXPECTED = "not refuted"  # or better
 _ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
-_REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
+_REPORTED = "privacy_audit"  # a property of reports, which xdist sends over, for each audit
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +49,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check alpha and seed, and register the suite."""
-    config.addinivalue_line("markers", _MARK)
     try:
         alpha, seed = float(config.getini("privacy_alpha")), int(config.getini("privacy_seed"))
     except (TypeError, ValueError) as error:
@@ -97,7 +90,6 @@ class Auditor:
     again: bool = False  # whether an earlier attempt has audited
     calls: int = 0
     message: str = ""
-    pending: list[dict[str, Any]] = field(default_factory=list)
 
     def fail(self, lines: list[str]) -> NoReturn:
         """Fail the test with these lines, which a second attempt shows again."""
@@ -109,7 +101,8 @@ class Auditor:
         """Return alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
         if self.again:
-            self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
+            refused = {"test": self.item.nodeid, "verdict": "refused"}
+            self.item.user_properties.append((_REPORTED, refused))
             first = f". The first time it said:\n{self.message}" if self.message else ""
             _fail(
                 "REFUSED: this test has been audited before in this session, and an audit that is "
@@ -123,8 +116,10 @@ class Auditor:
     def __call__(
         self,
         mechanism: Any,
-        pairs: Pairs | None = None,
+        pairs: Pairs,
         claim: AnyClaim | None = None,
+        *,
+        expect: str = _EXPECTED,
         **options: Any,
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
@@ -134,12 +129,16 @@ class Auditor:
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
         from epsilometer_audit.auditing import audit
-        from epsilometer_audit.question import claim_of
+        from epsilometer_audit.question import NOTIONS, claim_of
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        suite, test = self.suite, self.item.nodeid
-        options = _merged(self.item, {"pairs": pairs, "claim": claim} | options)
-        expect = options.pop("expect", _EXPECTED)
+        suite, test, levels = self.suite, self.item.nodeid, {"delta", *NOTIONS}
+        known = {*levels, *inspect.signature(audit).parameters} - {"alpha", "seed"}
+        for name in options:
+            if name in ("alpha", "seed"):
+                _fail(f"audit: {name} is one for the whole suite; set privacy_{name}")
+            if name not in known:
+                _fail(f"audit: no option {name!r}{suggest(name, known)}")
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         alpha, seed = self.next_call()
@@ -149,10 +148,11 @@ class Auditor:
         place = f"  place       {shown}:{frame.f_lineno}"
         record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
         record |= {"verdict": "unfinished", "expected": False, "seeded": True}
-        self.pending.append(record)
+        self.item.user_properties.append((_REPORTED, record))
         try:
-            claim = claim_of({name: options.pop(name) for name in _CLAIMS if name in options})
-            verdict = audit(mechanism, claim=claim, alpha=alpha, seed=seed, **options)
+            own = {name: options.pop(name) for name in levels & {*options}}
+            claim = claim_of({"claim": claim, **own})
+            verdict = audit(mechanism, pairs, claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
             lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
         if verdict is None:  # outside the handler, whose traceback would be shown
@@ -205,11 +205,9 @@ class _Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin an attempt; fail a marked test that audits nothing."""
+        """Begin an attempt."""
         if test := item.stash.get(_TEST, None):
             test.again, test.called = test.calls > 0, False
-        elif any(mark.name == "privacy" for mark in item.own_markers):
-            _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -224,20 +222,11 @@ class _Suite:
             _fail("takes the fixture audit and never called it: nothing is audited")
         return result
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add the new audits to the report."""
-        report = yield
-        test = item.stash.get(_TEST, None)
-        if test is not None and test.pending:
-            vars(report)[_REPORTED], test.pending = test.pending, []
-        return report
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the audits of reports, in the process of the summary."""
-        self.records += vars(report).get(_REPORTED, [])
+        """Collect the audits of a test, in the process of the summary; retries repeat them."""
+        for name, record in report.user_properties if report.when == "teardown" else ():
+            if name == _REPORTED and record not in self.records:
+                self.records.append(record)  # type: ignore[arg-type]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the number of audits, their alpha and verdicts."""
@@ -271,34 +260,6 @@ class _Suite:
                 f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
                 "anew and has an alpha of its own; do not repeat it until it passes"
             )
-
-
-def _merged(item: pytest.Item, call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a call: its own, then those of the nearest mark that has them."""
-    __tracebackhide__ = True
-    from epsilometer.errors import suggest
-    from epsilometer_audit.auditing import audit
-
-    known = {"expect", *_CLAIMS, *[*inspect.signature(audit).parameters][1:]}
-    own: Mapping[str, Any] = {name: v for name, v in call.items() if v is not None}
-    layers = [("audit", own)]
-    for mark in item.iter_markers("privacy"):  # the nearest comes first
-        if mark.args:
-            _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
-        layers.append(("mark privacy", mark.kwargs))
-    options: dict[str, Any] = {}
-    for where, layer in reversed(layers):
-        for name in layer:
-            if name in ("alpha", "seed"):
-                _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
-            if name not in known:
-                _fail(f"{where}: no option {name!r}{suggest(name, known - {'alpha', 'seed'})}")
-        if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
-            options = {name: value for name, value in options.items() if name not in _CLAIMS}
-        options |= layer
-    if "pairs" not in options:
-        _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
-    return options
 
 
 def _fail(text: str) -> NoReturn:
