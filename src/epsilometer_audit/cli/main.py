@@ -22,32 +22,26 @@ from epsilometer_audit.cli import arguments
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
-_PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
-    """Show progress: on a terminal in one line that changes; elsewhere in a line now and then."""
-    terminal, started = sys.stderr.isatty(), time.monotonic()
-    start, end = ("\r\x1b[K", "") if terminal else ("", "\n")
-    last = started
+    """Show progress on a terminal, in one line that changes."""
+    shown, started = sys.stderr.isatty() and not quiet, time.monotonic()
 
     def show(part: float, line: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if quiet or not (terminal or now > last + _PAUSE):
-            return
-        last = now
-        left = f", {(now - started) * (1 - part) / part:.0f} s left" if part else ""
-        width = shutil.get_terminal_size().columns - 1 if terminal else None
-        text = _printable(f"{part:4.0%}{left}: {line}")[:width]
-        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
+        if shown:
+            seconds = (time.monotonic() - started) * (1 - part)
+            left = f", {seconds / part:.0f} s left" if part else ""
+            text = _printable(f"{part:4.0%}{left}: {line}")
+            text = text[: shutil.get_terminal_size().columns - 1]
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     try:
         yield show
     finally:
-        if terminal and not quiet:
-            print(start, end="", file=sys.stderr, flush=True)
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _audit(argv: Sequence[str]) -> int:

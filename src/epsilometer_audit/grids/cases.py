@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +29,6 @@ from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.rounds import least_samples
 
 _MOST_VERDICTS = 10_000  # of a file
-_TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
 _OF_QUESTIONS = {"method", "as_reals"}
@@ -80,25 +78,25 @@ class Audits:
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
         self.cases: dict[str, Case] = {}
+        self.verdicts = 0
         for name, entry in self.file.audits.items():
             try:
-                self.cases |= {case.name: case for case in self._cases_of(name, entry)}
+                for case in self._cases_of(name, entry):
+                    self.cases[case.name] = case
+                    self.verdicts += len(case.spec["claims"])
+                    if self.verdicts > _MOST_VERDICTS:
+                        message = f"ask for too many verdicts: at most {_MOST_VERDICTS} in a file"
+                        raise ArgumentError("parameters", message)
             except ArgumentError as error:
                 key = f"audits.{name}.{error.argument}"
                 message = str(error).removeprefix(f"{error.argument} ")
                 raise ConfigError(str(path), key, message) from None
-        self.verdicts = sum(len(case.spec["claims"]) for case in self.cases.values())
-        if self.verdicts > _MOST_VERDICTS:
-            raise ConfigError(str(path), "audits", _TOO_MANY.format(self.verdicts))
         for case in self.cases.values():
             case.spec["alpha"] = share_of(self.file.alpha, self.verdicts)
 
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> Iterator[Case]:
         """Yield the cases of an entry; an `ArgumentError` names the key that is wrong."""
         _check(entry)
-        number = math.prod(map(len, entry.parameters.values())) * len(entry.claims)
-        if number > _MOST_VERDICTS:
-            raise ArgumentError("parameters", _TOO_MANY.format(number))
         samples, known = self._samples(name, entry), set[str]()
         sets = _sets(entry, samples)
         common = {**entry.model_dump(include=_OF_JOBS), "audits": self.path.stem, "entry": name}

@@ -9,17 +9,15 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, chdir, closing, contextmanager
+from contextlib import chdir, closing, contextmanager
 from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer_audit.budgets import Budget
+from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Progress
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
@@ -111,16 +109,8 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         yield _of_outputs(spec)
         return
     budget, began = spec.get("budget"), time.perf_counter()
-    clock = Budget(budget, began)
-    with ExitStack() as stack:
-        try:
-            with clock.limit():
-                own = {} if "canaries" in pairs else pairs_of(pairs)
-                given = spec["failures"], spec["timeout"], dict(spec["given"])
-                source = stack.enter_context(closing(source_of(mechanism, *given)))
-        except OverdueError:
-            message = "inputs and mechanism do not load within the budget"
-            raise MechanismError(message) from None
+    own, given = pairs_of(pairs), (spec["failures"], spec["timeout"], dict(spec["given"]))
+    with closing(source_of(mechanism, *given)) as source:
         if "environment" in mechanism:  # its interpreter has the environment's name
             place, name = f"in {mechanism['python']}", f"in {mechanism['environment']}"
             source.description = source.description.replace(place, name)  # type: ignore[misc]
