@@ -146,7 +146,7 @@ class Auditor:
         file = Path(frame.f_code.co_filename)
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
-        record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
+        record: dict[str, Any] = {"test": test, "alpha": alpha}
         record |= {"verdict": "unfinished", "expected": False, "seeded": True}
         self.item.user_properties.append((_REPORTED, record))
         try:
@@ -242,11 +242,9 @@ class _Suite:
         verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
         order = sorted(verdicts, key=lambda each: (_ORDER.index(each[0]), each[1]))
         counts = [f"{verdicts[each]} {each[0]}{' as expected' * each[1]}" for each in order]
-        sharing = max((record["tests"] for record in audits), default=0)
-        of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
         yield (
-            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at alpha = "
+            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')} at alpha = "
             f"{self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -19,8 +18,6 @@ LOW_BITS = (
     "(Mironov 2012; Haney et al. 2022); if outputs stand for reals, use --as-reals (as_reals=True)"
 )
 """The note on an event of lowest bits."""
-
-_LEFT_OUT = re.compile(r" \d+ more\b|\.\.\.")
 
 
 @dataclass(frozen=True)
@@ -227,10 +224,9 @@ class Verdict:
             if self.verdict == "violated":
                 text += "; the bound rests on bets on predicted distributions"
             return [("witness", text)] if told else []
-        rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
         counts = f"{event.count} of {event.draws} against {event.count_prime} of "
         rows = [
-            ("witness", f"{event.event}{rest}"),
+            ("witness", event.event),
             ("counts", f"{counts}{event.draws_prime} fresh draws"),
             ("rests on", event.rests_on),
             ("note", event.note),

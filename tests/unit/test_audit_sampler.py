@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import rankdata
 
 import epsilometer_audit as ea
-from epsilometer.errors import ArgumentError
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks import sampler
 from epsilometer_audit.checks.calls import Sample
@@ -218,12 +217,6 @@ def test_the_number_of_draws_is_exact_and_every_seed_is_another():
         assert len({seed for *_, seed in calls}) == len(calls) - 3  # three are repeated
         assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in calls)
     assert calls == again
-
-
-def test_few_draws_and_no_inputs():
-    with pytest.raises(ArgumentError, match="draws must be at least 40"):
-        check(HONEST["coin"], [0], draws=39, seed=1, seeded=True)
-    assert check(HONEST["coin"], [], draws=40, seed=1, seeded=True) == []
 
 
 # --- tails ----------------------------------------------------------------------------------------

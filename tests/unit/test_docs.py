@@ -112,7 +112,8 @@ def test_make_has_each_target_and_its_commands_exist(command: str):
 
 @pytest.mark.parametrize("command", commands("epsilometer"))
 def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
-    if len(command.split()) < 3 or "..." in command or "[options]" in command:  # its name, or its form
+    # its name, or its form
+    if len(command.split()) < 3 or "..." in command or "[options]" in command:
         command = " ".join([*command.split()[:2], "--help"])
     name, *arguments = words(command)
     monkeypatch.chdir(tmp_path)

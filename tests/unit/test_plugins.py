@@ -72,7 +72,8 @@ def test_the_documentation_has_these_files_word_for_word():
     assert len(files) == 11
     assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
     module = (ROOT / "docs/examples/study/Snakefile").read_text().partition("\n\n\n")[2]
-    assert module.replace("../workflow", "/path/to/clone/workflow") in (ROOT / "docs/deploy.md").read_text()
+    module = module.replace("../workflow", "/path/to/clone/workflow")
+    assert module in (ROOT / "docs/deploy.md").read_text()
 
 
 def test_registries_have_its_names(folder):

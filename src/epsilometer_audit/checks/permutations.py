@@ -26,9 +26,6 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats
 
-Statistic = Callable[[Floats], Floats]
-"""Statistics ``(b,)`` of scores ``(b, size)``; large values are extreme."""
-
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19
 _ODDS = (2.0, 10.0, 1000.0)  # of bets on an equal output, beside a bet of the whole wealth
@@ -178,9 +175,15 @@ def calls_p(
 
 
 def _pieces_p(
-    pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
+    pieces: Sequence[Floats],
+    statistic: Callable[[Floats], Floats],
+    rng: np.random.Generator,
+    limit: float,
 ) -> float:
-    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
+    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit.
+
+    The statistic of scores ``(b, size)`` is of shape ``(b,)``; large values are extreme.
+    """
     from scipy.special import chdtrc
 
     p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself

@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
 _HELP = Path(__file__).parent / "help"
-_OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
+OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
-_NAMES = {  # of options with another name in Python
-    **dict.fromkeys(_PAIRS, "pairs"),
-    "no_checks": "check_sampler",
-}
+_NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
 _ARGUMENTS = {  # options of arguments with another name in errors
     "source": "SOURCE",
     "claim": "--renyi",
@@ -50,7 +47,7 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
     """
     known = {
         name: (values.replace("...", "").split(), "..." in values, "(repeatable)" in about)
-        for name, values, about in _OPTION.findall(help_of(command))
+        for name, values, about in OPTION.findall(help_of(command))
     }
     options: dict[str, Any] = {}
     words, rest = [word for word in argv if word != "--"], list[str]()
@@ -72,7 +69,7 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
             raise ArgumentError(name, "is given twice")
         try:
             typed: Any = [_TYPES.get(values[0], str)(word) for word in given] or True
-        except _TypeError as error:
+        except ValueError as error:
             raise ArgumentError(name, str(error)) from None
         typed = typed[0] if len(values) == 1 and not more else typed
         options[key] = [*options.get(key, ()), typed] if again else typed
@@ -90,14 +87,10 @@ def _near(name: str, known: Collection[str]) -> str:
     return f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
 
 
-class _TypeError(Exception):
-    """A value that is not of the type of its option."""
-
-
 def _parameter(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name.isidentifier():
-        raise _TypeError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
+        raise ValueError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
     with contextlib.suppress(ValueError):
         return name, json.loads(value)
     return name, value
@@ -107,8 +100,7 @@ def _real(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
-        raise _TypeError(f"{shown(text)} is not a number{hint}") from None
+        raise ValueError(f"{shown(text)} is not a number") from None
 
 
 def _whole(text: str) -> int:
@@ -116,14 +108,14 @@ def _whole(text: str) -> int:
         return int(text)
     number = _real(text)  # as in 1e6
     if not number.is_integer():
-        raise _TypeError(f"{shown(text)} is not a whole number")
+        raise ValueError(f"{shown(text)} is not a whole number")
     return int(number)
 
 
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smh]?)", text)
     if not match:
-        raise _TypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
+        raise ValueError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -137,10 +129,7 @@ def _json(text: str) -> Any:
             hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
         if re.fullmatch(r"\w+", text):
             hint = f"""; a word is written '"{text}"'"""
-        from epsilometer_audit.serving.errors import shortened
-
-        message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
-        raise _TypeError(message) from None
+        raise ValueError(f"{shown(text, 40)} is not JSON: {reason}{hint}") from None
 
 
 def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
@@ -149,20 +138,20 @@ def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
         (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
         points = [(float(at), float(level)) for at, level in rows]
     except OSError as error:
-        raise _TypeError(f"{text!r} cannot be read: {error.strerror}") from None
+        raise ValueError(f"{text!r} cannot be read: {error.strerror}") from None
     except ValueError:
         x = y = ""
     notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
     if notion is None:
         columns = "two columns of numbers, epsilon and delta, or alpha and beta"
-        raise _TypeError(f"{text!r} must be CSV of {columns}")
+        raise ValueError(f"{text!r} must be CSV of {columns}")
     return notion, points, text
 
 
 def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
-        raise _TypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
+        raise ValueError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
     return _real(order), _real(epsilon)
 
 
@@ -181,7 +170,7 @@ def spelled(argument: str, of_audit: bool = True) -> str:
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
     tables = "".join(map(help_of, ("audit", "samples-needed", "audits")))
-    known = {name for name, *_ in _OPTION.findall(tables)}
+    known = {name for name, *_ in OPTION.findall(tables)}
     return _ARGUMENTS.get(argument, option if option in known else argument)
 
 
@@ -192,16 +181,15 @@ def check_options(options: Mapping[str, Any], of_audit: bool) -> None:
     given = {name: spelled(name) for name in options}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
-    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
-    sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
-    pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-    for needed, name, choices, text in (
-        (True, "CLAIM", NOTIONS, claims),
-        (of_audit, "SOURCE", ("source", "command", "outputs", "one_run"), sources),
-        (of_audit, "pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs),
-    ):
-        if needed and not set(given) & {*choices}:
-            raise ArgumentError(name, f"none is given; write {text}")
+    # a file of a profile may hold a trade-off curve
+    needed: dict[str, tuple[str, ...]] = {"CLAIM": NOTIONS[:-1]}
+    if of_audit:
+        needed["SOURCE"] = ("source", "command", "outputs", "one_run")
+        needed["pairs"] = (*_PAIRS, "outputs", "one_run", "canaries")
+    for name, choices in needed.items():
+        if not {*given} & {*choices}:
+            text = " or ".join(map(spelled, choices))
+            raise ArgumentError(name, f"none is given; write {text}; see --help")
 
 
 def chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -49,7 +49,6 @@ def _audit(argv: Sequence[str]) -> int:
     options |= {"source": rest[0]} if rest else {}
     arguments.check_options(options, of_audit=True)
     claim = arguments.stated(options)
-    from epsilometer_audit.cli.files import writable, write
     from epsilometer_audit.grids.verdicts import auditor, without
 
     tables = [*arguments.chosen(options, "remove_a_row", "replace_a_row").values()]
@@ -57,7 +56,7 @@ def _audit(argv: Sequence[str]) -> int:
     read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
     read.append(options.get("source", "").rpartition(":")[0])
     asked = options.get("json")
-    path = None if asked in (None, "-") else writable("json", asked, read)
+    path = None if asked in (None, "-") else _writable("json", asked, read)
     spec, failure = arguments.spec_of(options), None
     try:
         with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
@@ -80,7 +79,7 @@ def _audit(argv: Sequence[str]) -> int:
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
     if path is not None:
-        write("json", path, verdict.to_json() + "\n")
+        _write("json", path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
@@ -97,12 +96,11 @@ def _audits(argv: Sequence[str]) -> int:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
-    from epsilometer_audit.cli.files import writable, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
-    xml = writable("junit", options["junit"], paths) if "junit" in options else None
+    xml = _writable("junit", options["junit"], paths) if "junit" in options else None
     file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
     cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
@@ -115,7 +113,7 @@ def _audits(argv: Sequence[str]) -> int:
     shown = summary.text_of(paths[0], rows, file.file.alpha)
     _print("\n".join(map(_printable, shown.splitlines())))
     if xml is not None:
-        write("junit", xml, summary.xml_of(file.title, rows))
+        _write("junit", xml, summary.xml_of(file.title, rows))
     return running.exit_code(rows)
 
 
@@ -200,8 +198,6 @@ def _command(argv: Sequence[str]) -> int:
     if not argv or name in ("-h", "--help"):
         _print(arguments.help_of("epsilometer"))
         return 0 if argv else WRONG_USE
-    if not name or name.startswith("-"):
-        raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
     raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
 
 
@@ -221,6 +217,50 @@ def _print_error(message: str, code: int, error: BaseException | None = None) ->
     with contextlib.suppress(OSError):
         print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)
     return code
+
+
+def _writable(option: str, name: str, read: Sequence[str]) -> Path:
+    """Return the file to write, with links followed; it is none of those that are ``read``."""
+    path = Path(name)
+    with _written(option, name):
+        if path.is_dir():
+            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+        if path.is_file() and any(Path(f).exists() and path.samefile(f) for f in read):
+            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
+        if path.is_file() or not path.exists():  # else a device or pipe, written as it is
+            path = path.resolve()
+            _part(path).touch()
+            _part(path).unlink()
+    return path
+
+
+def _write(option: str, path: Path, text: str) -> None:
+    """Write a text in one step; raise `ArgumentError` about its option if that is impossible."""
+    data = text.encode("utf-8", "backslashreplace")
+    with _written(option, path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        try:
+            _part(path).write_bytes(data)
+            _part(path).replace(path)
+        finally:
+            _part(path).unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".epsilometer-{os.getpid()}.part")
+
+
+@contextlib.contextmanager
+def _written(option: str, path: object) -> Iterator[None]:
+    """Name the option in an error of a file, such as a name that is too long."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # links in a circle
+        reason = getattr(error, "strerror", None) or one_line(error)
+        message = f"{str(path)[:200]!r} cannot be written: {reason}"
+        raise ArgumentError(option, message) from None
 
 
 def _printable(text: str) -> str:

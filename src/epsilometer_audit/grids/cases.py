@@ -33,7 +33,6 @@ _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
 _OF_QUESTIONS = {"method", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
-LockOf = Callable[[str, Path], Any]
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Audits:
         scale: str | None = None,
         seed: int = 0,
         scales: Collection[str] | None = None,
-        lock_of: LockOf | None = None,
+        lock_of: Callable[[str, Path], Any] | None = None,
     ) -> None:
         self.path, self.folder = path, path.parent  # paths in the file are relative to it
         self._scale, self._scales, self._seed, self._lock_of = scale, scales, seed, lock_of
@@ -124,16 +123,12 @@ class Audits:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the source of draws, braces filled, and the remaining arguments."""
         texts = entry.mechanism.model_dump(exclude={"columns"}, exclude_none=True)
-        plain, used = {}, set[str]()
-        for key, text in texts.items():
-            names = _IN_BRACES.findall(str(text))
-            for name in names:
-                if name not in arguments:
-                    where = "mechanism" if key == "function" else f"mechanism.{key}"
-                    near = suggest(name, arguments)
-                    raise ArgumentError(where, f"unknown parameter {name!r} in braces{near}")
-            used.update(names)
-            plain[key] = _filled(text, arguments)
+        used = _IN_BRACES.findall(str([*texts.values()]))
+        for name in used:
+            if name not in arguments:
+                near = suggest(name, arguments)
+                raise ArgumentError("mechanism", f"unknown parameter {name!r} in braces{near}")
+        plain = {key: _filled(text, arguments) for key, text in texts.items()}
         rest = {key: value for key, value in arguments.items() if key not in used}
         if "function" in plain:
             with _at("mechanism"), argument_errors():
