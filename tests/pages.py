@@ -8,8 +8,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from epsilometer_audit.cli.new import new
-
 ROOT = Path(__file__).parents[1]
 _PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "results/README.md")),
@@ -55,9 +53,18 @@ KINDS = ("answers", "estimates", "tables", "figures")
 EDIT = re.compile(r"(Add to )?`([\w./=-]+)`:\n((?:\n```\w+\n.*?```\n)+)", re.DOTALL)
 
 
+def begin_study(folder: Path) -> None:
+    """Copy the study of the page to a folder outside the clone."""
+    shutil.copytree(ROOT / "docs/examples/study", folder)
+    shutil.copytree(ROOT / "profiles", folder / "profiles")
+    file = folder / "Snakefile"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("../workflow", str(ROOT / "workflow")), encoding="utf-8")
+
+
 def steps(folder: Path) -> Iterator[tuple[str, str]]:
     """Begin a study and make the edits of the page in order; yield section and file after each."""
-    new(["study", str(folder)])
+    begin_study(folder)
     begin, *sections = re.split(r"^## ", PAGE, flags=re.MULTILINE)
     yield begin, ""
     for section in sections:

@@ -1,7 +1,7 @@
 """Thirty measurements of OpenDP against what their own privacy maps claim.
 
     pip install opendp==0.16.0 pytest ../..    # in this folder of a clone
-    pytest --privacy-alpha=1e-6 test_opendp.py
+    pytest -o privacy_alpha=1e-6 test_opendp.py
 
 docs/library-authors.md says what is tested and how often it raises a false alarm.
 """

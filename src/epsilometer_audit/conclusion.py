@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -58,10 +59,13 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = detectable_level(question, claim, steps, bet)
+    level = None
     if layout.left_out:
-        note = Check("outputs", "note", "; ".join(layout.left_out))
-        level, checks = None, [*checks, note]
+        checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
+    elif len(steps) > 1:
+        event = bet.bet.mean_psi if bet and isinstance(claim, claims.EventClaim) else None
+        alpha = share_of(question.alpha, len(claims.parts(question.claim)))
+        level = detectable(claim, steps, alpha=alpha, event=event)
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
     if not violated:
@@ -120,20 +124,13 @@ def _constant(sides: Sequence[Sequence[Any]]) -> str:
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what computes a verdict."""
-    import platform
-
+def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
+    """Return a verdict with the question's facts and these."""
     import scipy
 
     from epsilometer import __version__
 
     libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-    return libraries | {"python": platform.python_version()}
-
-
-def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> Verdict:
-    """Return a verdict with the question's facts and these."""
     return Verdict(
         claim=question.claim.to_plain(),
         claimed=question.claim.text(),
@@ -146,7 +143,7 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         checks=[check.to_plain() for check in checks],
         provenance={
             "made of": dict(question.digest),
-            "versions": versions(),
+            "versions": libraries | {"python": platform.python_version()},
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
         },
         seconds=round(time.perf_counter() - question.started, 3),
@@ -180,17 +177,6 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
         rests_on=rests or None,
         score=layout.plain(found.whole) if found.whole else None,
     )
-
-
-def detectable_level(
-    question: Question, claim: claims.Claim, steps: Sequence[Step], bet: PlacedBet | None
-) -> float | None:
-    """Return the smallest level that so many draws would have found; see `power`."""
-    if len(steps) < 2:
-        return None
-    event = bet.bet.mean_psi if bet is not None and isinstance(claim, claims.EventClaim) else None
-    alpha = share_of(question.alpha, len(claims.parts(question.claim)))
-    return detectable(claim, steps, alpha=alpha, event=event)
 
 
 def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from decimal import ROUND_UP, Context, Decimal
-from itertools import accumulate, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import numpy as np
@@ -62,13 +62,7 @@ def as_plain(value: Any, *, finite: bool = True) -> Any:
 
 def input_text(x: Any, most: int = 60) -> str:
     """Return an input in ``most`` letters or fewer."""
-    plain = as_plain(x, finite=False)
-    text = _json(plain)
-    if len(text) <= most:
-        return text
-    parts = (f"{_json(part)}, " for part in (plain if isinstance(plain, list) else ()))
-    *_, start = "", *takewhile(lambda some: len(some) <= most - 5, accumulate(parts))
-    return f"[{start}...]" if start else _cut(text, most)
+    return _cut(_json(as_plain(x, finite=False)), most)
 
 
 def _cut(text: str, most: int) -> str:

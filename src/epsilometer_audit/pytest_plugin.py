@@ -1,8 +1,7 @@
 """Audits in pytest: a fixture ``audit``, and one alpha for the whole suite (docs/pytest.md).
 
-    @pytest.mark.privacy(epsilon=1, pairs=[([0, 0, 1], [0, 1, 1])], samples=20_000)
     def test_noisy_count(audit):
-        audit(noisy_count)
+        audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], epsilon=1, samples=20_000)
 
 The selected tests that take ``audit`` share alpha, and the calls of each (see `shares`). Processes
 of pytest-xdist collect the same tests and so find the same shares. All draws follow from the seed,
@@ -21,8 +20,8 @@ import math
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -35,47 +34,30 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
     from epsilometer_audit.verdict import Verdict
 
-_MARK = (
-    "privacy(epsilon, delta, gdp, zcdp, renyi, claim, pairs, samples, detect, expect, ...): what "
-    "the fixture audit is to take where a call does not say it; any option of epsilometer.audit."
-)
-_OPTIONS: tuple[tuple[str, type, float, str], ...] = (
-    ("alpha", float, 0.05, "probability of any false violation, over all audits of the session"),
-    ("seed", int, 0, "what the draws of all audits follow from"),
-)
-_CLAIMS = ("claim", "epsilon", "delta", "gdp", "zcdp", "renyi", "profile", "tradeoff")
 _EXPECTED = "not refuted"  # or better
 _ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
-_REPORTED = "privacy_audits"  # attribute of a report, which xdist sends over, with its audits
+_REPORTED = "privacy_audit"  # a property of reports, which xdist sends over, for each audit
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add alpha and seed, to the command line and to the configuration."""
-    group = parser.getgroup("privacy", "audits of differential privacy (epsilometer)")
-    for name, kind, default, text in _OPTIONS:
-        own: Any = kind.__name__ if pytest.version_tuple >= (8, 4) else "string"
-        parser.addini(f"privacy_{name}", text, own, default)
-        option, shown = f"--privacy-{name}", f"{text}, default {default}"
-        group.addoption(option, type=kind, metavar=name.upper(), help=shown)
+    """Add alpha and seed to the configuration; on the command line ``-o`` sets them."""
+    kinds: Any = ("float", "int") if pytest.version_tuple >= (8, 4) else ("string", "string")
+    text = "probability of any false violation, over all audits of the session"
+    parser.addini("privacy_alpha", text, kinds[0], 0.05)
+    parser.addini("privacy_seed", "what the draws of all audits follow from", kinds[1], 0)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check the options, and register the suite."""
-    config.addinivalue_line("markers", _MARK)
-    given: dict[str, Any] = {}
-    for name, kind, _, _ in _OPTIONS:
-        value = config.getoption(f"privacy_{name}")
-        try:
-            given[name] = kind(config.getini(f"privacy_{name}") if value is None else value)
-        except (TypeError, ValueError) as error:
-            raise pytest.UsageError(f"privacy_{name}: {error}") from None
-    for name, right, wanted in (
-        ("alpha", 0 < given["alpha"] < 1, "lie strictly between 0 and 1"),
-        ("seed", given["seed"] >= 0, "be 0 or more"),
-    ):
-        if not right:
-            raise pytest.UsageError(f"privacy_{name} must {wanted}, got {given[name]!r}")
-    config.pluginmanager.register(_Suite(**given), "epsilometer-suite")
+    """Check alpha and seed, and register the suite."""
+    try:
+        alpha, seed = float(config.getini("privacy_alpha")), int(config.getini("privacy_seed"))
+    except (TypeError, ValueError) as error:
+        raise pytest.UsageError(f"privacy_alpha and privacy_seed: {error}") from None
+    if not 0 < alpha < 1:
+        raise pytest.UsageError(f"privacy_alpha must lie strictly between 0 and 1, got {alpha}")
+    if seed < 0:
+        raise pytest.UsageError(f"privacy_seed must be 0 or more, got {seed}")
+    config.pluginmanager.register(_Suite(alpha, seed), "epsilometer-suite")
 
 
 @pytest.fixture
@@ -84,9 +66,8 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
 
     It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
-    suite's (``--privacy-alpha``, ``--privacy-seed``), and claims also as ``epsilon=1,
-    delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``. ``audit.outputs`` audits recorded
-    outputs.
+    suite's (``privacy_alpha``, ``privacy_seed``), and claims also as ``epsilon=1, delta=1e-5``,
+    ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
     """
     test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:
@@ -109,7 +90,6 @@ class Auditor:
     again: bool = False  # whether an earlier attempt has audited
     calls: int = 0
     message: str = ""
-    pending: list[dict[str, Any]] = field(default_factory=list)
 
     def fail(self, lines: list[str]) -> NoReturn:
         """Fail the test with these lines, which a second attempt shows again."""
@@ -121,7 +101,8 @@ class Auditor:
         """Return alpha and seed of the next audit; refuse it in a second attempt."""
         __tracebackhide__ = True
         if self.again:
-            self.pending.append({"test": self.item.nodeid, "verdict": "refused"})
+            refused = {"test": self.item.nodeid, "verdict": "refused"}
+            self.item.user_properties.append((_REPORTED, refused))
             first = f". The first time it said:\n{self.message}" if self.message else ""
             _fail(
                 "REFUSED: this test has been audited before in this session, and an audit that is "
@@ -135,8 +116,10 @@ class Auditor:
     def __call__(
         self,
         mechanism: Any,
-        pairs: Pairs | None = None,
+        pairs: Pairs,
         claim: AnyClaim | None = None,
+        *,
+        expect: str = _EXPECTED,
         **options: Any,
     ) -> Verdict:
         """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
@@ -144,41 +127,32 @@ class Auditor:
         The test fails unless the verdict is ``expect``, by default "not refuted".
         """
         __tracebackhide__ = True
-        from epsilometer_audit.auditing import audit
-
-        return self._run(audit, mechanism, {"pairs": pairs, "claim": claim} | options)
-
-    def outputs(self, outputs: Any, claim: AnyClaim | None = None, **options: Any) -> Verdict:
-        """Audit recorded outputs; the options are those of `epsilometer.audit_outputs`."""
-        __tracebackhide__ = True
-        from epsilometer_audit.auditing import audit_outputs
-
-        return self._run(audit_outputs, outputs, {"claim": claim} | options)
-
-    def _run(
-        self, function: Callable[..., Verdict], audited: Any, own: Mapping[str, Any]
-    ) -> Verdict:
-        __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
-        from epsilometer_audit.question import claim_of
+        from epsilometer_audit.auditing import audit
+        from epsilometer_audit.question import NOTIONS, claim_of
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        suite, test = self.suite, self.item.nodeid
-        options = _merged(self.item, function, own)
-        expect = options.pop("expect", _EXPECTED)
+        suite, test, levels = self.suite, self.item.nodeid, {"delta", *NOTIONS}
+        known = {*levels, *inspect.signature(audit).parameters} - {"alpha", "seed"}
+        for name in options:
+            if name in ("alpha", "seed"):
+                _fail(f"audit: {name} is one for the whole suite; set privacy_{name}")
+            if name not in known:
+                _fail(f"audit: no option {name!r}{suggest(name, known)}")
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         alpha, seed = self.next_call()
-        frame, root = sys._getframe(2), self.item.config.rootpath
+        frame, root = sys._getframe(1), self.item.config.rootpath
         file = Path(frame.f_code.co_filename)
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
-        record: dict[str, Any] = {"test": test, "tests": suite.tests, "alpha": alpha}
+        record: dict[str, Any] = {"test": test, "alpha": alpha}
         record |= {"verdict": "unfinished", "expected": False, "seeded": True}
-        self.pending.append(record)
+        self.item.user_properties.append((_REPORTED, record))
         try:
-            claim = claim_of({name: options.pop(name) for name in _CLAIMS if name in options})
-            verdict = function(audited, claim=claim, alpha=alpha, seed=seed, **options)
+            own = {name: options.pop(name) for name in levels & {*options}}
+            claim = claim_of({"claim": claim, **own})
+            verdict = audit(mechanism, pairs, claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
             lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
         if verdict is None:  # outside the handler, whose traceback would be shown
@@ -189,7 +163,7 @@ class Auditor:
         record["expected"] = verdict.verdict == expect != _EXPECTED
         if record["seeded"]:
             share = share_of(suite.alpha, suite.tests)
-            options_of_all = f"--privacy-alpha={share!r} --privacy-seed={suite.seed}"
+            options_of_all = f"-o privacy_alpha={share!r} -o privacy_seed={suite.seed}"
             verdict = replace(verdict, replay=f"pytest {shlex.quote(test)} {options_of_all}")
         if as_expected(verdict.verdict, expect) == "no":
             first, *rest = verdict.lines()
@@ -231,11 +205,9 @@ class _Suite:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin an attempt; fail a marked test that audits nothing."""
+        """Begin an attempt."""
         if test := item.stash.get(_TEST, None):
             test.again, test.called = test.calls > 0, False
-        elif any(mark.name == "privacy" for mark in item.own_markers):
-            _fail("is marked privacy, but does not take the fixture audit: nothing is audited")
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -250,20 +222,11 @@ class _Suite:
             _fail("takes the fixture audit and never called it: nothing is audited")
         return result
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Item
-    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add the new audits to the report."""
-        report = yield
-        test = item.stash.get(_TEST, None)
-        if test is not None and test.pending:
-            vars(report)[_REPORTED], test.pending = test.pending, []
-        return report
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the audits of reports, in the process of the summary."""
-        self.records += vars(report).get(_REPORTED, [])
+        """Collect the audits of a test, in the process of the summary; retries repeat them."""
+        for name, record in report.user_properties if report.when == "teardown" else ():
+            if name == _REPORTED and record not in self.records:
+                self.records.append(record)  # type: ignore[arg-type]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the number of audits, their alpha and verdicts."""
@@ -279,11 +242,9 @@ class _Suite:
         verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
         order = sorted(verdicts, key=lambda each: (_ORDER.index(each[0]), each[1]))
         counts = [f"{verdicts[each]} {each[0]}{' as expected' * each[1]}" for each in order]
-        sharing = max((record["tests"] for record in audits), default=0)
-        of = f" ({sharing} share alpha)" if sharing > len(tests) else ""
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
         yield (
-            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}{of} at alpha = "
+            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')} at alpha = "
             f"{self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
             f"seed {self.seed}"
         )
@@ -297,43 +258,6 @@ class _Suite:
                 f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
                 "anew and has an alpha of its own; do not repeat it until it passes"
             )
-
-
-def _merged(
-    item: pytest.Item, function: Callable[..., Any], call: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the options of a call: its own, then those of the nearest mark that has them."""
-    __tracebackhide__ = True
-    from epsilometer.errors import suggest
-    from epsilometer_audit.auditing import audit, audit_outputs
-
-    every, known = (
-        {
-            "expect",
-            *_CLAIMS,
-            *(name for f in functions for name in [*inspect.signature(f).parameters][1:]),
-        }
-        for functions in ((audit, audit_outputs), (function,))
-    )
-    own: Mapping[str, Any] = {name: v for name, v in call.items() if v is not None}
-    layers = [("audit", known, own)]
-    for mark in item.iter_markers("privacy"):  # the nearest comes first
-        if mark.args:
-            _fail(f"mark privacy takes its options by name, got {mark.args[0]!r}")
-        layers.append(("mark privacy", every, mark.kwargs))
-    options: dict[str, Any] = {}
-    for where, names, layer in reversed(layers):
-        for name in layer:
-            if name in ("alpha", "seed"):
-                _fail(f"{where}: {name} is one for the whole suite; set privacy_{name}")
-            if name not in names:
-                _fail(f"{where}: no option {name!r}{suggest(name, names - {'alpha', 'seed'})}")
-        if any(name in layer for name in _CLAIMS):  # one claim takes the place of another
-            options = {name: value for name, value in options.items() if name not in _CLAIMS}
-        options |= {name: value for name, value in layer.items() if name in known}
-    if "pairs" in known and "pairs" not in options:
-        _fail("pairs of neighbouring inputs are missing: audit(mechanism, pairs=[(x, x'), ...])")
-    return options
 
 
 def _fail(text: str) -> NoReturn:

@@ -193,15 +193,13 @@ def source_of(
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
     """Return pairs of inputs by their names.
 
-    They are ``pairs`` of name, x and x'; ``patterns`` of a length; a table for ``remove`` or
-    ``replace``, with options of `neighbours`; and those of a ``domain``.
+    They are ``pairs`` of name, x and x'; a table for ``remove`` or ``replace``, with options of
+    `neighbours`; and those of a ``domain``.
     """
     from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.inputs.neighbours import neighbours, patterns
+    from epsilometer_audit.inputs.neighbours import neighbours
 
     named = list(plain.get("pairs", ()))
-    if "patterns" in plain:
-        named += patterns(plain["patterns"])
     options = {name: plain[name] for name in ("limit", "frame") if name in plain}
     for kind in ("remove", "replace"):
         if kind in plain:

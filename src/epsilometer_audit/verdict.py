@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from epsilometer_audit.formats import as_plain, legal, pair_texts, percent_sure, short
-from epsilometer_audit.shares import share_of
+from epsilometer_audit.formats import as_plain, pair_texts, percent_sure, short
 
 VerdictName = Literal["violated", "not refuted", "undecided", "invalid", "failed", "missing"]
 
@@ -21,8 +18,6 @@ LOW_BITS = (
     "(Mironov 2012; Haney et al. 2022); if outputs stand for reals, use --as-reals (as_reals=True)"
 )
 """The note on an event of lowest bits."""
-
-_LEFT_OUT = re.compile(r" \d+ more\b|\.\.\.")
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class Bound:
         return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The verdict of an audit; docs/audit.md has the fields of its JSON, too.
 
@@ -162,20 +157,7 @@ class Verdict:
         """Return its JSON text; ``ascii_only`` escapes all other letters."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
 
-    def _repr_html_(self) -> str:
-        """Return the table that a notebook shows."""
-        first, *rows = (html.escape(legal(line)) for line in self.lines())
-        style = ' style="text-align: left"'
-        cells = [f"<tr><th{style}>{row[:14].strip()}<td{style}>{row[14:]}" for row in rows]
-        return f"<p><strong>{first}</strong></p><table>{''.join(cells)}</table>"
-
-    @property
-    def limit(self) -> float:
-        """The e-value that refutes the claim: each order or point of it, if there are several."""
-        several = self.claim.get("orders") or self.claim.get("deltas") or "1"
-        return 1 / share_of(self.alpha, len(several))
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
@@ -242,10 +224,9 @@ class Verdict:
             if self.verdict == "violated":
                 text += "; the bound rests on bets on predicted distributions"
             return [("witness", text)] if told else []
-        rest = "; all are in the JSON, witness.ranges" if _LEFT_OUT.search(event.event) else ""
         counts = f"{event.count} of {event.draws} against {event.count_prime} of "
         rows = [
-            ("witness", f"{event.event}{rest}"),
+            ("witness", event.event),
             ("counts", f"{counts}{event.draws_prime} fresh draws"),
             ("rests on", event.rests_on),
             ("note", event.note),

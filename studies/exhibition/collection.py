@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import ConfigError, suggest
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.grids.verdicts import LEFT_OUT
+from exhibition import LEFT_OUT
 from exhibition.products import Audit, AuditStudy
 
 _ORDER = ("violated", "not refuted", None)
@@ -47,7 +47,7 @@ def wanted(study: AuditStudy, collection: str, names: Sequence[str] | None) -> l
     chosen = [
         Audit(study, f"{collection}-{stem}", case.entry, case.parameters, case.pairs)
         for stem, file in files.items()
-        for case in file.all_cases()
+        for case in file.cases.values()
         if names is None
         or any(fnmatchcase(one, n) for n in names for one in (stem, f"{stem}/{case.entry}"))
         or (case.entry in entries and case.entry in names)
@@ -67,7 +67,7 @@ def left_out(
         | {"feature": feature, "reason": reason}
         for name, file in study.audits.items()
         if names is None or name.removeprefix(f"{collection}-") in names
-        for about in [file.all_cases()[0].about]
+        for about in [next(iter(file.cases.values())).about]
         for feature, reason in file.file.left_out.items()
     ]
 

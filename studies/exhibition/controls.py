@@ -48,7 +48,7 @@ def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
     """Yield the name and the job of each case that is chosen, or the environment that it misses."""
     study = AuditStudy("config", {"scale": arguments.scale})
     for name, file in study.audits.items():
-        for case in file.all_cases():
+        for case in file.cases.values():
             product = Audit(study, name, case.entry, case.parameters, case.pairs)
             text = f"{case.entry} {case.parameters} {case.pairs}"
             if not re.search(arguments.cases, text):

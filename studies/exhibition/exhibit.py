@@ -10,9 +10,9 @@ import jinja2
 import pandas as pd
 
 from epsilometer_audit.formats import short
-from epsilometer_audit.grids.verdicts import LEFT_OUT
 from epsilometer_audit.verdict import as_expected
 from epsilometer_workflow.files.storage import atomic, read_columns, write_table
+from exhibition import LEFT_OUT
 
 _SECTIONS = (  # the expected verdict, and the title and text of its section
     ("violated", "Exhibits", "Known faults, which must be found."),

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from epsilometer_audit.formats import input_text, legal, percent_sure, short
+from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
 from exhibition.evidence import draw_evidence, draw_witness, image
@@ -57,9 +58,8 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
         "checks": _table(verdict.checks),
     }
     if verdict.evidence:
-        values["evidence_figure"] = image(
-            lambda ax: draw_evidence(ax, verdict.evidence, verdict.limit)
-        )
+        limit = values["limit"] = 1 / share_of(verdict.alpha, len(parts(claim)))
+        values["evidence_figure"] = image(lambda ax: draw_evidence(ax, verdict.evidence, limit))
     if (event := verdict.witness) is not None and verdict.guesses is None:
         values["shares"] = [count / max(draws, 1) for count, draws in event.counts]
         values["of_events"] = isinstance(parts(claim)[0], EventClaim)

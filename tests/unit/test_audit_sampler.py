@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import rankdata
 
 import epsilometer_audit as ea
-from epsilometer.errors import ArgumentError
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks import sampler
 from epsilometer_audit.checks.calls import Sample
@@ -220,12 +219,6 @@ def test_the_number_of_draws_is_exact_and_every_seed_is_another():
     assert calls == again
 
 
-def test_few_draws_and_no_inputs():
-    with pytest.raises(ArgumentError, match="draws must be at least 40"):
-        check(HONEST["coin"], [0], draws=39, seed=1, seeded=True)
-    assert check(HONEST["coin"], [], draws=40, seed=1, seeded=True) == []
-
-
 # --- tails ----------------------------------------------------------------------------------------
 
 
@@ -278,7 +271,7 @@ def test_agreement_by_hand():
     wealth = [1 / (chances[0] * chances[1])] + [
         odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
     ]
-    assert result.p == pytest.approx(1 / (0.5 * np.mean(wealth)))
+    assert result.p == pytest.approx(1 / np.mean(wealth))
 
 
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])

@@ -534,5 +534,5 @@ def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, caps
         "audits: {a: {mechanism: 'own.py:f', pairs: [[0, 1]], claims: [{profile: {1: .1, 0: .4}}]}}"
     )
     (tmp_path / "a.yaml").write_text(entry)
-    (case,) = Audits(tmp_path / "a.yaml", "").all_cases()
+    (case,) = Audits(tmp_path / "a.yaml", "").cases.values()
     assert case.spec["claims"][0]["claim"] == {"profile": [[0.0, 0.4], [1.0, 0.1]]}

@@ -52,7 +52,7 @@ def test_one_training_detects_them_too(training, fault):
 
 @pytest.mark.parametrize("name", ["dp-sgd", "dp-sgd-in-one-run"])
 def test_files_of_audits_have_expected_verdicts_and_the_claim(name):
-    cases = Audits(FOLDER / f"{name}.yaml", "").all_cases()
+    cases = Audits(FOLDER / f"{name}.yaml", "").cases.values()
     assert {case.spec["arguments"]["fault"] for case in cases} == {"none", *FAULTS}
     for case in cases:
         arguments = case.spec["arguments"]

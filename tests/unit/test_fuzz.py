@@ -82,9 +82,8 @@ def ends_in_one_line(capsys, argv):
 
 def options_of(command):
     """The options of a command, each with as many values as it takes."""
-    table = arguments.help_of(command).split("---\n")[1].splitlines()
-    lines = [line.partition(" | ")[0] for line in table if " | " in line]
-    heads = [line.rstrip("*.").split() for line in lines if line.startswith("--")]
+    known = arguments.OPTION.findall(arguments.help_of(command))
+    heads = [[name, *values.replace("...", "").split()] for name, values, _ in known]
     left_out = {"--json", "--python", "--command"}
     left_out |= {"--samples", "--canaries", "--budget"}  # any number suits these, and takes long
     values = NUMBERS | PLAIN.map(json.dumps)
@@ -163,7 +162,7 @@ YAML_TEXTS = st.sampled_from([*SHORT_TEXTS.split("|"), *LONG_TEXTS, "{a: " * 300
 
 def read_in_one_line(path):
     with in_one_line():
-        for case in Audits(path, "").all_cases():
+        for case in Audits(path, "").cases.values():
             json.dumps(case.spec)
 
 

@@ -435,7 +435,7 @@ RECORDED = "{one run: c.csv, columns: [score, included]}"
 def case_of(mechanism, more):
     """Return the only case of a file of audits, and its spec."""
     Path("small.yaml").write_text(ENTRY.format(mechanism=mechanism, more=more))
-    (case,) = Audits(Path("small.yaml"), seed=1).all_cases()
+    (case,) = Audits(Path("small.yaml"), seed=1).cases.values()
     return case, case.spec
 
 

@@ -3,7 +3,9 @@
 import re
 import shutil
 import sys
+import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +17,7 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from tests.pages import PAGE, steps
+from tests.pages import PAGE, begin_study, steps
 from tests.products import all_products
 from tests.sharing import install
 from tests.unit.test_code_digests import forget as forget_files
@@ -69,9 +71,8 @@ def test_the_documentation_has_these_files_word_for_word():
     files += (data / "study/config").rglob("*.yaml")
     assert len(files) == 11
     assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
-    starter = ROOT / "src/epsilometer_audit/cli/starters/study/Snakefile.txt"
-    module = starter.read_text().partition("\n\n\n")[2].replace("{workflow}", "/path/to/clone/{}")
-    module = module.format("workflow/Snakefile")
+    module = (ROOT / "docs/examples/study/Snakefile").read_text().partition("\n\n\n")[2]
+    module = module.replace("../workflow", "/path/to/clone/workflow")
     assert module in (ROOT / "docs/deploy.md").read_text()
 
 
@@ -213,3 +214,34 @@ def test_each_edit_is_sound_or_refused_in_the_line_of_the_page(mine, monkeypatch
         2,
         6,
     ]
+
+
+def test_the_study_to_begin_with_is_sound(mine, monkeypatch):
+    begin_study(mine)
+    monkeypatch.chdir(mine)
+    forget()
+    for scale in ("quick", "paper"):
+        rules = {product.rule for product in all_products(checked("config", {"scale": scale}))}
+        assert {"sample", "screen", "weigh", "estimate", "tabulate", "render", "page"} <= rules
+
+
+def test_two_first_runs_of_a_hosted_workflow_unpack_one_copy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    included = []
+
+    def archive(file, commit):
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            tar.add(ROOT / "LICENSE", "LICENSE")
+        (tmp_path / ".snakemake/epsilometer" / commit / "workflow").mkdir(parents=True)  # another's
+
+    git = SimpleNamespace(rev_parse=lambda _: "abc")
+    hosted = SimpleNamespace(repo=SimpleNamespace(git=git, archive=archive))
+    folder = SimpleNamespace(is_local=False, hosted_repo=hosted, repo_path=ROOT, ref="v1")
+    workflow = SimpleNamespace(
+        current_basedir=folder, include=lambda name, **_: included.append(name)
+    )
+    monkeypatch.setattr("git.Repo", lambda path: path)
+    exec((ROOT / "workflow/Snakefile").read_text(), {"workflow": workflow})  # noqa: S102
+    copy = tmp_path / ".snakemake/epsilometer/abc"
+    assert included == [str(copy / "workflow/main.smk")]
+    assert list(copy.parent.iterdir()) == [copy]

@@ -29,7 +29,7 @@ import pytest
 import epsilometer_audit as ea
 
 PAIRS = [(0.0, 1.0)]
-MARK = pytest.mark.privacy(epsilon=1, pairs=PAIRS, samples=500, check_sampler=False)
+CLAIM = {"epsilon": 1, "pairs": PAIRS, "samples": 500, "check_sampler": False}
 
 
 def rounded(reals):
@@ -57,15 +57,13 @@ def keep(name, verdict):
     pathlib.Path(f"{name}.json").write_text(json.dumps(facts))
 """
 THREE = """
-@MARK
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_one(audit, name):
-    keep(f"one-{name}", audit(good))
+    keep(f"one-{name}", audit(good, **CLAIM))
 
-@MARK
 def test_three(audit):
     for i in range(3):
-        keep(f"three-{i}", audit(good))
+        keep(f"three-{i}", audit(good, **CLAIM))
 
 def test_other():
     pass
@@ -99,24 +97,21 @@ def kept(pytester):
 
 def test_each_verdict_passes_or_fails_with_the_verdict_alone(suite):
     result = suite("""
-@MARK
 def test_good(audit):
-    assert audit(good).verdict == "not refuted"
+    assert audit(good, **CLAIM).verdict == "not refuted"
 
-@MARK
 def test_expected(audit):
-    assert audit(bad, expect="violated").verdict == "violated"
+    assert audit(bad, expect="violated", **CLAIM).verdict == "violated"
 
 def test_bad(audit):
     audit(bad, PAIRS, ea.pure(1.0), samples=500)
 
-@MARK
 @pytest.mark.parametrize(
     ("mechanism", "options"),
     [(good, {"expect": "violated"}), (good, {"detect": 1.001}), (stuck, {"check_sampler": True})],
 )
 def test_others(audit, mechanism, options):
-    audit(mechanism, **options)
+    audit(mechanism, **CLAIM | options)
 """)
     result.assert_outcomes(passed=2, failed=4)
     result.stdout.fnmatch_lines(
@@ -136,47 +131,26 @@ def test_others(audit, mechanism, options):
     result.stdout.no_fnmatch_line("*auditing.py*")
 
 
-def test_the_nearest_mark_and_the_call_win(suite):
+def test_every_notion_can_be_claimed_and_draws_without_a_seed_are_told(suite):
     result = suite("""
-pytestmark = [pytest.mark.privacy(epsilon=3, delta=1e-3, pairs=PAIRS, samples=500)]
-
-def test_module(audit):
-    verdict = audit(good)
+def test_claims(audit):
+    verdict = audit(good, PAIRS, epsilon=3, delta=1e-3, samples=500)
     assert (verdict.claimed, verdict.pairs) == ("(epsilon, delta) = (3, 0.001)", 1)
+    verdict = audit(good, [(0, 1), (1, 0)], gdp=2, samples=600)
+    assert (verdict.claim, verdict.pairs) == ({"notion": "gdp", "mu": 2}, 2)
+    verdict = audit(good, PAIRS, renyi={2: 1}, samples=500)
+    assert verdict.claim == {"notion": "renyi", "order": 2, "epsilon": 1}
 
-@pytest.mark.privacy(gdp=2, samples=600, check_sampler=False)
-class TestClass:
-    def test_class(self, audit):
-        verdict = audit(good)
-        assert verdict.claim == {"notion": "gdp", "mu": 2}
-        assert 560 <= verdict.draws <= 600
-
-    @pytest.mark.privacy(renyi={2: 1})
-    def test_nearest(self, audit):
-        assert audit(good).claim == {"notion": "renyi", "order": 2, "epsilon": 1}
-
-    @pytest.mark.privacy(zcdp=1)
-    def test_call(self, audit):
-        assert audit(good, epsilon=2).claimed == "epsilon = 2"
-        assert audit(good, [(0, 1), (1, 0)]).pairs == 2
-        rng = np.random.default_rng(5)
-        assert audit.outputs((rng.normal(size=200), rng.normal(size=200))).claim["rho"] == 1
-
-@MARK
 def test_anew(audit):
-    assert not audit(unseeded, check_sampler=True).replay
-
-def test_not_marked_itself():
-    pass
+    assert not audit(unseeded, PAIRS, epsilon=1, samples=500).replay
 """)
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["privacy: test_it.py::test_anew: draws do not follow the seed, *"])
 
 
 WRONG = {
     "audit(good, PAIRS)": "claim must be one of epsilon, renyi, *",
     "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp cannot be used with epsilon; choose one",
-    "audit(good, epsilon=1)": "pairs of neighbouring inputs are missing: *",
     "audit(good, PAIRS, epsilon=-1)": "epsilon must *",
     "audit(good, PAIRS, epsilon=1, alpha=.1)": "audit: alpha is one for the whole suite; *",
     "audit(good, PAIRS, epsilon=1, sample=9)": "audit: no option 'sample'; did you mean 'samples'?",
@@ -194,28 +168,14 @@ def test_wrong_use_is_an_error_of_one_line(suite):
 def test_late(request):
     request.getfixturevalue("audit")
 
-@pytest.mark.privacy(1)
-def test_by_place(audit):
-    audit(good)
-
-@pytest.mark.privacy(seed=1)
-def test_seed(audit):
-    audit(good)
-
-@MARK
-def test_nothing():
-    pass
 """
     )
-    result.assert_outcomes(failed=len(WRONG) + 4, errors=1)
+    result.assert_outcomes(failed=len(WRONG) + 2)
     result.stdout.fnmatch_lines(
         [
-            "is marked privacy, but does not take the fixture audit: nothing is audited",
             *WRONG.values(),
             "takes the fixture audit and never called it: nothing is audited",
             "audit must be an argument of the test, *",
-            "mark privacy takes its options by name, got 1",
-            "mark privacy: seed is one for the whole suite; set privacy_seed",
         ]
     )
     result.stdout.no_fnmatch_line("During handling of the above exception*")
@@ -237,7 +197,7 @@ def test_shares_and_seeds_are_those_of_the_suite_in_any_process(suite, pytester)
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.3 together: 5 not *"])
     assert kept(pytester) == first
-    result = suite(THREE, "--privacy-alpha=0.2", "--privacy-seed=6", "-k", "one")
+    result = suite(THREE, "-o", "privacy_alpha=0.2", "-o", "privacy_seed=6", "-k", "one")
     result.stdout.fnmatch_lines(["privacy: 2 audits of 2 tests at alpha = 0.2 together: 2 not *"])
     again = kept(pytester)["one-a"]
     assert again["alpha"] == pytest.approx(0.1 * FIRST)
@@ -247,13 +207,12 @@ def test_shares_and_seeds_are_those_of_the_suite_in_any_process(suite, pytester)
 
 def test_a_failure_shows_the_command_to_replay_it(suite):
     text = """
-@MARK
 @pytest.mark.parametrize("name", ["a", "b c"])
 def test_bad(audit, name):
-    audit(good)
-    audit(bad)
+    audit(good, **CLAIM)
+    audit(bad, **CLAIM)
 """
-    first = suite(text, "--privacy-seed=4")
+    first = suite(text, "-o", "privacy_seed=4")
     first.assert_outcomes(failed=2)
     shown = [line for line in first.stdout.lines if line.startswith(("VIOLATED", "  bound"))]
     commands = [line for line in first.stdout.lines if line.startswith("  replay")]
@@ -282,10 +241,9 @@ def test_a_retry_is_refused(suite, again):
     text = """
 times = []
 
-@MARK
 def test_bad(audit):
     times.append(0)
-    audit(good if len(times) > 1 else bad)
+    audit(good if len(times) > 1 else bad, **CLAIM)
 """
     result = suite(text, conftest=RERUN.format(again=again))
     result.assert_outcomes(failed=2)
@@ -298,11 +256,11 @@ def test_bad(audit):
     )
 
 
-@pytest.mark.parametrize("option", ["--privacy-alpha=1", "--privacy-seed=-1"])
+@pytest.mark.parametrize("option", ["privacy_alpha=1", "privacy_seed=-1"])
 def test_an_invalid_alpha_or_seed_stops_the_session(suite, option):
-    result = suite("def test_it():\n    pass", option)
+    result = suite("def test_it():\n    pass", "-o", option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: privacy_{option[10:].split('=')[0]} must *"])
+    result.stderr.fnmatch_lines([f"ERROR: {option.split('=')[0]} must *"])
 
 
 def test_the_example_of_the_page_has_the_output_of_the_page(suite, pytester):
@@ -310,24 +268,24 @@ def test_the_example_of_the_page_has_the_output_of_the_page(suite, pytester):
     (line,) = re.findall("\\$ pytest\n(.*?)\n", PAGE)
     (options,) = re.findall("```toml\n(.*?)```", PAGE, re.DOTALL)
     result = suite(code)
-    result.assert_outcomes(passed=4)
+    result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines([line])
     pytester.makefile(".toml", pyproject=options)
-    suite(code, "-k", "recorded").stdout.fnmatch_lines(["privacy: * alpha = 0.01 *, seed 7"])
+    suite(code, "-k", "count").stdout.fnmatch_lines(["privacy: * alpha = 0.01 *, seed 7"])
 
 
 def test_the_summary_names_the_least_sensitive_test(suite):
     result = suite("""
-pytestmark = pytest.mark.privacy(samples=1000, check_sampler=False)
+FEW = {"samples": 1000, "check_sampler": False}
 
 def test_large(audit):
-    audit(good, PAIRS, epsilon=1)
+    audit(good, PAIRS, epsilon=1, **FEW)
 
 def test_small(audit):
-    audit(good, [(0.0, 0.1)], epsilon=0.1)
+    audit(good, [(0.0, 0.1)], epsilon=0.1, **FEW)
 
 def test_of_a_fault(audit):
-    audit(bad, [(0, 3)], epsilon=0.01, expect="violated")
+    audit(bad, [(0, 3)], epsilon=0.01, expect="violated", **FEW)
 """)
     result.assert_outcomes(passed=3)
     (line,) = [line for line in result.outlines if "least sensitive" in line]

@@ -21,7 +21,6 @@ _SHORT = 12  # short calls on an input
 _PART = 40  # one draw in 40 is in each short call; one in 40 is a call of its own
 _ENTRIES = 4  # entries that have a score of their own
 _ADDED = 64  # entries that are added up
-_GROUPS = 4  # most groups by the input of the call before
 
 
 class Sample:
@@ -110,7 +109,7 @@ class Calls(Sample):
         yield "first outputs of calls", starts
         yield "outputs of calls of one draw", sizes == 1
         yield f"outputs of a call of {largest} draws", sizes == largest
-        for other in np.unique(self.before[self.before >= 0])[:_GROUPS].tolist():
+        for other in np.unique(self.before[self.before >= 0]).tolist():
             which = "the same input" if other == self.number else "another input"
             after = self.before == other
             yield f"outputs of calls after one on {which}", after

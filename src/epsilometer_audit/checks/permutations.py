@@ -26,9 +26,6 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats
 
-Statistic = Callable[[Floats], Floats]
-"""Statistics ``(b,)`` of scores ``(b, size)``; large values are extreme."""
-
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19
 _ODDS = (2.0, 10.0, 1000.0)  # of bets on an equal output, beside a bet of the whole wealth
@@ -51,7 +48,7 @@ class Matches(NamedTuple):
 def agreement(codes: Counts, rows: Counts) -> Matches:
     """Return how rows of positions, ``(k, size)``, agree place by place with those before them.
 
-    Half of the stakes are on the row before, the rest evenly on those further back.
+    Stakes are equal on the row before and on those further back.
     """
     part, size = rows.ravel(), rows.shape[1]
     values, n = codes[part], codes.size
@@ -69,11 +66,8 @@ def agreement(codes: Counts, rows: Counts) -> Matches:
         gains = [math.log(odds) * match.same for odds in _ODDS]
         losses = [np.log1p(chance * (odds - 1)).sum() for odds in _ODDS]
         wealth.append([all_in, *np.subtract(gains, losses)])
-    share = np.full(len(wealth), 0.5 / max(len(wealth) - 1, 1))
-    share[0] = 0.5
-    stakes = np.log(share / (len(_ODDS) + 1))[:, None]
-    p = float(np.exp(-max(np.logaddexp.reduce(np.add(wealth, stakes), axis=None), 0.0)))
-    return best._replace(p=p)
+    mean = np.logaddexp.reduce(wealth, axis=None) - math.log(np.size(wealth))
+    return best._replace(p=math.exp(-max(float(mean), 0.0)))
 
 
 def clustered(codes: Counts, sizes: Sequence[int]) -> float:
@@ -181,9 +175,15 @@ def calls_p(
 
 
 def _pieces_p(
-    pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
+    pieces: Sequence[Floats],
+    statistic: Callable[[Floats], Floats],
+    rng: np.random.Generator,
+    limit: float,
 ) -> float:
-    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
+    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit.
+
+    The statistic of scores ``(b, size)`` is of shape ``(b,)``; large values are extreme.
+    """
     from scipy.special import chdtrc
 
     p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself

@@ -26,7 +26,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer import checks
 from epsilometer.arrays import Bools, Counts, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.checks import permutations as shuffled
@@ -92,10 +91,7 @@ def check(
     >>> [each.name for each in checks if each.result == "failed"]
     ['other seed']
     """
-    checks.integer("draws", draws, minimum=_LEAST)
-    if not inputs:
-        return []
-    rng, share = generator(seed, "checks of the sampler"), _share(alpha)
+    rng, share = generator(seed, "checks of the sampler"), min(alpha / ALPHA, 1.0)
     parts = shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
     samples = draw_calls(draw, inputs, draws, rng)
     replayed = _same_seed(draw, inputs, samples, seeded)
@@ -160,7 +156,7 @@ def check_drawn(
     checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of each
     side; without them it is not tested whether they differ from each other.
     """
-    limit, rng = _DRAWN * _share(alpha) / 4, np.random.default_rng(0)
+    limit, rng = _DRAWN * min(alpha / ALPHA, 1.0) / 4, np.random.default_rng(0)
     sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
     if (repeated := _repetitions(sides, limit)).result == "failed":
         return repeated
@@ -206,11 +202,6 @@ def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
     again = sample.layout.encode(draw(x, size, sample.seeds[i])).reshape(size, -1)
     same: Bools = ((first == again) | (np.isnan(first) & np.isnan(again))).all(axis=1)
     return same
-
-
-def _share(alpha: float) -> float:
-    """Return the part of the usual probability of each check."""
-    return min(checks.between_0_and_1("alpha", alpha) / ALPHA, 1.0)
 
 
 def _limited(sample: Sample, limit: float) -> Iterator[tuple[Floats, float]]:

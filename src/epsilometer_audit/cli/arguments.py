@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from epsilometer_audit.statistics.claims import AnyClaim
 
 _HELP = Path(__file__).parent / "help"
+OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
-_NAMES = {  # of options with another name in Python
-    **dict.fromkeys(_PAIRS, "pairs"),
-    "no_checks": "check_sampler",
-}
+_NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
 _ARGUMENTS = {  # options of arguments with another name in errors
     "source": "SOURCE",
     "claim": "--renyi",
@@ -34,12 +32,8 @@ _ARGUMENTS = {  # options of arguments with another name in errors
 
 
 def help_of(command: str) -> str:
-    """Return the help of a command: its usage, the table of its options, and the end."""
+    """Return the help of a command, which has a line for each of its options."""
     return (_HELP / f"{command}.txt").read_text(encoding="utf-8")
-
-
-class HelpError(Exception):
-    """The text that --help asks for, in place of a command."""
 
 
 def _is_option(word: str) -> bool:
@@ -49,20 +43,12 @@ def _is_option(word: str) -> bool:
 def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, Any], list[str]]:
     """Return the options of a command, and its other arguments: so many at ``most``.
 
-    The help of the command has a table of its options. A star marks those that may be repeated,
-    dots those of several values.
+    The help of the command names their values; dots behind a name stand for more of them.
     """
-    text, table, end = help_of(command).split("---\n")
-    known: dict[str, tuple[list[str], str]] = {}  # the names of the values, and the mark
-    for line in filter(None, table.splitlines()):
-        head, bar, about = line.partition(" | ")
-        if not bar:
-            text += f"\n{line}:\n"
-            continue
-        name, *values = head.rstrip("*.").split()
-        known[name] = values, head[-1]
-        shown = head.rstrip("*").replace("...", " ...")
-        text += f"  {shown:23}{about}{' (repeatable)' * head.endswith('*')}\n"
+    known = {
+        name: (values.replace("...", "").split(), "..." in values, "(repeatable)" in about)
+        for name, values, about in OPTION.findall(help_of(command))
+    }
     options: dict[str, Any] = {}
     words, rest = [word for word in argv if word != "--"], list[str]()
     while words:
@@ -70,25 +56,23 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
         if not _is_option(name):
             rest.append(f"{name}{equals}{value}")
             continue
-        if name in ("-h", "--help"):
-            raise HelpError(f"{text}\n{end}" if end else text)
         if name not in known:
             raise ArgumentError(name, f"is not an option; {_near(name, known)}")
-        (values, mark), given = known[name], [value] if equals else []
-        while words and not _is_option(words[0]) and (mark == "." or len(given) < len(values)):
+        (values, more, again), given = known[name], [value] if equals else []
+        while words and not _is_option(words[0]) and (more or len(given) < len(values)):
             given.append(words.pop(0))
-        if len(given) < len(values) or (len(given) > len(values) and mark != "."):
+        if len(given) < len(values) or (len(given) > len(values) and not more):
             number = f"{len(values) or 'no'} argument{'s' * (len(values) != 1)}"
             raise ArgumentError(name, f"expected {number}; write {' '.join([name, *values])}")
         key = name[2:].replace("-", "_")
-        if key in options and mark != "*":
+        if key in options and not again:
             raise ArgumentError(name, "is given twice")
         try:
             typed: Any = [_TYPES.get(values[0], str)(word) for word in given] or True
-        except _TypeError as error:
+        except ValueError as error:
             raise ArgumentError(name, str(error)) from None
-        typed = typed[0] if len(values) == 1 and mark != "." else typed
-        options[key] = [*options.get(key, ()), typed] if mark == "*" else typed
+        typed = typed[0] if len(values) == 1 and not more else typed
+        options[key] = [*options.get(key, ()), typed] if again else typed
     if len(rest) > most:
         hint = f" beside {rest[0]!r}" if len(rest) > 1 else ""
         message = f"belongs to no option{hint}; quote arguments with spaces"
@@ -103,14 +87,10 @@ def _near(name: str, known: Collection[str]) -> str:
     return f"did you mean '--{near[0]}'?" if near and name[2:] else "--help lists them"
 
 
-class _TypeError(Exception):
-    """A value that is not of the type of its option."""
-
-
 def _parameter(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name.isidentifier():
-        raise _TypeError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
+        raise ValueError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
     with contextlib.suppress(ValueError):
         return name, json.loads(value)
     return name, value
@@ -120,8 +100,7 @@ def _real(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        hint = "; a percentage is written as in 0.05" if text.endswith("%") else ""
-        raise _TypeError(f"{shown(text)} is not a number{hint}") from None
+        raise ValueError(f"{shown(text)} is not a number") from None
 
 
 def _whole(text: str) -> int:
@@ -129,14 +108,14 @@ def _whole(text: str) -> int:
         return int(text)
     number = _real(text)  # as in 1e6
     if not number.is_integer():
-        raise _TypeError(f"{shown(text)} is not a whole number")
+        raise ValueError(f"{shown(text)} is not a whole number")
     return int(number)
 
 
 def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+) ?([smh]?)", text)
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smh]?)", text)
     if not match:
-        raise _TypeError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
+        raise ValueError(f"{shown(text)} is not a time; write 60, 60s, 5m or 1h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
@@ -150,25 +129,7 @@ def _json(text: str) -> Any:
             hint = """; JSON has double quotes inside, as in '{"a": 1}'"""
         if re.fullmatch(r"\w+", text):
             hint = f"""; a word is written '"{text}"'"""
-        from epsilometer_audit.serving.errors import shortened
-
-        message = f"{shortened(text, 40)!r} is not JSON: {reason}{hint}"
-        raise _TypeError(message) from None
-
-
-def _declared(text: str) -> tuple[Any, str | None]:
-    """Return the declaration, and the file that it is from."""
-    if text.lstrip()[:1] in "{[":
-        return _json(text), None
-    try:
-        return _json(Path(text).read_text(encoding="utf-8")), text
-    except FileNotFoundError:
-        problem = """ is not there; write JSON, as in '{"values": [0, 1]}', or a file of it"""
-    except (OSError, ValueError) as error:
-        problem = f" cannot be read: {one_line(error)}"
-    except _TypeError as error:
-        problem = f": {error}"
-    raise _TypeError(f"{text!r}{problem}")
+        raise ValueError(f"{shown(text, 40)} is not JSON: {reason}{hint}") from None
 
 
 def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
@@ -177,20 +138,20 @@ def _curve(text: str) -> tuple[str, list[tuple[float, float]], str]:
         (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
         points = [(float(at), float(level)) for at, level in rows]
     except OSError as error:
-        raise _TypeError(f"{text!r} cannot be read: {error.strerror}") from None
+        raise ValueError(f"{text!r} cannot be read: {error.strerror}") from None
     except ValueError:
         x = y = ""
     notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
     if notion is None:
         columns = "two columns of numbers, epsilon and delta, or alpha and beta"
-        raise _TypeError(f"{text!r} must be CSV of {columns}")
+        raise ValueError(f"{text!r} must be CSV of {columns}")
     return notion, points, text
 
 
 def _order(text: str) -> tuple[float, float]:
     order, sign, epsilon = text.partition("=")
     if not sign:
-        raise _TypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
+        raise ValueError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
     return _real(order), _real(epsilon)
 
 
@@ -198,13 +159,8 @@ _TYPES: dict[str, Callable[[str], Any]] = {  # by what a table names the value o
     **dict.fromkeys(("E", "D", "MU", "RHO", "A", "LEVEL", "P"), _real),
     **dict.fromkeys(("N", "M", "S", "K"), _whole),
     **dict.fromkeys(("TIME", "SECONDS"), _seconds),
-    **{
-        "ORDER=EPS": _order,
-        "NAME=VALUE": _parameter,
-        "X": _json,
-        "DOMAIN": _declared,
-        "CURVE": _curve,
-    },
+    **dict.fromkeys(("X", "DOMAIN"), _json),
+    **{"ORDER=EPS": _order, "NAME=VALUE": _parameter, "CURVE": _curve},
 }
 
 
@@ -214,8 +170,8 @@ def spelled(argument: str, of_audit: bool = True) -> str:
         return "--pair" if of_audit else "--pairs"
     option = f"--{argument.replace('_', '-')}"
     tables = "".join(map(help_of, ("audit", "samples-needed", "audits")))
-    known = re.search(rf"^{re.escape(option)}\b", tables, re.MULTILINE)
-    return _ARGUMENTS.get(argument, option if known else argument)
+    known = {name for name, *_ in OPTION.findall(tables)}
+    return _ARGUMENTS.get(argument, option if option in known else argument)
 
 
 def check_options(options: Mapping[str, Any], of_audit: bool) -> None:
@@ -225,16 +181,15 @@ def check_options(options: Mapping[str, Any], of_audit: bool) -> None:
     given = {name: spelled(name) for name in options}
     named = {_NAMES[name]: option for name, option in given.items() if name in _NAMES}
     check_together({**given, **named}, spelled)
-    claims = "--epsilon E [--delta D], --renyi ORDER=EPS, --gdp MU, --zcdp RHO or --profile FILE"
-    sources = "file.py:function, --command PROGRAM, --outputs FILE [FILE] or --one-run FILE"
-    pairs = "--pair X X', --domain JSON, --remove-a-row TABLE or --replace-a-row TABLE"
-    for needed, name, choices, text in (
-        (True, "CLAIM", NOTIONS, claims),
-        (of_audit, "SOURCE", ("source", "command", "outputs", "one_run"), sources),
-        (of_audit, "pairs", (*_PAIRS, "outputs", "one_run", "canaries"), pairs),
-    ):
-        if needed and not set(given) & {*choices}:
-            raise ArgumentError(name, f"none is given; write {text}")
+    # a file of a profile may hold a trade-off curve
+    needed: dict[str, tuple[str, ...]] = {"CLAIM": NOTIONS[:-1]}
+    if of_audit:
+        needed["SOURCE"] = ("source", "command", "outputs", "one_run")
+        needed["pairs"] = (*_PAIRS, "outputs", "one_run", "canaries")
+    for name, choices in needed.items():
+        if not {*given} & {*choices}:
+            text = " or ".join(map(spelled, choices))
+            raise ArgumentError(name, f"none is given; write {text}; see --help")
 
 
 def chosen(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -290,12 +245,10 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
-    plain = chosen(options, "frame", "canaries")
+    plain = chosen(options, "frame", "canaries", "domain")
     for kind in ("remove", "replace"):
         if f"{kind}_a_row" in options:
             plain[kind] = options[f"{kind}_a_row"]
-    if "domain" in options:
-        plain["domain"] = options["domain"][0]
     pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]

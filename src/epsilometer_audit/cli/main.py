@@ -22,32 +22,26 @@ from epsilometer_audit.cli import arguments
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
-_PAUSE = 10.0  # seconds between lines of progress where there is no terminal
 
 
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
-    """Show progress: on a terminal in one line that changes; elsewhere in a line now and then."""
-    terminal, started = sys.stderr.isatty(), time.monotonic()
-    start, end = ("\r\x1b[K", "") if terminal else ("", "\n")
-    last = started
+    """Show progress on a terminal, in one line that changes."""
+    shown, started = sys.stderr.isatty() and not quiet, time.monotonic()
 
     def show(part: float, line: str) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if quiet or not (terminal or now > last + _PAUSE):
-            return
-        last = now
-        left = f", {(now - started) * (1 - part) / part:.0f} s left" if part else ""
-        width = shutil.get_terminal_size().columns - 1 if terminal else None
-        text = _printable(f"{part:4.0%}{left}: {line}")[:width]
-        print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
+        if shown:
+            seconds = (time.monotonic() - started) * (1 - part)
+            left = f", {seconds / part:.0f} s left" if part else ""
+            text = _printable(f"{part:4.0%}{left}: {line}")
+            text = text[: shutil.get_terminal_size().columns - 1]
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     try:
         yield show
     finally:
-        if terminal and not quiet:
-            print(start, end="", file=sys.stderr, flush=True)
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _audit(argv: Sequence[str]) -> int:
@@ -55,16 +49,14 @@ def _audit(argv: Sequence[str]) -> int:
     options |= {"source": rest[0]} if rest else {}
     arguments.check_options(options, of_audit=True)
     claim = arguments.stated(options)
-    from epsilometer_audit.cli.files import targets, write
     from epsilometer_audit.grids.verdicts import auditor, without
 
-    declared = [options[name][-1] for name in ("domain", "profile") if name in options]
-    tables = [*filter(None, declared)]
-    tables += arguments.chosen(options, "remove_a_row", "replace_a_row").values()
+    tables = [*arguments.chosen(options, "remove_a_row", "replace_a_row").values()]
+    tables += [options["profile"][-1]] if "profile" in options else []
     read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
-    read += filter(None, [options.get("source", "").rpartition(":")[0]])
-    alone = options.get("json") == "-"
-    written = {} if alone else targets(arguments.chosen(options, "json"), read)
+    read.append(options.get("source", "").rpartition(":")[0])
+    asked = options.get("json")
+    path = None if asked in (None, "-") else _writable("json", asked, read)
     spec, failure = arguments.spec_of(options), None
     try:
         with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
@@ -78,68 +70,51 @@ def _audit(argv: Sequence[str]) -> int:
 
         verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
     part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
-    verdict = replace(verdict, replay=_replay(argv, round(verdict.draws / part)))
-    if alone:
+    command, planned = shlex.join(["epsilometer", "audit", *argv]), round(verdict.draws / part)
+    if planned:
+        command = re.sub(r"--budget[ =]\S+", f"--samples {planned}", command)
+    verdict = replace(verdict, replay=command)
+    if asked == "-":
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
-    for option, path in written.items():
-        write(option, path, verdict.to_json() + "\n")
+    if path is not None:
+        _write("json", path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
 
 
-def _replay(argv: Sequence[str], planned: int) -> str:
-    """Return the command for the same draws: with their number for a budget, and without files."""
-    kept, rest = ["epsilometer", "audit"], iter(argv)
-    for argument in rest:
-        name, sign, _ = argument.partition("=")
-        if name == "--budget" and planned:
-            kept += ["--samples", str(planned)]
-        elif name not in ("--json", "--quiet"):
-            kept.append(argument)
-            continue
-        if name != "--quiet" and not sign:
-            next(rest, None)
-    return shlex.join(kept)
-
-
 def _audits(argv: Sequence[str]) -> int:
-    options, paths = arguments.parsed("audits", argv, sys.maxsize)
+    options, paths = arguments.parsed("audits", argv, 1)
     if not paths:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     try:
         from epsilometer_audit.grids import running, summary
+        from epsilometer_audit.grids.cases import Audits
     except ImportError as error:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
     from epsilometer import checks
-    from epsilometer_audit.cli.files import targets, write
 
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
-    written = targets(arguments.chosen(options, "junit", "markdown"), paths)
-    chosen = options.get("only"), options.get("scale"), options.get("seed", _SEED)
-    files = running.read(paths, *chosen)
+    xml = _writable("junit", options["junit"], paths) if "junit" in options else None
+    file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
+    cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
     given = arguments.chosen(options, "scale", "seed").items()
     again = [word for name, value in given for word in (f"--{name}", str(value))]
-    sections, rows_of = [], {}
-    for path, (file, cases) in files.items():
-        command = shlex.join(["epsilometer", "audits", path, *again])
-        with _progress("quiet" in options) as progress:
-            audited = running.run(cases, str(file.folder), jobs, command, progress)
-        rows_of[path] = audited
-        shown = summary.text_of(path, audited, file.file.alpha)
-        _print("\n".join(map(_printable, shown.splitlines())))
-        sections.append(summary.markdown_of(file.title, audited, file.file.alpha, len(files)))
-    for option, place in written.items():
-        text = summary.xml_of(rows_of) if option == "junit" else "\n".join(sections)
-        write(option, place, text)
-    return running.exit_code([row for rows in rows_of.values() for row in rows])
+    command = shlex.join(["epsilometer", "audits", *paths, *again])
+    with _progress("quiet" in options) as progress:
+        rows = running.run(cases, str(file.folder), jobs, command, progress)
+    shown = summary.text_of(paths[0], rows, file.file.alpha)
+    _print("\n".join(map(_printable, shown.splitlines())))
+    if xml is not None:
+        _write("junit", xml, summary.xml_of(file.title, rows))
+    return running.exit_code(rows)
 
 
 def _needed(argv: Sequence[str]) -> int:
@@ -157,13 +132,6 @@ def _needed(argv: Sequence[str]) -> int:
         f"with probability {settings.get('power', POWER):g}, for "
         f"{assumed(claim, detect=options['detect'], event=options.get('event'))}"
     )
-    return 0
-
-
-def _new(argv: Sequence[str]) -> int:
-    from epsilometer_audit.cli.new import new
-
-    _print(arguments.help_of("epsilometer") if {"-h", "--help"} & {*argv} else new(argv))
     return 0
 
 
@@ -218,11 +186,10 @@ def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
 def _command(argv: Sequence[str]) -> int:
     name = argv[0] if argv else ""
     if name in _COMMANDS:
-        try:
+        if not {"-h", "--help"} & {*argv}:
             return _COMMANDS[name](argv[1:])
-        except arguments.HelpError as help_text:
-            _print(str(help_text))
-            return 0
+        _print(arguments.help_of(name))
+        return 0
     if name == "--version":
         from epsilometer import __version__
 
@@ -231,8 +198,6 @@ def _command(argv: Sequence[str]) -> int:
     if not argv or name in ("-h", "--help"):
         _print(arguments.help_of("epsilometer"))
         return 0 if argv else WRONG_USE
-    if not name or name.startswith("-"):
-        raise ArgumentError("COMMAND", f"none is given; write {' or '.join(_COMMANDS)}")
     raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
 
 
@@ -254,6 +219,50 @@ def _print_error(message: str, code: int, error: BaseException | None = None) ->
     return code
 
 
+def _writable(option: str, name: str, read: Sequence[str]) -> Path:
+    """Return the file to write, with links followed; it is none of those that are ``read``."""
+    path = Path(name)
+    with _written(option, name):
+        if path.is_dir():
+            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+        if path.is_file() and any(Path(f).exists() and path.samefile(f) for f in read):
+            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
+        if path.is_file() or not path.exists():  # else a device or pipe, written as it is
+            path = path.resolve()
+            _part(path).touch()
+            _part(path).unlink()
+    return path
+
+
+def _write(option: str, path: Path, text: str) -> None:
+    """Write a text in one step; raise `ArgumentError` about its option if that is impossible."""
+    data = text.encode("utf-8", "backslashreplace")
+    with _written(option, path):
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+            return
+        try:
+            _part(path).write_bytes(data)
+            _part(path).replace(path)
+        finally:
+            _part(path).unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".epsilometer-{os.getpid()}.part")
+
+
+@contextlib.contextmanager
+def _written(option: str, path: object) -> Iterator[None]:
+    """Name the option in an error of a file, such as a name that is too long."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # links in a circle
+        reason = getattr(error, "strerror", None) or one_line(error)
+        message = f"{str(path)[:200]!r} cannot be written: {reason}"
+        raise ArgumentError(option, message) from None
+
+
 def _printable(text: str) -> str:
     """Return a text without control characters, which inputs and outputs may hold."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -263,7 +272,6 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "audit": _audit,
     "audits": _audits,
     "samples-needed": _needed,
-    "new": _new,
 }
 
 

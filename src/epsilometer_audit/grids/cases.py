@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,14 +28,11 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
 from epsilometer_audit.statistics.rounds import least_samples
 
-_PATTERNS = 10
 _MOST_VERDICTS = 10_000  # of a file
-_TOO_MANY = f"ask for {{}} verdicts; at most {_MOST_VERDICTS} in a file"
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
 _OF_QUESTIONS = {"method", "as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
-LockOf = Callable[[str, Path], Any]
 
 
 @dataclass(frozen=True)
@@ -73,52 +69,33 @@ class Audits:
         scale: str | None = None,
         seed: int = 0,
         scales: Collection[str] | None = None,
-        lock_of: LockOf | None = None,
+        lock_of: Callable[[str, Path], Any] | None = None,
     ) -> None:
         self.path, self.folder = path, path.parent  # paths in the file are relative to it
-        self._scale, self._seed, self._lock_of = scale, seed, lock_of
+        self._scale, self._scales, self._seed, self._lock_of = scale, scales, seed, lock_of
         self.locks: dict[str, Any] = {}  # of environments, by name
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
         self.title = self.file.title or path.stem
-        self._check_scales(scales)
         self.cases: dict[str, Case] = {}
+        self.verdicts = 0
         for name, entry in self.file.audits.items():
             try:
-                self.cases |= {case.name: case for case in self._cases_of(name, entry)}
+                for case in self._cases_of(name, entry):
+                    self.cases[case.name] = case
+                    self.verdicts += len(case.spec["claims"])
+                    if self.verdicts > _MOST_VERDICTS:
+                        message = f"ask for too many verdicts: at most {_MOST_VERDICTS} in a file"
+                        raise ArgumentError("parameters", message)
             except ArgumentError as error:
                 key = f"audits.{name}.{error.argument}"
                 message = str(error).removeprefix(f"{error.argument} ")
                 raise ConfigError(str(path), key, message) from None
-        self.verdicts = sum(len(case.spec["claims"]) for case in self.cases.values())
-        if self.verdicts > _MOST_VERDICTS:
-            raise ConfigError(str(path), "audits", _TOO_MANY.format(self.verdicts))
         for case in self.cases.values():
             case.spec["alpha"] = share_of(self.file.alpha, self.verdicts)
-
-    def all_cases(self) -> list[Case]:
-        """Return all cases in one list."""
-        return list(self.cases.values())
-
-    def _check_scales(self, scales: Collection[str] | None) -> None:
-        sizes: dict[str, Any] = {"samples": self.file.samples}
-        sizes |= {f"audits.{key}.samples": entry.samples for key, entry in self.file.audits.items()}
-        sizes = {key: size for key, size in sizes.items() if isinstance(size, dict)}
-        if sizes and self._scale is None:
-            names = ", ".join(dict.fromkeys(name for size in sizes.values() for name in size))
-            message = f"none is given, and {self.path} has samples for {names}"
-            raise ArgumentError("scale", message)
-        for key, size in sizes.items():
-            for name in size:
-                if name not in (scales or size):
-                    wrong = f"unknown scale{suggest(name, scales or ())}"
-                    raise ConfigError(str(self.path), f"{key}.{name}", wrong)
 
     def _cases_of(self, name: str, entry: audits.AuditEntry) -> Iterator[Case]:
         """Yield the cases of an entry; an `ArgumentError` names the key that is wrong."""
         _check(entry)
-        number = math.prod(map(len, entry.parameters.values())) * len(entry.claims)
-        if number > _MOST_VERDICTS:
-            raise ArgumentError("parameters", _TOO_MANY.format(number))
         samples, known = self._samples(name, entry), set[str]()
         sets = _sets(entry, samples)
         common = {**entry.model_dump(include=_OF_JOBS), "audits": self.path.stem, "entry": name}
@@ -146,16 +123,12 @@ class Audits:
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the source of draws, braces filled, and the remaining arguments."""
         texts = entry.mechanism.model_dump(exclude={"columns"}, exclude_none=True)
-        plain, used = {}, set[str]()
-        for key, text in texts.items():
-            names = _IN_BRACES.findall(str(text))
-            for name in names:
-                if name not in arguments:
-                    where = "mechanism" if key == "function" else f"mechanism.{key}"
-                    near = suggest(name, arguments)
-                    raise ArgumentError(where, f"unknown parameter {name!r} in braces{near}")
-            used.update(names)
-            plain[key] = _filled(text, arguments)
+        used = _IN_BRACES.findall(str([*texts.values()]))
+        for name in used:
+            if name not in arguments:
+                near = suggest(name, arguments)
+                raise ArgumentError("mechanism", f"unknown parameter {name!r} in braces{near}")
+        plain = {key: _filled(text, arguments) for key, text in texts.items()}
         rest = {key: value for key, value in arguments.items() if key not in used}
         if "function" in plain:
             with _at("mechanism"), argument_errors():
@@ -191,8 +164,14 @@ class Audits:
         own, sizes = entry.samples is not None, entry.samples or self.file.samples
         if isinstance(sizes, int):
             return sizes
+        key = f"audits.{name}.samples" if own else "samples"
+        for scale in sizes:
+            if scale not in (self._scales or sizes):
+                wrong = f"unknown scale{suggest(scale, self._scales or ())}"
+                raise ConfigError(str(self.path), f"{key}.{scale}", wrong)
+        if self._scale is None:
+            raise ConfigError(str(self.path), key, f"has {', '.join(sizes)}; choose one by --scale")
         if self._scale not in sizes:
-            key = f"audits.{name}.samples" if own else "samples"
             raise ConfigError(str(self.path), f"{key}.{self._scale}", "is missing")
         return sizes[self._scale]
 
@@ -241,8 +220,6 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
 def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
     """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
     if isinstance(entry, audits.Inputs):
-        if entry.patterns is not None:
-            return f"patterns={entry.patterns}", {"patterns": entry.patterns}, _PATTERNS
         limit = {} if entry.limit is None else {"limit": entry.limit}
         if entry.domain is not None:
             declared = entry.domain | limit

@@ -18,7 +18,7 @@ from pydantic import (
 
 from epsilometer.checks import LONGEST
 from epsilometer.models import Fractional, Id, Model
-from epsilometer_audit.inputs.neighbours import LONGEST_PATTERN, MOST_PAIRS
+from epsilometer_audit.inputs.neighbours import MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
 
 _SOME = Field(min_length=1)
@@ -71,7 +71,7 @@ def _numbers(value: object) -> object:
 
 
 class Inputs(Model):
-    """Pairs of a declared domain, of a table with and without a row, or the patterns of askin2022.
+    """Pairs of a declared domain, or of a table with a row removed or replaced.
 
     ``limit`` is the largest number of pairs of neighbours, or of rows.
     """
@@ -79,14 +79,12 @@ class Inputs(Model):
     domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)] | None = None
     remove: Annotated[str | None, Field(alias="remove a row")] = None
     replace: Annotated[str | None, Field(alias="replace a row")] = None
-    patterns: Annotated[int, Field(ge=2, le=LONGEST_PATTERN)] | None = None
     limit: Limit | None = None
 
     @model_validator(mode="after")
     def _is_one(self) -> Inputs:
-        kinds = (self.domain, self.remove, self.replace, self.patterns)
-        if sum(kind is not None for kind in kinds) != 1:
-            raise ValueError("must name a table: either remove a row, or replace a row")
+        if [self.domain, self.remove, self.replace].count(None) != 2:
+            raise ValueError("must have one of domain, remove a row and replace a row")
         return self
 
 

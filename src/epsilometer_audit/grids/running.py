@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ArgumentError, suggest
@@ -54,24 +53,17 @@ def exit_code(rows: Sequence[Audited]) -> int:
     return next(code for code in _WORST_FIRST if code in codes)
 
 
-def read(
-    paths: Sequence[str], only: str | None, scale: str | None, seed: int
-) -> Mapping[str, tuple[Audits, Mapping[str, Case]]]:
-    """Return files of audits by path, and those of their cases that ``only`` names.
-
-    Files without such a case are left out.
-    """
-    files = {path: Audits(Path(path), scale, seed) for path in paths}
-    chosen = {}
-    for path, file in files.items():
-        named = [name for name in file.cases if only is None or f"{name}/".startswith(f"{only}/")]
-        if named:
-            chosen[path] = file, {name: file.cases[name] for name in named}
-    if not chosen:
-        known = [name for file in files.values() for name in (*file.cases, *file.file.audits)]
-        where = f"{' and '.join(paths)}{suggest(str(only), known)}"
-        raise ArgumentError("only", f"unknown case {only!r} in {where}")
-    return chosen
+def named(file: Audits, only: str | None) -> dict[str, Case]:
+    """Return the cases of a file by name; those that ``only`` names, if it is given."""
+    cases = {
+        name: case
+        for name, case in file.cases.items()
+        if only is None or f"{name}/".startswith(f"{only}/")
+    }
+    if not cases:
+        near = suggest(str(only), [*file.cases, *file.file.audits])
+        raise ArgumentError("only", f"unknown case {only!r} in {file.path}{near}")
+    return cases
 
 
 def run(

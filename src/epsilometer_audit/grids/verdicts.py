@@ -9,25 +9,21 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, chdir, closing, contextmanager
+from contextlib import chdir, closing, contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer_audit.budgets import Budget
+from epsilometer.errors import EpsilometerError, one_line
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Progress
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Verdict, VerdictName
-
-LEFT_OUT = "left out"
-"""The word, in place of a verdict, of a feature that is not audited."""
 
 _OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
@@ -113,16 +109,8 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         yield _of_outputs(spec)
         return
     budget, began = spec.get("budget"), time.perf_counter()
-    clock = Budget(budget, began)
-    with ExitStack() as stack:
-        try:
-            with clock.limit():
-                own = {} if "canaries" in pairs else pairs_of(pairs)
-                given = spec["failures"], spec["timeout"], dict(spec["given"])
-                source = stack.enter_context(closing(source_of(mechanism, *given)))
-        except OverdueError:
-            message = "inputs and mechanism do not load within the budget"
-            raise MechanismError(message) from None
+    own, given = pairs_of(pairs), (spec["failures"], spec["timeout"], dict(spec["given"]))
+    with closing(source_of(mechanism, *given)) as source:
         if "environment" in mechanism:  # its interpreter has the environment's name
             place, name = f"in {mechanism['python']}", f"in {mechanism['environment']}"
             source.description = source.description.replace(place, name)  # type: ignore[misc]
@@ -134,14 +122,14 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
             settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
-        drawn: Any = source
+        drawn = source
         if len(spec["claims"]) > 1:  # else the audit makes the checks, when its draws allow it
             checks = list[Check]()
             if isinstance(own, Candidates):
                 own, checks = accepted(source, own, spec["audit_seed"])
             checked = next(iter(own.values())), spec["samples"], spec["audit_seed"], spec["alpha"]
             settings["checked"] = [*checks, *check_source(source, *checked)]
-            drawn = Remembered(source)
+            drawn = _remembered(source)
 
         def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
             verdict = audit(drawn, own, claim, progress=progress, **settings, **given)
@@ -154,27 +142,19 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         yield with_cause
 
 
-class Remembered:
-    """A source that draws once for each input, size and seed, and then returns the same draws.
+def _remembered(source: Source) -> Source:
+    """Return a source that draws once for each input, size and seed, and then returns the same.
 
-    An error is raised again, too. Inputs are compared as objects, and must stay alive.
+    Inputs are compared as objects, and must stay alive.
     """
+    held: dict[tuple[int, int, int], Outputs] = {}
 
-    def __init__(self, source: Source) -> None:
-        self._draw, self.digest, self.close = source.draw, source.digest, source.close
-        self.description, self.seeded = source.description, source.seeded
-        self.many = getattr(source, "many", True)
-        self._held: dict[tuple[int, int, int], Outputs | EpsilometerError] = {}
-
-    def draw(self, x: Any, size: int, seed: int) -> Outputs:
-        """Return exactly ``size`` outputs on input ``x``, or raise as the source does."""
+    def draw(x: Any, size: int, seed: int) -> Outputs:
         key = id(x), size, seed
-        if key not in self._held:
-            try:
-                self._held[key] = self._draw(x, size, seed)
-            except EpsilometerError as error:
-                self._held[key] = error
-        result = self._held[key]
-        if isinstance(result, EpsilometerError):
-            raise result
-        return result
+        if key not in held:
+            held[key] = source.draw(x, size, seed)
+        return held[key]
+
+    other = copy(source)
+    other.draw = draw  # type: ignore[method-assign]
+    return other

@@ -32,7 +32,7 @@ def audits() -> list[Audit]:
     return [
         Audit(study, name, case.entry, case.parameters, case.pairs)
         for name, file in study.audits.items()
-        for case in file.all_cases()
+        for case in file.cases.values()
     ]
 
 

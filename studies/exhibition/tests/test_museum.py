@@ -259,7 +259,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
             "lock: [nothing, no-such-2",
             "unknown environment 'no-such-2-w",
         ),
-        ('"{lock}"', '"{lok}"', "mechanism.environment: unknown parameter 'lok' in braces"),
+        ('"{lock}"', '"{lok}"', "mechanism: unknown parameter 'lok' in braces"),
         (
             "$version",
             "$versio",
