@@ -30,6 +30,7 @@ _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share o
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
 _NOTHING = -math.inf
+_FEWER = 5000  # draws of a side whose cells are looked up one by one
 
 Level = Callable[[Floats, Floats], Floats]
 """The smallest privacy level at which an event may have two probabilities; it rises with the first
@@ -56,7 +57,7 @@ _Set = tuple[Floats, Floats, Counts, Counts]
 class Cells(ABC):
     """Counts of both sides in cells, by fold; a set of cells is an event.
 
-    ``folds`` are the counts of either side in each successive fifth of its draws, two of shape
+    ``folds`` are the ``counts`` of either side in each successive fifth of its draws, two of shape
     ``(5, size)``.
     """
 
@@ -65,9 +66,7 @@ class Cells(ABC):
     """The number of an output that the cells divide."""
 
     def __init__(self, x: Sample, x_prime: Sample, counts: Callable[[Sample], Counts]) -> None:
-        self.folds = tuple(
-            np.stack([counts(side[part]) for part in fifths(len(side))]) for side in (x, x_prime)
-        )
+        self.folds = counts(x), counts(x_prime)
         self._all = tuple(folds.sum(axis=0) for folds in self.folds)
         self._n, self._m = len(x), len(x_prime)
 
@@ -157,6 +156,13 @@ def fifths(size: int) -> list[slice]:
     """Return the successive fifths of so many draws."""
     ends = [-(-size * i // FOLDS) for i in range(FOLDS + 1)]
     return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def _of_fifths(codes: Counts, size: int) -> Counts:
+    """Return how often each code below ``size`` is in each successive fifth, ``(5, size)``."""
+    times = [part.stop - part.start for part in fifths(codes.size)]
+    fifth = np.repeat(np.arange(FOLDS) * size, times)
+    return np.bincount(fifth + codes, None, FOLDS * size).reshape(FOLDS, size)
 
 
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
@@ -256,12 +262,13 @@ class Numbers(Cells):
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        if narrow is None:
+        if narrow is None and x.size > _FEWER:
             super().__init__(x, x_prime, self._counts)
-        else:  # code each different number once
-            codes = self._codes(narrow[1])[narrow[0]]
-            self.codes = codes[: x.size], codes[x.size :]
-            super().__init__(*self.codes, partial(np.bincount, minlength=size + self._missing))
+        else:
+            if narrow is not None:  # code each different number once
+                codes = self._codes(narrow[1])[narrow[0]]
+                self.codes = codes[: x.size], codes[x.size :]
+            super().__init__(*self.codes, partial(_of_fifths, size=size + self._missing))
         self._by_value: Cells | None = None
         if self.repeats and distinct.size > size:  # else every cell holds one value
             self._by_value = Values(x, x_prime, view, narrow)
@@ -277,9 +284,12 @@ class Numbers(Cells):
         return self._codes(self.view.of(sample))
 
     def _counts(self, side: Sample) -> Counts:
-        numbers = np.sort(side)  # faster than to look up the cell of each
-        ends = [*np.searchsorted(numbers, self.starts), _there(numbers), side.size]
-        return np.diff(ends[: self._size + self._missing], prepend=0)
+        counts = []
+        for part in fifths(side.size):
+            numbers = np.sort(side[part])  # of many, faster than to look up the cell of each
+            ends = [*np.searchsorted(numbers, self.starts), _there(numbers), numbers.size]
+            counts.append(np.diff(ends[: self._size + self._missing], prepend=0))
+        return np.array(counts)
 
     @cached_property
     def codes(self) -> tuple[Counts, Counts]:
@@ -358,22 +368,17 @@ class Values(Cells):
 
     def __init__(self, x: Sample, x_prime: Sample, view: View, narrow: Any = None) -> None:
         self.view = view
+        together = np.concatenate([x, x_prime])
         if narrow is None and x.ndim == 1:
-            self._known = np.unique(np.concatenate([x, x_prime]))
-            super().__init__(x, x_prime, self._counts)
-            return
-        if narrow is None:
-            together = np.concatenate([x, x_prime])
+            narrow = np.unique(together, return_inverse=True)[::-1]
+        elif narrow is None:
             codes = codes_of(together)
             place = np.bincount(codes)  # of an output with each code
             place[codes] = np.arange(codes.size)
             narrow = codes, together[place]
         codes, self._known = narrow
         sides = codes[: len(x)], codes[len(x) :]
-        super().__init__(*sides, partial(np.bincount, minlength=len(self._known)))
-
-    def _counts(self, side: Sample) -> Counts:
-        return np.diff(np.searchsorted(np.sort(side), self._known), append=side.size)
+        super().__init__(*sides, partial(_of_fifths, size=len(self._known)))
 
     def coded(self, sample: Sample) -> Counts:
         """Return cells of outputs; see `Cells.coded`."""
