@@ -14,14 +14,14 @@ and the pairs are taken whose tables of both sides differ by more than their col
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.candidates import Numbers, deviations
+from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import ROWS
 from epsilometer_audit.events.events import Table, View
 from epsilometer_audit.events.formula import Formula, product, standardised
@@ -111,9 +111,8 @@ def suspects(
     first = min(len(x), LOOKED)
     table = np.concatenate([x[:LOOKED, chosen], x_prime[:LOOKED, chosen]]).astype(np.float64)
     table[~np.isfinite(table)] = np.nan
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of columns without numbers
-        low, centre, high = np.nanquantile(table, (_SPREAD[0], 0.5, _SPREAD[1]), axis=0)
+    with np.errstate(all="ignore"):
+        low, centre, high = _quantiles(table)
         table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
     z = _z_scores(np.column_stack([np.ones(len(table)), table]), first)
     best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:number]
@@ -155,15 +154,23 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
     """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
     columns = np.where(np.isfinite(columns), columns, np.nan)
     centres, scales = np.zeros((2, columns.shape[1]))
-    for i, column in enumerate(columns.T):
-        numbers = column[~np.isnan(column)]
-        if numbers.size:
-            low, centre, high = np.quantile(numbers, (_SPREAD[0], 0.5, _SPREAD[1]))
-            scale = (high - low) / 2 or numbers.std()
+    for i, (low, centre, high) in enumerate(_quantiles(columns).T.tolist()):
+        if not math.isnan(centre):
+            scale = (high - low) / 2 or float(np.nanstd(columns[:, i]))
             far = math.log10(max(abs(centre) / scale, 1.0)) if scale else 0.0
             digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
             centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
     return centres, scales
+
+
+def _quantiles(columns: Floats) -> Floats:
+    """Return the low, the middle and the high quantile of each column, ``(3, d)``, without NaN."""
+    ordered = np.sort(columns.T, axis=1)
+    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
+    at = np.multiply.outer(np.array([_SPREAD[0], 0.5, _SPREAD[1]]), last)
+    rows, first = np.arange(len(ordered)), at.astype(np.int64)
+    below, above = ordered[rows, first], ordered[rows, np.minimum(first + 1, last)]
+    return np.asarray(below + (at - first) * (above - below))
 
 
 def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
@@ -234,21 +241,30 @@ def _counts(first: Numbers, second: Numbers, draws: int = ROWS) -> list[Counts]:
 
 def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     """Return by how many standard deviations the tables of pairs differ beyond their columns."""
+    widths = np.array([of.starts.size + 2 for of in cut.values()])
+    starts = np.cumsum(widths) - widths
+    codes = [np.array([of.codes[side][:_SCREENED] for of in cut.values()]) for side in (0, 1)]
+    share = codes[0].shape[1] / (codes[0].shape[1] + codes[1].shape[1])
 
-    def excess(tables: Sequence[Counts]) -> tuple[float, int]:
-        more, variance, free = deviations(*(table.reshape(1, -1) for table in tables))
-        return float((more**2 / variance).sum()), int(free[0])
+    def excess(first: Sequence[Any], others: Sequence[Any], size: int) -> list[Any]:
+        """Return the squared deviations of a column's tables with others, by other, and cells."""
+        counts = [
+            np.bincount((a * widths.sum() + b).ravel(), None, size * widths.sum())
+            for a, b in zip(first, others, strict=True)
+        ]
+        times = (counts[0] + counts[1]).reshape(size, -1)
+        more = counts[0].reshape(size, -1) - share * times
+        squares = more**2 / (np.maximum(times, 1) * share * (1 - share))
+        return [np.add.reduceat(cells.sum(axis=0), starts) for cells in (squares, times > 0)]
 
-    alone = {
-        i: excess([np.bincount(side[:_SCREENED], None, of.starts.size + 2) for side in of.codes])
-        for i, of in cut.items()
-    }
-    z_scores = {}
-    for i, j in combinations(cut, 2):
-        squares, free = excess(_counts(cut[i], cut[j], _SCREENED))
-        squares -= alone[i][0] + alone[j][0]
-        free -= alone[i][1] + alone[j][1]
-        z_scores[i, j] = (squares - free) / (2 * free) ** 0.5 if free > 0 else 0.0
+    placed, entries = [side + starts[:, None] for side in codes], list(cut)
+    alone, cells = excess((0, 0), placed, 1)
+    z_scores = dict[tuple[int, int], float]()
+    for i, entry in enumerate(entries[:-1]):
+        squares, free = excess([side[i] for side in codes], [s[i + 1 :] for s in placed], widths[i])
+        free, squares = free - cells[i] - cells + 1, squares - alone[i] - alone
+        z = np.where(free > 0, (squares - free) / np.sqrt(2 * np.maximum(free, 1)), 0.0)
+        z_scores |= {(entry, entries[j]): float(z[j]) for j in range(i + 1, len(entries))}
     return z_scores
 
 
