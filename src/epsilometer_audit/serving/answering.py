@@ -38,9 +38,9 @@ def main(spec: str, options: str = "{}") -> None:
             else:
                 sampler = sampler or load(spec, **json.loads(options))
                 if "describe" in request:
-                    facts = {"description": sampler.description, "seeded": sampler.seeded}
-                    call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
-                    reply = _line({**facts, **call, "digest": source_digests(spec)})
+                    names = ("description", "seeded", "many", "constant")
+                    facts = {name: getattr(sampler, name) for name in names}
+                    reply = _line({**facts, "digest": source_digests(spec)})
                 else:
                     drawn = sampler.draw(request["input"], request["size"], request["seed"])
                     reply = _encoded(drawn)
