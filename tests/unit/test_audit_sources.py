@@ -93,7 +93,7 @@ SIGNATURES = {
     "method(x, n_samples), many draws a call, unseeded": Noise().method,
     "(x, size, rng), many draws a call, scale = 3.0 by default": positional,
     "(x, rng), one draw a call": functools.partial(lambda x, b, rng: x + b * rng.random(), b=2),
-    "(x), one draw a call, unseeded": lambda *args: args[0],
+    "(x), one draw a call, unseeded": lambda x, *args: x,
 }
 
 

@@ -74,9 +74,7 @@ def check_file(path: Path, name: str) -> None:
 
 def _from_file(path: Path) -> ModuleType:
     name = f"epsilometer_source_{next(_names)}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
+    spec: Any = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

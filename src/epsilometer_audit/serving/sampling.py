@@ -11,7 +11,6 @@ import importlib
 import inspect
 import itertools
 import os
-import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -80,17 +79,6 @@ def parameters_of(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
-def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters that are not bound yet; an input where there is ``*args`` only."""
-    known = parameters_of(function)
-    bound = function.keywords if isinstance(function, functools.partial) else ()
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    named = [p for p in known or () if p.kind not in kinds and p.name not in bound]
-    if named or (known is not None and kinds[0] not in [p.kind for p in known]):
-        return named
-    return [inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)]
-
-
 class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
@@ -122,7 +110,9 @@ class Sampler:
             raise Misuse(name, f"must be a function, got {type_text(function)}")
         self.function, self.name, self.failures = function, name, failures
         self.home = home or ModuleFolder()
-        parameters = _parameters(function)
+        named = (p for p in parameters_of(function) or () if "VAR_" not in p.kind.name)
+        bound = function.keywords if isinstance(function, functools.partial) else ()
+        parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
         given: dict[str, Any] = {}
         self.randomness, self.constant, defaults = "", "", []
@@ -141,11 +131,11 @@ class Sampler:
                     constant = p.default if isinstance(p.default, int) else type(p.default).__name__
                     self.constant = f"{p.name}={constant}"
         # by position while there is no gap, by name after it
-        bound: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
-        self._positional, self._named = bound.args, bound.kwargs
+        call: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
+        self._positional, self._named = call.args, call.kwargs
         self.seeded, self.many = bool(self.randomness), "size" in roles.values()
-        call = f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"
-        parts = [call, "many draws a call" if self.many else "one draw a call"]
+        text = f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"
+        parts = [text, "many draws a call" if self.many else "one draw a call"]
         parts += [] if self.seeded else ["unseeded"]
         parts += [f"{', '.join(defaults)} by default"] if defaults else []
         self.description = ", ".join(parts)
@@ -300,13 +290,17 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
 
 
 def copier(x: Any) -> Callable[[], Any]:
-    """Return a function that copies an input for each call."""
+    """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
+
+    def flat(x: Any) -> bool:
+        return type(x) is list and all(isinstance(value, ATOMS) for value in x)
+
     if isinstance(x, ATOMS):
         return lambda: x
-    if type(x) is list and all(isinstance(value, ATOMS) for value in x):
-        return x.copy
-    if type(x) in (list, tuple, dict):
-        with contextlib.suppress(Exception):  # it cannot be pickled, which is faster than to copy
-            data = pickle.dumps(x, pickle.HIGHEST_PROTOCOL)
-            return lambda: pickle.loads(data)  # noqa: S301
+    if flat(x):
+        return x.copy  # type: ignore[no-any-return]
+    if type(x) is list and all(map(flat, x)):
+        return lambda: [row.copy() for row in x]
+    if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
+        return x.copy  # type: ignore[no-any-return]
     return lambda: copy.deepcopy(x)

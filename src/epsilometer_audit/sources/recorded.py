@@ -272,10 +272,9 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
     read: Callable[[Any], Any] = int
     if column.type == pa.string():
         read, whole = number_of, column.null_count == 0 and _all(column, r"^[+-]?\d+$")
-        longest = pc.max(pc.utf8_length(column)).as_py() or 0
-        short = longest <= _DIGITS and _all(column, r"^[^eE]*$")
+        longest = 0 if whole else pc.max(pc.utf8_length(column)).as_py() or 0
         with suppress(pa.ArrowInvalid):
-            if short or whole:
+            if whole or (longest <= _DIGITS and _all(column, r"^[^eE]*$")):
                 return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
     elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())

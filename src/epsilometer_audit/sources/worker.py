@@ -222,9 +222,6 @@ def _json(x: Any) -> str:
         raise ArgumentError("input", f"cannot be written as JSON: {one_line(error)}") from None
 
 
-# --- running programs -----------------------------------------------------------------------------
-
-
 class Process:
     """A running program with pipes to it, in a session of its own."""
 
@@ -318,9 +315,6 @@ def _close(popen: Any) -> None:
     for stream in (popen.stdin, popen.stdout, popen.stderr):
         with suppress(OSError):
             stream.close()
-
-
-# --- answers --------------------------------------------------------------------------------------
 
 
 class Reply:
