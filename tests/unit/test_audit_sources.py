@@ -342,7 +342,7 @@ def test_digests_name_the_imports_from_the_same_tree(folder):
 
 
 def test_digests_of_callables():
-    assert len(callable_source(many).digest()["test_audit_sources.py"]) == 64
+    assert len(callable_source(many).digest()["tests/unit/test_audit_sources.py"]) == 64
     assert "arguments" in callable_source(functools.partial(positional, size=1)).digest()
     typed = {}
     exec("f = lambda x: x\ng = lambda x: x + 1", typed)  # noqa: S102

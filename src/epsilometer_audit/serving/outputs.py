@@ -19,7 +19,7 @@ from numbers import Number, Rational
 from pathlib import PurePath
 from typing import Any
 
-from .errors import Broken, text_of, type_text
+from .errors import Broken, type_text
 from .modules import np
 
 ATOMS = (float, int, bool, str, type(None), bytes)
@@ -39,11 +39,6 @@ class Failure:
 
     def __str__(self) -> str:
         return f"failed with {self.type_name}{': ' if self.message else ''}{self.message}"
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Return the outcome that an exception is."""
-        return cls(type(error).__name__, text_of(error))
 
 
 class Plain(list):  # type: ignore[type-arg]

@@ -15,7 +15,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .errors import Broken, Misuse, counted, error_text, shortened, type_text
+from .errors import Broken, Misuse, counted, error_text, shortened, text_of, type_text
 from .modules import ModuleFolder, contained, np
 from .outputs import ATOMS, Failure, compact, of_array, plain, rows
 
@@ -200,7 +200,7 @@ class Sampler:
             except Exception as error:
                 if not self.failures:
                     raise
-                value = Failure.of(error)
+                value = Failure(type(error).__name__, text_of(error))
             if type(value) not in ATOMS:
                 array = np is not None and type(value) is np.ndarray and not value.dtype.hasobject
                 value = value.copy() if array else plain(value)

@@ -24,6 +24,7 @@ from epsilometer_audit.child_process import OverdueError, ends_after
 from epsilometer_audit.serving import loading
 from epsilometer_audit.serving.digests import file_digests, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse
+from epsilometer_audit.serving.modules import is_library
 from epsilometer_audit.serving.sampling import Sampler
 
 Outputs = NDArray[Any] | Sequence[Any]
@@ -177,8 +178,13 @@ def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
     digests = {"python": platform.python_version()}
     if isinstance(function, functools.partial):
         digests["arguments"] = repr((function.args, function.keywords))
+    if file is not None and is_library(str(file)):
+        return {**source_digests(f"{inner.__module__}:_"), **digests}
     if file is not None:
-        return {**file_digests(file), **digests}
+        root = file.parent
+        while (root / "__init__.py").is_file():  # a package
+            root = root.parent
+        return {**file_digests(file, root), **digests}
     code = getattr(inner, "__code__", None)
     text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
     digests[getattr(inner, "__qualname__", "code")] = hashlib.sha256(text).hexdigest()
