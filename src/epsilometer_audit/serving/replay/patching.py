@@ -95,7 +95,7 @@ class Sources:
         self._put(os, "urandom", record(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
         parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
-        parameters |= dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
+        parameters.update(dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes"))
         for name, names in parameters.items():
             self._put(secrets, name, record(getattr(secrets, name), f"secrets.{name}", names))
 

@@ -139,7 +139,7 @@ def _numbers(frame: FrameType) -> dict[str, Any]:
             numbers[name] = number
         elif type(number) in (list, tuple, dict) or hasattr(number, "dtype"):
             size = getattr(number, "size", None) or len(number)
-            numbers |= {name: summary(number)} if 0 < size <= _FEW else {}
+            numbers.update({name: summary(number)} if 0 < size <= _FEW else {})
     return numbers
 
 

@@ -43,7 +43,7 @@ def replayed(
     def record(x: Any, seed: int) -> dict[str, Any]:
         left = max(until - time.monotonic(), 0.0) + seconds
         result = {"calls": [], "steps": [], **forked(lambda: draw(sampler, sources, x, seed), left)}
-        return result | ({"output": {"$": result["failed"]}} if "failed" in result else {})
+        return {"output": {"$": result["failed"]}, **result} if "failed" in result else result
 
     with recorder.paused():  # import the libraries that each draw would import
         for name in [name for x in pair for name in record(x, seeds[0]).get("imported", ())]:
