@@ -22,7 +22,8 @@ from epsilometer_audit.sources.callables import Source
 
 # used shares of a budget after each step
 TRIED, _REHEARSED, CHECKED, _DRAWN = 0.1, 0.3, 0.5, 0.9
-_SIZES = (1, *(4**i for i in range(8)))  # of small audits; the first may load something
+_SIZES = (1, 1, 16, 256, 4096, 16384)  # of small audits; the first may load something
+_LARGER = 16  # times the one before, at most
 _FEW = 64  # draws of a side for their verdicts, at least: a draw may be repeated
 _ENDED, _SPARED = 1.5, 1.0  # used share, and more seconds, after which a call is ended
 _MOST = 10_000_000  # draws of a side
@@ -63,9 +64,9 @@ class Budget:
         rng = generator(plan.seed, "audit", "speed")
         make(plan, *rng.normal(size=(2, _FEW)))
         self._started = min(time.perf_counter(), self._end)
-        spent = 0.0
+        later = 0.0  # seconds of the next one
         for size in _SIZES:
-            if spent and self.left(_REHEARSED) < 5 * spent:
+            if later and self.left(_REHEARSED) < later:
                 break
             begun, sides = time.perf_counter(), []
             for x in plan.inputs[0]:
@@ -75,7 +76,8 @@ class Budget:
             if size < _FEW:
                 sides = [compact(listing(side) * -(-_FEW // size)) for side in sides]
             make(plan, *sides)
-            spent, verdict = time.perf_counter() - begun, time.perf_counter() - drawn
+            verdict = time.perf_counter() - drawn
+            later = _LARGER * (drawn - begun) + 2 * verdict
             self._draw = max((drawn - begun) / size, 1e-9)
             self._verdict = self._verdict or verdict
             self._look = max(verdict - self._verdict, verdict / 8) / max(size, _FEW)
