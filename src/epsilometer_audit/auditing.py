@@ -162,16 +162,20 @@ def _run(
     # draws are dear where an audit stops: checks take a part of those that it took
     late = question.stop and question.budget is None
     if not late:
-        checks += check_sampler(min(n, 10 * clock.checked()))
+        checks += check_sampler(n if question.budget is None else n // 2)
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
     if question.budget is not None:
         n = clock.draws()
-    if few := clock.too_few(n, question):
+    pairs = len(question.pairs)
+    least = 50 * pairs if question.method == "exact" else rounds.least_samples(pairs)
+    if few := clock.too_few(n, least):
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[few])
     draws = Drawing(source, question, n, clock, progress)
     verdict = _answer(draws, n, question, checks, check_sampler if late else None)
-    few = clock.blind(verdict)
+    few = clock.too_few(verdict.draws, max(10 * LEAST, least))
+    if question.budget is not None and any(check.name == "sampler" for check in checks):
+        few = few or "there was no time to check whether this is a sampler"
     if few and verdict.verdict in ("not refuted", "undecided"):
         reasons = list(dict.fromkeys([few, *verdict.reasons]))
         return replace(verdict, verdict="undecided", reasons=reasons)
@@ -343,8 +347,7 @@ def _answer(
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    in_time = not question.stop and question.budget is None
-    if violated and in_time:
+    if violated and not question.stop:
         lower, bets = evidence.sharpened(lower)
         if (its_bet := bets.get(worst)) is not None:
             its_witness = first_visible([evidence.shown(its_bet, worst)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import math
 import os
@@ -18,6 +19,7 @@ from epsilometer.processes import cause_of
 
 _AGAIN = 1.0  # seconds until code that survived an interruption is interrupted again
 _PATIENCE = 3.0  # seconds until code that cannot be interrupted is ended
+_END_WITH_PARENT = 1  # for ``prctl``
 _CODE = re.compile(rb"^exit code (\d+)$", re.MULTILINE)
 _PLACE = re.compile(rb'File "(.+)", line (\d+)')
 
@@ -42,8 +44,7 @@ def ends_after(seconds: float) -> Iterator[None]:
 
     Compiled code that does not return to Python is ended with its process, if that is `watched`.
     """
-    unlimited = math.isinf(seconds) or not hasattr(signal, "setitimer")
-    if unlimited or threading.current_thread() is not threading.main_thread():
+    if math.isinf(seconds) or threading.current_thread() is not threading.main_thread():
         yield
         return
     began, (outer, again) = time.monotonic(), signal.getitimer(signal.ITIMER_REAL)
@@ -93,45 +94,34 @@ def answered(run: Callable[[], int]) -> int | str:
     """Return the exit code of a function, or in words why it did not return one.
 
     It runs in a child process, as what it calls may end its process, crash, or never return.
-    Signals are passed on, and the child ends with this process.
+    An interruption is passed on, and the child ends with this process.
     """
-    if not hasattr(os, "fork"):
-        return run()
     answers, answer = os.pipe()
-    life, held = os.pipe()  # which this process holds open
     parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(answers)
-        os.close(held)
-        _end_with(life, parent)
+        with suppress(AttributeError):  # where there is no Linux
+            ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
         return _child(run, answer)
     os.close(answer)
-    os.close(life)
-    received: list[int] = []
 
     def pass_on(number: int, _: object) -> None:
-        late = number in (*received, signal.SIGALRM)
-        os.kill(child, signal.SIGKILL if late else number)
-        received.append(number)
-        signal.alarm(math.ceil(_PATIENCE))
+        signal.signal(number, signal.SIG_DFL)  # a second one ends this process, and so the child
+        os.kill(child, number)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, pass_on)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, pass_on)
     _, status = os.waitpid(child, 0)
-    signal.alarm(0)
     os.set_blocking(answers, False)
     words = b""
     with suppress(BlockingIOError):  # a process of the child is left
         words = os.read(answers, 1 << 16)
     if codes := _CODE.findall(words):
         return int(codes[-1])
-    for first in received[:1]:  # ended by it, as if there was no child
-        signal.signal(first, signal.SIG_DFL)
-        os.kill(parent, first)
     code = os.waitstatus_to_exitcode(status)
-    subject = "it" if code < 0 else "the mechanism"
-    return f"the audit ended before its verdict: {subject} {cause_of_end(code, words)}"
+    return f"the audit ended before its verdict: the mechanism {cause_of_end(code, words)}"
 
 
 def _child(run: Callable[[], int], answer: int) -> int:
@@ -154,13 +144,3 @@ def _child(run: Callable[[], int], answer: int) -> int:
             stream.flush()
     watched(answer, _PATIENCE)  # threads that a mechanism left may never end
     return code
-
-
-def _end_with(life: int, parent: int) -> None:
-    """Let the kernel end this process when nobody holds the other end of a pipe."""
-    import fcntl
-
-    fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)  # it sends SIGIO
-    if os.getppid() != parent:
-        os._exit(1)

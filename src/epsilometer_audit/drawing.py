@@ -37,12 +37,7 @@ class Drawing:
     """
 
     def __init__(
-        self,
-        source: Source,
-        plan: Question,
-        samples: int,
-        clock: Budget,
-        progress: Progress | None,
+        self, source: Source, plan: Question, samples: int, clock: Budget, progress: Progress | None
     ) -> None:
         self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
         self._samples, self._clock, self._drawn = samples, clock, 0

@@ -154,7 +154,7 @@ class Auditor:
             claim = claim_of({"claim": claim, **own})
             verdict = audit(mechanism, pairs, claim, alpha=alpha, seed=seed, **options)
         except EpsilometerError as error:
-            lines, verdict = [str(error), *getattr(error, "__notes__", ())], None
+            lines, verdict = [str(error)], None
         if verdict is None:  # outside the handler, whose traceback would be shown
             self.fail([*lines, place])
         seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]

@@ -91,7 +91,7 @@ KEYS = [  # old text, new text, the error
     ("samples: 3000", "samples: 1700", "vector.samples: must be at least 1801 for 9 pairs"),
     ("\n  laplace:", "\n  la place:", "audits.la place: .*match pattern"),
     ("\n  vector:", "\n  laplace:", "laplace: given twice"),
-    (MECHANISM, "mechanism: own.py", "laplace.mechanism: own.py names no function; write file"),
+    (MECHANISM, "mechanism: own.py", "laplace.mechanism: 'own.py' is no source; write file"),
     (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
     (MECHANISM, "# none", "laplace.mechanism: is missing"),
     (MECHANISM, "mechanism: {python: ./p}", "mechanism.python: needs function, which is missing"),
@@ -257,9 +257,13 @@ def test_a_claim_that_cannot_be_audited_fails_alone():
         ({"function": "stuck"}, "invalid", "a constant seed inside"),
         ({"function": "lapalce"}, "failed", "own.py has no function 'lapalce'; did you mean 'lap"),
         ({"given": {"skale": 1}}, "failed", "takes no parameter 'skale'; did you mean 'scale'?"),
-        ({"mechanism": {"command": "./gone"}}, "failed", "command './gone' is not there"),
+        ({"mechanism": {"command": "./gone"}}, "failed", "command './gone' is not a program"),
         ({"mechanism": {"python": "gone", "function": "own.py:f"}}, "failed", "not a program"),
-        ({"mechanism": {"outputs": ["gone.csv"], "columns": None}}, "failed", "gone.csv is not th"),
+        (
+            {"mechanism": {"outputs": ["gone.csv"], "columns": None}},
+            "failed",
+            "gone.csv cannot be read",
+        ),
     ],
 )
 def test_the_failure_of_a_mechanism_takes_the_place_of_its_verdict(changed, word, message):
@@ -317,7 +321,7 @@ def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
     lines = [line for line in out.splitlines() if line[0] != " "]
     assert lines[0] == ("a, default, adjacent: FAILED: crashed: Segmentation fault (signal 11)")
     assert lines[1] == "b, default, adjacent: NOT REFUTED: epsilon = 1"
-    assert "FAILED: own.py:leaves: called os._exit(0) (own.py:" in lines[2]
+    assert "FAILED: ended the interpreter with exit code 0" in lines[2]
     assert "ValueError: no | budget left (own.py:" in lines[3]
     assert lines[4] == "mine.yaml: 3 failed, 1 not refuted; alpha = 0.05 for all together"
 

@@ -158,16 +158,15 @@ def test_tables_are_data_frames_on_request(own, audited, kind, python):
     assert audited(words, samples=700)["pairs"] == 3
 
 
-def test_a_worker_that_dies_shows_the_last_lines_of_its_stderr(folder, run):
+def test_a_worker_that_dies_shows_the_end_of_its_stderr(folder, run):
     (folder / "dies.py").write_text(
         "import sys\nprint('one\\ntwo', file=sys.stderr)\n\ndef inner():\n    1 / 0\ninner()\n"
     )
     code, _, err = run(f"audit --command '{sys.executable} dies.py' --pair 0 1 --epsilon 1")
-    first, *notes = err.splitlines()
+    (line,) = err.splitlines()
     assert code == 4
-    assert "ZeroDivisionError" in first
-    assert 2 <= len(notes) <= 5
-    assert "inner()" in "".join(notes)
+    assert "inner()" in line
+    assert line.endswith("ZeroDivisionError: division by zero")
 
 
 def test_many_neighbours_may_be_named(folder, audited):
@@ -284,7 +283,7 @@ OK = f"{M}:noisy_sum --pair [0] [1]"
 # the arguments, the exit code, and words of the answer
 AUDITS = [
     (f"{PAIR} {CLAIM}", 2, "SOURCE: none is given; write SOURCE or --command"),
-    (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: is not there"),
+    (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: is not a Python file"),
     (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),
     (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: cannot be used with SOURCE"),

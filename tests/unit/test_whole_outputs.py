@@ -10,7 +10,6 @@ import attrs
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import epsilometer_audit as ea
@@ -90,7 +89,6 @@ LEAKS = {
         np.ones(size), rng.random(size) < 0.1 + 0.7 * x
     ),
     "field": lambda x, size, rng: np.array([(1, v) for v in rng.laplace(3 * x, 1, size)], "i4,f8"),
-    "table": lambda x, rng: pa.table({"ab"[mostly(x, rng)]: [1]}),
     "counter": lambda x, rng: collections.Counter("aab" + "cd"[mostly(x, rng)]),
     "named tuple": lambda x, rng: (Red, Blue)[mostly(x, rng)](1),
     "dataclass": lambda x, rng: Answer(Noted(mostly(x, rng))),

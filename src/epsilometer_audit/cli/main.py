@@ -159,7 +159,7 @@ def _exit_code(words: Sequence[str]) -> int:
         text, code = _problem(error, of_audit=words[:1] == ["audit"])
         if code == INTERNAL_ERROR:
             traceback.print_exc()
-        return _print_error(text, code, error)
+        return _print_error(text, code)
 
 
 def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
@@ -212,10 +212,9 @@ def _print(text: str) -> None:
             raise ArgumentError("stdout", f"cannot be written: {error.strerror}") from None
 
 
-def _print_error(message: str, code: int, error: BaseException | None = None) -> int:
-    lines = [f"epsilometer: {one_line(message)}", *getattr(error, "__notes__", ())]
+def _print_error(message: str, code: int) -> int:
     with contextlib.suppress(OSError):
-        print("\n".join(map(_printable, lines)), file=sys.stderr, flush=True)
+        print(_printable(f"epsilometer: {one_line(message)}"), file=sys.stderr, flush=True)
     return code
 
 

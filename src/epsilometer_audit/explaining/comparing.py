@@ -10,7 +10,7 @@ import linecache
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from epsilometer_audit.serving.modules import is_library
 Record = Mapping[str, Any]
 """A call, a draw, or a run (draws on ``x``, ``x_prime`` and x ``again``); see `replayed`."""
 _CLOSE = 1e-9  # relative difference below which numbers count as the same
-_CHANCE = 1e-3  # of a false finding that noise is kept
 _FEW = 3  # runs that show noise in an output
 _PARTS = 64  # of an output, at each level
 _MOST = 3  # shown
@@ -42,7 +41,6 @@ _TEXTBOOK = {
     "without noise": "what is released without noise, a size or a key, is not private: "
     "fix it beforehand, or add noise and a threshold",
     "drawn once": "noise must be fresh for each release",
-    "kept": "noise must be fresh for each release",
 }
 
 
@@ -51,8 +49,8 @@ class Finding:
     """A difference between x and x', or a fault of the noise.
 
     Its ``kind`` is ``no noise``, ``without noise`` (a part of the output), ``constant seed``,
-    ``drawn once``, ``kept`` (noise or state), ``seed``, ``call``, ``number``, ``argument``,
-    ``data``, ``output``, ``low bits``, ``unseen``, ``failed`` or ``nothing``.
+    ``drawn once``, ``seed``, ``call``, ``number``, ``argument``, ``data``, ``output``,
+    ``low bits``, ``unseen``, ``failed`` or ``nothing``.
     """
 
     kind: str
@@ -101,18 +99,16 @@ def cause_of(replay: Record, sizes: Sequence[int] = ()) -> Cause:
 def _findings(replay: Record, runs: Sequence[Record], sizes: Sequence[int]) -> list[_Ranked]:
     every, unseen = len(runs), sum(not run["repeated"] for run in runs)
     traces = [run[side] for run in runs for side in _SIDES]
-    outputs = [
-        [trace[key] for key in ("output", "second") for trace in side if key in trace]
-        for side in (traces[::2], traces[1::2])
-    ]
+    outputs = [[trace["output"] for trace in side] for side in (traces[::2], traces[1::2])]
     if all("failed" in trace for trace in traces):
         text = f"it fails on both inputs: {traces[0]['failed']}"
         return [(0, Finding("failed", text, runs=every))]
-    found = [*_of_seeds(replay, traces), *_of_kept_state(runs)]
-    if not any(map(_draws, traces)):
+    found = list(_of_seeds(replay, traces))
+    if not any(call["kind"] == "draw" for trace in traces for call in trace["calls"]):
         text = "no call was seen: the noise is drawn in compiled code, by another program, or by a "
         finding = Finding("unseen", f"{text}generator of its own", runs=every)
-        if not unseen and all(map(_all_same, outputs)):
+        steady = all(same(trace["output"], trace.get("second")) for trace in traces)
+        if not unseen and steady and all(map(_all_same, outputs)):
             text = "no noise is drawn, or it was kept before: the output is always the same, "
             text += _both(outputs[0][0], outputs[1][0])
             finding = _placed(Finding("no noise", text, runs=every), runs[0])
@@ -151,22 +147,6 @@ def _of_seeds(replay: Record, traces: Sequence[Record]) -> Iterator[_Ranked]:
             text = f"always {seed}" if runs else f"{seed} when the file is loaded"
             text = f"{first['name']} {text}: its noise is the same each time"
             yield 0 if all(used) else 5, _finding_at(first["frames"], "constant seed", text, runs)
-
-
-def _of_kept_state(runs: Sequence[Record]) -> Iterator[_Ranked]:
-    """Yield noise and other state that a process keeps from draw to draw."""
-    traces = [r["x"] for r in runs if r["repeated"] and "second" in r["x"]]
-    lines = next((_draws(trace)[0]["frames"] for trace in traces[:1] if _draws(trace)), None)
-    results = [trace["output"] for trace in traces]
-    pairs = [same(a, b) for a, b in combinations(results, 2)] or [True]
-    chance = (sum(pairs) / len(pairs)) ** len(traces)
-    if chance < _CHANCE and all(map(same, results, (trace["second"] for trace in traces))):
-        text = "a later draw in the same process gives the first output again: noise is kept, "
-        yield 0, _finding_at(lines or [], "kept", f"{text}as in a cache", len(traces))
-    changed = sum(trace.get("changed", False) for trace in traces)
-    if lines is not None and len(traces) >= _FEW and 2 * changed >= len(traces):  # or else unseen
-        text = "two draws in a row with the same noise are not the same: state is kept"
-        yield 1, _finding_at(lines, "kept", text, changed)
 
 
 def _without_noise(runs: Sequence[Record], *outputs: Sequence[Any]) -> list[_Ranked]:
@@ -298,10 +278,6 @@ def _placed(finding: Finding, run: Record) -> Finding:
         texts = [text for text in texts if f" {finding.place}:" not in text][:_MOST]
         return replace(finding, more=(*finding.more, *texts))
     return finding
-
-
-def _draws(trace: Record) -> list[Record]:
-    return [call for call in trace["calls"] if call["kind"] == "draw"]
 
 
 def same(a: Any, b: Any) -> bool:

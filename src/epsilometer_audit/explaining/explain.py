@@ -11,7 +11,7 @@ from typing import Any
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.fresh_processes import anew, origin_of, other_process
+from epsilometer_audit.checks.fresh_processes import anew, origin_of
 from epsilometer_audit.explaining.comparing import Cause, Finding, cause_of
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.question import source_of
@@ -27,7 +27,7 @@ _OF_LOW_BITS = Finding(
     textbook="x + noise rounds to other floats than x' + noise (Mironov 2012): draw noise on a "
     "fixed grid, such as discrete Laplace or Gaussian noise",
 )
-_OF_SEEDS = ("constant seed", "drawn once", "kept", "no noise")
+_OF_SEEDS = ("constant seed", "drawn once", "no noise")
 
 
 def explain(
@@ -70,12 +70,7 @@ def explain(
     if not record.get("runs"):
         raise MechanismError(f"{source.description}: {record.get('failed', 'no run was recorded')}")
     sizes = [len(x) for x in pair if hasattr(x, "__len__") and not isinstance(x, str)]
-    cause = cause_of(record, sizes)
-    if not any(finding.kind in ("constant seed", "drawn once") for finding in cause.findings):
-        others = other_process(source, pair[0], 0, seeds[0], 1.0)
-        if others.result == "failed":
-            return replace(cause, findings=(Finding("constant seed", others.text), *cause.findings))
-    return cause
+    return cause_of(record, sizes)
 
 
 def explained(verdict: Verdict, mechanism: Any) -> Verdict:

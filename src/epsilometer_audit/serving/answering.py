@@ -17,12 +17,8 @@ from .sampling import Sampler
 def main(spec: str, options: str = "{}") -> None:
     """Answer requests from standard input until it ends; the mechanism cannot use stdin or stdout.
 
-    ``options``, in JSON, are those of `load`. The other requests and their answers:
-
-    - ``{"describe": true}``: the ``description`` of the source, whether it is ``seeded`` and makes
-      ``many`` draws a call, its ``constant`` seed by default, and its ``digest``
-    - ``{"replay": {"pair": ..., "seeds": ..., "seconds": ...}}``: the result of `replayed`; it is
-      the only request of its process
+    ``options``, in JSON, are those of `load`. A request may also ask to ``describe`` the source, or
+    to ``replay`` draws, as in `replayed`; that is the only request of its process.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -38,9 +34,9 @@ def main(spec: str, options: str = "{}") -> None:
             else:
                 sampler = sampler or load(spec, **json.loads(options))
                 if "describe" in request:
-                    facts = {"description": sampler.description, "seeded": sampler.seeded}
-                    call = {"constant": sampler.signature.constant, "many": sampler.signature.many}
-                    reply = _line({**facts, **call, "digest": source_digests(spec)})
+                    names = ("description", "seeded", "many", "constant")
+                    facts = {name: getattr(sampler, name) for name in names}
+                    reply = _line({**facts, "digest": source_digests(spec)})
                 else:
                     drawn = sampler.draw(request["input"], request["size"], request["seed"])
                     reply = _encoded(drawn)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .modules import ProcessExit, is_library
+from .modules import is_library
 
 _HERE = str(Path(__file__).parent)
 
@@ -27,16 +27,10 @@ class Broken(Exception):  # noqa: N818
     """A mechanism that failed while it was sampled."""
 
 
-def in_serving(frame: traceback.FrameSummary) -> bool:
-    """Tell whether a frame is in one of these modules, which call the mechanism."""
-    return str(Path(frame.filename).parent) == _HERE
-
-
 def error_text(error: BaseException) -> str:
     """Return an exception in one line: type, message, file and line in the user's code."""
     if isinstance(error, SystemExit):
-        function = "os._exit" if isinstance(error, ProcessExit) else "sys.exit"
-        text = f"called {function}({shortened(text_of(error.code, repr))})"
+        text = f"called sys.exit({shortened(text_of(error.code, repr))})"
     else:
         message = text_of(error.msg if isinstance(error, SyntaxError) else error)
         message = " ".join(message.split())
@@ -45,11 +39,8 @@ def error_text(error: BaseException) -> str:
             text += "; a list it is, unless the parameter is annotated as np.ndarray"
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         return f"{text} ({Path(error.filename).name}:{error.lineno})"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not in_serving(frame) and not frame.filename.startswith("<frozen")
-    ]
+    trace = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in trace if not frame.filename.startswith((_HERE, "<frozen"))]
     own = [frame for frame in frames if not is_library(frame.filename)]
     for frame in (own or frames)[-1:]:
         text += f" ({Path(frame.filename).name}:{frame.lineno})"

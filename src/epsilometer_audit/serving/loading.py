@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import itertools
 import os
-import pkgutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,19 +22,12 @@ _names = itertools.count()
 
 def parsed(spec: str) -> tuple[str, str, bool]:
     """Return the file or module of a source, the function in it, and whether it is a file."""
-    module, colon, function = spec.rpartition(":")
-    if not colon:
-        module, function = spec, ""
+    module, _, function = spec.rpartition(":")
     is_file = module.endswith(".py") or "/" in module or os.sep in module
-    kind = "file" if is_file else "module"
-    if module and not is_file and not all(part.isidentifier() for part in module.split(".")):
-        raise Misuse(spec, "is not a source; write file.py:function or package.module:function")
-    if not module:
-        raise Misuse(spec or "the source", "names no file; write file.py:function")
-    if not function:
-        raise Misuse(spec, f"names no function; write {kind}:function")
-    if not all(part.isidentifier() for part in function.split(".")):
-        raise Misuse(spec, f"names no function: {shortened(function)!r} is not a Python name")
+    names = function.split(".") + ([] if is_file else module.split("."))
+    if not module or not all(map(str.isidentifier, names)):
+        message = "is no source; write file.py:function or package.module:function"
+        raise Misuse(shortened(repr(spec)), message)
     return module, function, is_file
 
 
@@ -64,7 +56,9 @@ def load(
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            raise _not_loaded(error, module_name) from error
+            missing = isinstance(error, ModuleNotFoundError)
+            hint = "; use the interpreter that has it" if missing else ""
+            raise Misuse(module_name, f"cannot be loaded: {error_text(error)}{hint}") from error
         short_name = path.name if is_file else module_name
         name = f"{short_name}:{dotted}"
         function = bind(_attribute(module, dotted, short_name), parameters, name)
@@ -73,22 +67,14 @@ def load(
 
 def check_file(path: Path, name: str) -> None:
     """Refuse a path without a Python file."""
-    if path.is_dir():
-        raise Misuse(name, "is a folder; name a Python file in it")
-    if not path.is_file():
-        if not path.parent.is_dir():
-            raise Misuse(name, "is not there, nor is its folder")
+    if not path.is_file() or path.suffix != ".py":
         known = [file.name for file in path.parent.glob("*.py")]
-        raise Misuse(name, "is not there", path.name, known or None)
-    if path.suffix != ".py":
-        raise Misuse(name, "must be a Python file, whose name ends in .py")
+        raise Misuse(name, "is not a Python file", path.name, known or None)
 
 
 def _from_file(path: Path) -> ModuleType:
     name = f"epsilometer_source_{next(_names)}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
+    spec: Any = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -98,31 +84,13 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _not_loaded(error: BaseException, module: str) -> Misuse:
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        parent, _, missing = error.name.rpartition(".")
-        if module == error.name or module.startswith(f"{error.name}."):
-            folders = getattr(sys.modules.get(parent), "__path__", None)
-            known = [m.name for m in pkgutil.iter_modules(folders) if not m.name.startswith("_")]
-            return Misuse(module, f"cannot be imported: no module {error.name!r}", missing, known)
-    message = f"cannot be loaded: {error_text(error)}"
-    if isinstance(error, ModuleNotFoundError):
-        message += "; use the interpreter that has it"
-    elif isinstance(error, ImportError) and "relative import" in str(error):
-        message += "; name it as package.module:function"
-    return Misuse(module, message)
-
-
 def _attribute(module: ModuleType, dotted: str, title: str) -> Any:
     value: Any = module
     for part in dotted.split("."):
-        parent = value
+        public = [name for name in dir(value) if not name.startswith("_")]
         try:
-            value = getattr(parent, part)
+            value = getattr(value, part)
         except AttributeError:
-            public = [name for name in dir(parent) if not name.startswith("_")]
-            known = [name for name in public if callable(getattr(parent, name, None))]
-            own = getattr(parent, "__qualname__", type(parent).__name__)
-            holder = title if parent is module else f"{title}: {own}"
-            raise Misuse(holder, f"has no function {part!r}", part, known) from None
+            known = [name for name in public if callable(getattr(value, name, None))]
+            raise Misuse(title, f"has no function {part!r}", part, known) from None
     return value

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 np: Any = None  # where NumPy is not installed
 with contextlib.suppress(ImportError):
@@ -36,16 +36,14 @@ class ModuleFolder:
     """
 
     def __init__(self, folder: Path | None = None, *, private: bool = False) -> None:
-        self.folder = folder
-        self.private = private
+        self.folder, self.private = folder, private
         self.modules: dict[str, ModuleType] = {}
+        self._names = {path.stem for path in folder.iterdir()} if folder and private else set()
 
-    def has(self, module: Any) -> bool:
-        """Tell whether a module was loaded from the folder."""
-        file = getattr(module, "__file__", None)
-        if not file or self.folder is None or is_library(file):
-            return False
-        return self.folder in Path(file).resolve().parents
+    def _has(self, module: Any) -> bool:
+        """Tell whether a module is of the folder."""
+        file: Any = getattr(module, "__file__", None)
+        return bool(file) and not is_library(file) and self.folder in Path(file).resolve().parents
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -53,10 +51,12 @@ class ModuleFolder:
         if self.folder is None:
             yield
             return
-        entry = str(self.folder)
+        entry, before = str(self.folder), dict(sys.modules)
         sys.path.insert(0, entry)
-        hidden = self._hide() if self.private else {}
-        before = set(sys.modules)
+        for name, module in before.items():  # of the same names, from other folders
+            file = name.partition(".")[0] in self._names and getattr(module, "__file__", None)
+            if file and not is_library(file) and not self._has(module):
+                del sys.modules[name]
         sys.modules.update(self.modules)
         try:
             yield
@@ -64,50 +64,23 @@ class ModuleFolder:
             with contextlib.suppress(ValueError):
                 sys.path.remove(entry)
             if self.private:
-                for name, module in list(sys.modules.items()):
-                    if name in self.modules or (name not in before and self.has(module)):
-                        self.modules[name] = sys.modules.pop(name)
-                sys.modules.update(hidden)
-
-    def _hide(self) -> dict[str, ModuleType]:
-        """Remove other folders' modules of the same names; libraries and own ones stay."""
-        assert self.folder is not None
-        own = {name.partition(".")[0] for name in self.modules}
-        own |= {path.stem for path in self.folder.glob("*.py")}
-        own |= {path.parent.name for path in self.folder.glob("*/__init__.py")}
-        hidden = {}
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] in own and name != "__main__":
-                file = getattr(module, "__file__", None)
-                if name in self.modules or (file and not is_library(file) and not self.has(module)):
-                    hidden[name] = sys.modules.pop(name)
-        return hidden
-
-
-class ProcessExit(SystemExit):
-    """A call of `os._exit`, which would end an audit before its verdict."""
+                new = [(n, m) for n, m in sys.modules.items() if before.get(n) is not m]
+                self.modules = {name: module for name, module in new if self._has(module)}
+                for name in self.modules:
+                    del sys.modules[name]
+                sys.modules.update(before)
 
 
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
-    """Let `os._exit` raise `ProcessExit`, and restore settings that change what our code does.
+    """Restore settings that change what our code does.
 
-    They are the errors of NumPy, the filters of warnings and the context of decimals. A fork of
-    this process ends as it does elsewhere.
+    They are the errors of NumPy, the filters of warnings and the context of decimals.
     """
-    owner, end, filters = os.getpid(), os._exit, warnings.filters[:]
-    errors = contextlib.nullcontext() if np is None else np.errstate()
-
-    def raise_exit(status: int) -> NoReturn:
-        if os.getpid() != owner:
-            end(status)
-        raise ProcessExit(status)
-
-    with decimal.localcontext(), errors:
-        os._exit = raise_exit
+    filters = warnings.filters[:]
+    with decimal.localcontext(), contextlib.nullcontext() if np is None else np.errstate():
         try:
             yield
         finally:
-            os._exit = end
             if warnings.filters != filters:
                 warnings.filters[:] = filters  # type: ignore[index]

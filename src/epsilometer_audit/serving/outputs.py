@@ -7,12 +7,10 @@ import contextlib
 import dataclasses
 import datetime
 import functools
-import inspect
 import itertools
-import math
 import operator
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -28,10 +26,6 @@ ATOMS = (float, int, bool, str, type(None), bytes)
 _SIMPLE = frozenset(ATOMS) - {int}  # of an integer, the digits must be counted
 _MOST_BITS = 14_284  # fewer than any number of 4301 digits has
 FACTS = "$"  # the key in a mapping for the type of its record or table
-_SECONDS = {"m": 60, "h": 3600, "D": 86_400, "W": 7 * 86_400}
-_NANOSECONDS = {unit: Fraction(n * 10**9) for unit, n in _SECONDS.items()}
-for power, unit in enumerate(("as", "fs", "ps", "ns", "us", "ms", "s")):
-    _NANOSECONDS[unit] = Fraction(1000) ** (power - 3)
 _DATES = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo)
 _VALUES = (str, bytes, Number, Enum, *_DATES, uuid.UUID, PurePath, range, type)
 
@@ -45,14 +39,6 @@ class Failure:
 
     def __str__(self) -> str:
         return f"failed with {self.type_name}{': ' if self.message else ''}{self.message}"
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Return the outcome that an exception is."""
-        try:
-            return cls(type(error).__name__, str(error))
-        except Exception:  # its text cannot be made
-            return cls(type(error).__name__)
 
 
 class Plain(list):  # type: ignore[type-arg]
@@ -80,12 +66,10 @@ def of_array(array: Any) -> Any:
     The type that its entries share is no outcome: dates are whole nanoseconds, complex numbers
     without imaginary parts real ones, bytes in UTF-8 texts, and records have no types.
     """
-    if array.dtype.names:
-        return Plain(plain(list(row) if array.ndim > 1 else row) for row in array)
     if isinstance(array, np.ma.MaskedArray):
         array = np.array(array.tolist(), object) if array.mask.any() else array.data
     if array.dtype.kind in "Mm":
-        return _nanoseconds(array)
+        array = array.astype(f"{array.dtype.kind}8[ns]")
     if array.dtype.kind == "c":
         if not array.imag.any():
             array = array.real
@@ -94,30 +78,16 @@ def of_array(array: Any) -> Any:
     if array.dtype.kind in "biuf":
         return array
     values = array.tolist()
-    return compact(decoded(values) if array.dtype.kind == "S" else values)
+    return compact(decoded(values) if array.dtype.kind in "SV" else values)
 
 
 def decoded(value: Any) -> Any:
     """Return bytes as a text in UTF-8, if they are one."""
-    if isinstance(value, list):
-        return list(map(decoded, value))
-    with contextlib.suppress(UnicodeDecodeError):
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(decoded, value))
+    with contextlib.suppress(UnicodeDecodeError, AttributeError):
         return value.decode()
     return value
-
-
-def _nanoseconds(array: Any) -> Any:
-    """Return dates and durations as numbers of nanoseconds, NaN where there is none."""
-    unit, times = np.datetime_data(array.dtype)
-    if array.dtype.kind == "M" and unit in ("Y", "M"):
-        array, unit, times = array.astype("M8[D]"), "D", 1
-    if unit not in _NANOSECONDS:  # a month has no fixed length
-        return Plain(array) if array.ndim == 1 else Plain(map(tuple, array))
-    factor: Any = times * _NANOSECONDS[unit]
-    factor = factor.numerator if factor.denominator == 1 else factor
-    exact = array.astype(np.int64).astype(object) * factor
-    exact[np.isnat(array)] = math.nan
-    return compact(exact.tolist())
 
 
 def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = False) -> Any:
@@ -201,9 +171,7 @@ def _converter(kind: type) -> Callable[[Any], Any]:  # noqa: PLR0911
         return _record
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
         return lambda value: _mapping(kind.__name__, zip(kind._fields, value))
-    if hasattr(kind, "as_py"):  # a scalar of PyArrow
-        return lambda value: plain(value.as_py())
-    if any(hasattr(kind, name) for name in ("iloc", "to_pylist", "get_columns", "to_frame")):
+    if any(hasattr(kind, name) for name in ("iloc", "get_columns", "to_frame")):
         return _labelled
     for kinds, convert in _CONTAINERS:
         if issubclass(kind, kinds):
@@ -236,11 +204,6 @@ def _other(value: Any) -> Any:
             return plain(np.asarray(value))
     elif isinstance(value, _VALUES):
         return printable(value) if isinstance(value, Rational) else value
-    if isinstance(value, Iterator):
-        raise Broken("returned a generator as one output; with a parameter 'size' it may yield all")
-    if inspect.iscoroutine(value):
-        value.close()
-        raise Broken("returned a coroutine; it must return its outputs")
     raise Broken(
         f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
         "dataclasses, arrays or tables"
@@ -273,26 +236,22 @@ def _labelled(value: Any) -> Any:
 def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:
     """Return what a table, or a column, is made of: types, labels of rows, and lists by name.
 
-    Return None where it is neither.
+    It is of pandas or Polars; return None where it is neither.
     """
-    if hasattr(value, "iloc"):  # pandas
-        frame, index = hasattr(value, "columns"), value.index
-        each = [value.iloc[:, i] for i in range(value.shape[1])] if frame else [value]
-        facts: list[Any] = [*(_type(c.dtype) for c in each), "by", _type(index.dtype)]
-        facts += filter(None, [*index.names, *getattr(getattr(value, "columns", 0), "names", ())])
-        facts += [value.attrs] if value.attrs else []
-        return facts, index.tolist(), [(c.name, c.tolist()) for c in each]
-    schema = getattr(value, "schema", None)
-    facts = [schema, getattr(schema, "metadata", None) or ""]
-    if hasattr(value, "to_pylist"):  # PyArrow
-        if schema is None:
-            return [_type(value.type)], None, [(None, value.to_pylist())]
-        return facts, None, [(n, value.column(n).to_pylist()) for n in schema.names]
-    if hasattr(value, "get_columns"):  # Polars
-        return facts, None, [(c.name, c.to_list()) for c in value.get_columns()]
-    if hasattr(value, "to_list") and hasattr(value, "to_frame"):
-        return [_type(value.dtype)], None, [(value.name, value.to_list())]
-    return None
+    labels = None
+    if hasattr(value, "get_columns"):
+        columns = value.get_columns()
+    elif hasattr(value, "iloc") and hasattr(value, "columns"):
+        columns = [value.iloc[:, i] for i in range(value.shape[1])]
+    elif hasattr(value, "to_list") and hasattr(value, "to_frame"):
+        columns = [value]
+    else:
+        return None
+    facts = [_type(column.dtype) for column in columns]
+    if hasattr(value, "iloc"):
+        labels = value.index.tolist()
+        facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
+    return facts, labels, [(column.name, column.to_list()) for column in columns]
 
 
 def _type(dtype: Any) -> str:
@@ -326,8 +285,8 @@ def _frozen(value: Any) -> Any:
 def rows(table: Any, *, index: bool = True) -> Any:
     """Return the rows of a table as outputs: dictionaries of its columns, or values.
 
-    Tables and columns are of pandas, Polars or PyArrow; anything else is returned as it is. With
-    ``index`` the labels of rows are part of the outputs, unless they only count the rows.
+    Anything but a table or a column is returned as it is. With ``index`` the labels of rows are
+    part of the outputs, unless they only count the rows.
     """
     if (parts := _table(table)) is None:
         return table
@@ -369,10 +328,6 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
     if type(value) in ATOMS:
         return value
     if isinstance(value, Number) and not isinstance(value, Enum):
-        if np is not None and isinstance(value, np.floating):  # a long double
-            real = float(value)
-            if real == value or np.isnan(value):
-                return real
         return {"$number": str(value)}
     return str(value)
 

@@ -22,7 +22,7 @@ from epsilometer.checks import seconds
 from epsilometer.errors import ArgumentError, MechanismError, suggest
 from epsilometer_audit.child_process import OverdueError, ends_after
 from epsilometer_audit.serving import loading
-from epsilometer_audit.serving.digests import file_digests, sha256, source_digests
+from epsilometer_audit.serving.digests import file_digests, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse
 from epsilometer_audit.serving.modules import is_library
 from epsilometer_audit.serving.sampling import Sampler
@@ -82,7 +82,7 @@ class CallableSource:
         self._digests = digests
         self.description = sampler.description
         self.seeded = sampler.seeded
-        self.constant, self.many = sampler.signature.constant, sampler.signature.many
+        self.constant, self.many = sampler.constant, sampler.many
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
@@ -99,12 +99,7 @@ class CallableSource:
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of its files, with what they import from their tree, and versions."""
-        digests, home = self._digests(), self.sampler.home
-        for module in home.modules.values():  # also those that no import statement names
-            file = Path(str(module.__file__)).resolve()
-            assert home.folder is not None
-            digests.setdefault(file.relative_to(home.folder).as_posix(), sha256(file))
-        return digests
+        return self._digests()
 
     def close(self) -> None:
         """Nothing is open."""
@@ -114,9 +109,8 @@ def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
     """Return the source of any callable; the names of its parameters decide how it is called.
 
     They are ``(x)``, ``(x, rng)`` or ``(x, seed)``, one draw a call, or that many with a parameter
-    ``size``; others need defaults. An input annotated as ``np.ndarray`` is passed as one. With
-    ``failures`` an exception is an outcome, a `Failure`, where a call is one draw. Raise
-    `ArgumentError` if it cannot be called, or needs more than these.
+    ``size``; others need defaults. With ``failures`` an exception is an outcome, a `Failure`, where
+    a call is one draw. Raise `ArgumentError` if it cannot be called, or needs more than these.
     """
     inner = function
     while isinstance(inner, functools.partial):
@@ -142,9 +136,8 @@ def load(
 ) -> CallableSource:
     """Return the source named ``file.py:function`` or ``package.module:function``.
 
-    The name may have dots: the method of an object. A file can import from its folder; these
-    modules are its own. Modules are looked for in ``folder`` first. The function gets
-    ``parameters`` by name, at every call. A batch of draws may take ``timeout`` seconds. Raise
+    Modules are looked for in ``folder`` first; those beside a file are its own. The function gets
+    ``parameters`` by name at every call. A batch of draws may take ``timeout`` seconds. Raise
     `ArgumentError` if it cannot be found, loaded or sampled.
     """
     with argument_errors():
@@ -182,17 +175,17 @@ def _file(function: Any) -> Path | None:
 
 
 def _digests_of(function: Any, inner: Any, file: Path | None) -> dict[str, str]:
-    common = {"python": platform.python_version()}
+    digests = {"python": platform.python_version()}
     if isinstance(function, functools.partial):
-        common["arguments"] = repr((function.args, function.keywords))
-    if file is None:
-        code = getattr(inner, "__code__", None)
-        text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
-        digest = hashlib.sha256(text).hexdigest()
-        return {**common, getattr(inner, "__qualname__", "code"): digest}
-    if is_library(str(file)):
-        return {**common, **source_digests(f"{inner.__module__}:_")}
-    root = file.parent
-    while (root / "__init__.py").is_file():  # a package
-        root = root.parent
-    return {**file_digests(file, root), **common}
+        digests["arguments"] = repr((function.args, function.keywords))
+    if file is not None and is_library(str(file)):
+        return {**source_digests(f"{inner.__module__}:_"), **digests}
+    if file is not None:
+        root = file.parent
+        while (root / "__init__.py").is_file():  # a package
+            root = root.parent
+        return {**file_digests(file, root), **digests}
+    code = getattr(inner, "__code__", None)
+    text = code.co_code + repr(code.co_consts).encode() if code else repr(inner).encode()
+    digests[getattr(inner, "__qualname__", "code")] = hashlib.sha256(text).hexdigest()
+    return digests

@@ -271,7 +271,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
         (
             'exhibits.py:respond"}\n    about: {package: n',
             'exhibits.py"}\n    about: {package: n',
-            "names no",
+            "is no source",
         ),
     ],
 )

@@ -14,7 +14,6 @@ import random
 import re
 import secrets
 import sys
-from collections.abc import Callable
 from typing import Any
 
 from ..modules import np
@@ -66,7 +65,7 @@ class Sources:
         module: Any = sys.modules.get("scipy.stats._distn_infrastructure")
         if module is not self._stats:
             self._stats, kind = module, module.rv_generic  # which scales NumPy's draws
-            kind.rvs = self.recorder.wrapped(kind.rvs, lambda x: f"stats.{x.name}.rvs", _of_stats)
+            kind.rvs = self.recorder.wrapped(kind.rvs, "rvs", _of_stats)
 
     def _put(self, owner: Any, name: str, new: Any) -> None:
         old = vars(owner).get(name)
@@ -92,30 +91,29 @@ class Sources:
         return self._system.getrandbits(8 * size).to_bytes(size, "little") if size else b""
 
     def _patch_system(self) -> None:
-        self._put(os, "urandom", self.recorder.wrapped(self._bytes, "os.urandom", "size"))
+        record = self.recorder.of_function
+        self._put(os, "urandom", record(self._bytes, "os.urandom", "size"))
         random._urandom = self._bytes  # type: ignore[attr-defined]
         parameters = {"randbits": "k", "randbelow": "limit", "choice": "sequence"}
-        parameters |= dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes")
+        parameters.update(dict.fromkeys(("token_bytes", "token_hex", "token_urlsafe"), "nbytes"))
         for name, names in parameters.items():
-            function = self.recorder.wrapped(getattr(secrets, name), f"secrets.{name}", names)
-            self._put(secrets, name, function)
+            self._put(secrets, name, record(getattr(secrets, name), f"secrets.{name}", names))
 
     def _patch_python(self) -> None:
         hidden: Any = random._inst
-        hidden.title, random.SystemRandom.title = "random.", "SystemRandom."  # type: ignore[attr-defined]
         for kind in (random.Random, random.SystemRandom):
             for name in dir(kind) if kind is random.Random else list(vars(kind)):
                 function = getattr(kind, name)
                 if name[0] != "_" and callable(function) and name not in _NO_DRAWS:
-                    setattr(kind, name, self.recorder.wrapped(function, _titled(name)))
+                    setattr(kind, name, self.recorder.wrapped(function, name))
         plain, fresh = random.Random.seed, self._bytes
 
         def seed(source: Any, a: Any = None, version: int = 2) -> None:
             plain(source, int.from_bytes(fresh(32), "big") if a is None else a, version)
 
         own: Any = random.Random
-        own.seed = self.recorder.wrapped(seed, _titled("seed"), "seed", "seed")
-        own.__init__ = self.recorder.wrapped(own.__init__, lambda _: "Random", "seed", "seed")
+        own.seed = self.recorder.wrapped(seed, "seed", "seed", "seed")
+        own.__init__ = self.recorder.wrapped(own.__init__, "Random", "seed", "seed")
         for name in list(vars(random)):
             function = vars(random)[name]
             if getattr(function, "__self__", None) is hidden:
@@ -127,7 +125,6 @@ class Sources:
         generator = self._class(module.Generator)
         self._twins = {module.RandomState: state, module.Generator: generator}
         hidden = state(old._bit_generator)
-        hidden.title = "np.random."
         make = module.default_rng
 
         def default_rng(seed: Any = None) -> Any:
@@ -139,7 +136,7 @@ class Sources:
             if owner is old and name not in _NO_DRAWS:
                 self._put(module, name, getattr(hidden, name))
         self._put(module, "seed", hidden.seed)
-        recorded = self.recorder.wrapped(default_rng, "default_rng", "seed", "seed")
+        recorded = self.recorder.of_function(default_rng, "default_rng", "seed", "seed")
         self._put(module, "default_rng", recorded)
         for kind in (state, generator):
             self._put(module, kind.__name__, kind)
@@ -154,19 +151,15 @@ class Sources:
                 return isinstance(value, base)
 
         members: dict[str, Any] = {
-            name: recorder.wrapped(method, _titled(name), _parameters(method))
+            name: recorder.wrapped(method, name, _parameters(method))
             for name in dir(base)
             if name[0] != "_"
             and name not in (*_NO_DRAWS, "bit_generator")
             and callable(method := getattr(base, name))
         }
         if hasattr(base, "seed"):
-            members["seed"] = recorder.wrapped(base.seed, _titled("seed"), "seed", "seed")
-        start = recorder.wrapped(base.__init__, lambda _: base.__name__, "seed", "seed")
-
-        def begin(source: Any, seed: Any = None) -> None:
-            source.title = ""
-            start(source, seed)
+            members["seed"] = recorder.wrapped(base.seed, "seed", "seed", "seed")
+        begin = recorder.wrapped(base.__init__, base.__name__, "seed", "seed")
 
         def reduced(source: Any) -> Any:
             return (type(source), (source._bit_generator,), *base.__reduce__(source)[2:])
@@ -179,11 +172,6 @@ def _of_stats(law: Any) -> str:
     """Return the parameters of draws from a law of ``scipy.stats``."""
     scale = "scale=1.0, " if hasattr(law, "pdf") else ""
     return f"{law.shapes or ''}, loc=0.0, {scale}size, random_state"
-
-
-def _titled(name: str) -> Callable[[Any], str]:
-    """Return a function that names a method of a source, whose title may be that of a module."""
-    return lambda source: getattr(source, "title", "") + name
 
 
 def _parameters(method: Any) -> str:

@@ -40,29 +40,32 @@ class Recorder:
         self.records: list[Any] = []
         self._inside = 0
         self._numbers = itertools.count(1)  # of generators
+        self.of_function = functools.partial(self.wrapped, method=False)
 
-    def wrapped(self, function: Any, name: Any, parameters: Any = None, kind: str = "draw") -> Any:
-        """Return a function or method that also records its calls.
+    def wrapped(
+        self, function: Any, name: str, names: Any = None, kind: str = "draw", method: bool = True
+    ) -> Any:
+        """Return a function, or a ``method``, that also records its calls.
 
-        ``name`` and ``parameters`` are texts, or functions of the method's object. Parameters have
-        decimal defaults, as in ``loc=0.0, scale=1.0, size=None``; by default they are those of the
-        signature. Its ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
+        The ``names`` of parameters have decimal defaults, as in ``loc=0.0, size=None``; by default
+        they are those of the signature. They may be a function of the method's object. The
+        ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
         """
-        signature = _signature(function) if parameters is None else {}
+        signature = _signature(function) if names is None else {}
 
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
             if self._inside or len(self.records) >= _CALLS:
                 return function(*arguments, **options)
-            source = arguments[0] if callable(name) else None
+            source = arguments[0] if method else None
             with self.paused():
                 frames = frames_of(sys._getframe(1))
-                title, names = (x(source) if callable(x) else x for x in (name, parameters))
-                given = dict(signature) if names is None else _read(names)
-                own = arguments[callable(name) :]
+                known = names(source) if callable(names) else names
+                given = dict(signature) if known is None else _read(known)
+                own = arguments[1:] if method else arguments
                 others = [f"argument {i + 1}" for i in range(len(given), len(own))]
                 given.update(zip([*given, *others], own), **options)
-                facts = {"kind": kind, "name": title, "frames": frames}
+                facts = {"kind": kind, "name": name, "frames": frames}
                 record: dict[str, Any] = {**facts, "source": None, "count": 0}
                 record["arguments"] = {key: summary(each) for key, each in given.items()}
                 if frames or (frames == [] and kind == "draw"):
@@ -136,7 +139,7 @@ def _numbers(frame: FrameType) -> dict[str, Any]:
             numbers[name] = number
         elif type(number) in (list, tuple, dict) or hasattr(number, "dtype"):
             size = getattr(number, "size", None) or len(number)
-            numbers |= {name: summary(number)} if 0 < size <= _FEW else {}
+            numbers.update({name: summary(number)} if 0 < size <= _FEW else {})
     return numbers
 
 

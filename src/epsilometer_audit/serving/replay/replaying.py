@@ -20,8 +20,6 @@ from ..sampling import Sampler
 from .patching import Sources
 from .recording import Recorder, lines_in, summary
 
-_SLOW = 2.0  # seconds of a draw: a slower one is not repeated
-
 
 def replayed(
     load: Callable[[], Sampler], pair: Any, seeds: list[int], seconds: float, sources: Any = None
@@ -45,19 +43,15 @@ def replayed(
     def record(x: Any, seed: int) -> dict[str, Any]:
         left = max(until - time.monotonic(), 0.0) + seconds
         result = {"calls": [], "steps": [], **forked(lambda: draw(sampler, sources, x, seed), left)}
-        result |= {"output": {"$": result["failed"]}} if "failed" in result else {}
-        before = len(sys.modules)
-        with recorder.paused():  # import the libraries that each draw would import; draw again
-            for name in result.pop("imported", ()):
-                with contextlib.suppress(Exception):
-                    spec: Any = importlib.util.find_spec(name.partition(".")[0])
-                    if is_library(spec.origin):
-                        importlib.import_module(name)
-        if len(sys.modules) == before:
-            return result
-        sources.refresh()
-        return record(x, seed)
+        return {"output": {"$": result["failed"]}, **result} if "failed" in result else result
 
+    with recorder.paused():  # import the libraries that each draw would import
+        for name in [name for x in pair for name in record(x, seeds[0]).get("imported", ())]:
+            with contextlib.suppress(Exception):
+                spec: Any = importlib.util.find_spec(name.partition(".")[0])
+                if is_library(spec.origin):
+                    importlib.import_module(name)
+    sources.refresh()
     for seed in seeds:
         if runs and time.monotonic() > until:
             break
@@ -69,35 +63,22 @@ def replayed(
 
 
 def draw(sampler: Sampler, sources: Sources, x: Any, seed: int) -> dict[str, Any]:
-    """Return ``calls``, ``steps`` as in `lines_in`, ``output``, or how it ``failed``, of a draw.
+    """Return a draw: its ``calls``, its ``steps`` as in `lines_in`, its ``output``.
 
-    And the output of a ``second`` draw after it, if that was quick; whether the output ``changed``
-    in two more with the same noise; the ``imported`` modules.
+    Or how it ``failed``; the ``second`` output, if there are no calls; the ``imported`` modules.
     """
     recorder = sources.recorder
     recorder.records = []
     before = set(sys.modules)
     record: dict[str, Any] = {"steps": []}
-
-    def output(seed: int) -> Any:
-        return summary(sampler.drawn(x, 1, seed)[0], sys.maxsize)
-
     sources.seed(seed)
-    started = time.monotonic()
     try:
         with lines_in(record["steps"]):
-            record["output"] = output(seed)
+            record["output"] = summary(sampler.drawn(x, 1, seed)[0], sys.maxsize)
+        if not recorder.records:
+            record["second"] = summary(sampler.drawn(x, 1, seed)[0], sys.maxsize)
     except Broken as error:
         record["failed"] = str(error)
-    if time.monotonic() - started < _SLOW:
-        with contextlib.suppress(Broken), recorder.paused():
-            record["second"] = output(seed + 1)
-            later = []
-            sources.refresh()  # the draw may have created generators
-            for _ in range(2):
-                sources.seed(seed)
-                later.append(json.dumps(output(seed)))
-            record["changed"] = later[0] != later[1]
     imported = [name for name in sys.modules if name not in before]
     return {**record, "calls": recorder.records, "imported": imported}
 
@@ -109,15 +90,14 @@ def forked(function: Callable[[], dict[str, Any]], seconds: float) -> dict[str, 
         warnings.simplefilter("ignore", DeprecationWarning)  # of forks where there are threads
         child = os.fork()
     if child == 0:
-        try:
+        with contextlib.suppress(BaseException):
             here.close()
             try:
-                data = json.dumps(function()).encode()
+                result = function()
             except BaseException as error:
-                data = json.dumps({"failed": f"cannot be recorded: {error_text(error)}"}).encode()
-            there.send_bytes(data)
-        finally:
-            os._exit(0)
+                result = {"failed": f"cannot be recorded: {error_text(error)}"}
+            there.send_bytes(json.dumps(result).encode())
+        os._exit(0)
     there.close()
     try:
         if not here.poll(seconds):
