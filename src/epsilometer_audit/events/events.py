@@ -311,14 +311,16 @@ def codes_of(outputs: Sample) -> Counts:
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``; they are in the outputs' order.
     """
     rows = outputs.reshape(len(outputs), -1)
-    if rows.shape[1] == 1:
-        narrow = narrow_codes(rows[:, 0])
-        return np.unique(rows, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
-    order = np.lexsort(rows.T[::-1])
-    rising, codes = rows[order], np.zeros(len(rows), np.int64)
-    same = (rising[1:] == rising[:-1]) | ((rising[1:] != rising[1:]) & (rising[:-1] != rising[:-1]))
-    codes[order[1:]] = np.cumsum(~same.all(axis=1))
-    return codes
+    codes, number = rows[:, 0], 2**62
+    for column in rows.T[1:]:
+        values, ranks = np.unique(column, return_inverse=True)
+        if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
+            known, codes = np.unique(codes, return_inverse=True)
+            if (number := known.size) == len(rows):
+                break
+        codes, number = codes * values.size + ranks, number * values.size
+    narrow = narrow_codes(codes)
+    return np.unique(codes, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
 
 
 def narrow_codes(numbers: Sample) -> tuple[Counts, Sample] | None:
