@@ -243,20 +243,23 @@ class Columns(Entry):
         return [*in_turn([self.missing, ends]), self.at(0.5), *in_turn(more)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield rows that differ in all columns, missing entries, one column, random pairs."""
+        """Yield rows that differ in all columns, missing entries, a column, some, or a column."""
         each = [list(column.pairs(rng)) for column in self.columns]
         x, y = map(list, zip(*(pairs[0] for pairs in each), strict=True))
         yield self._row(x), self._row(y)
         yield from product([self.high], self.missing[:2])
-        alone = [
-            [[self._row([*x[:i], end, *x[i + 1 :]]) for end in pair] for pair in each[i]]
-            for i in self._some
-        ]
-        yield from ((a, b) for a, b in in_turn(alone))
+
+        def alone(columns: Sequence[int], k: int) -> Iterator[Pair]:
+            for i in columns:
+                for a, b in each[i][k : k + 1]:
+                    yield self._row([*x[:i], a, *x[i + 1 :]]), self._row([*x[:i], b, *x[i + 1 :]])
+
+        yield from alone(self._some, 0)
         for _ in range(4):
             some = (pairs[int(rng.integers(len(pairs)))] for pairs in each)
-            x, y = map(list, zip(*some, strict=True))
-            yield self._row(x), self._row(y)
+            yield tuple(map(self._row, map(list, zip(*some, strict=True))))
+        for k in range(max(map(len, each))):
+            yield from alone(evenly(len(each)), k)
 
     @property
     def _some(self) -> list[int]:

@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, cycle, product
+from itertools import combinations, cycle, islice, product
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from epsilometer_audit.inputs.neighbours import Named
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 6  # different rows that are added; pairs of rows that replace each other
+_TRIED = 1000  # changes of a row, of which each has a pair if the limit allows it
 _LETTERS = 40  # of a row in a name
 Filling = tuple[str, Callable[[int, Any, Any], list[Any]]]  # its name, and rows beside a change
 _POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
@@ -139,7 +140,7 @@ class Table:
         """Return rows to remove, or rows and their replacements."""
         if self.replace and not self.null:
             changes: dict[Any, Pair] = {}
-            for pair in rows.pairs(rng):
+            for pair in islice(rows.pairs(rng), _TRIED):
                 if pair[0] != pair[1]:
                     changes.setdefault(frozenset(map(json.dumps, pair)), pair)
             return list(changes.values())
