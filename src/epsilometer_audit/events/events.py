@@ -235,20 +235,15 @@ def low_bit_texts(name: str, ranges: Ranges) -> list[str]:
             int(end) if end is not None and math.isfinite(end) else open_end
             for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
         )
-        if last == NOT_FINITE and first < last:
-            texts += [*low_bit_texts(name, [(first, ZERO)]), f"{name} is not finite"]
-        elif first == NOT_FINITE:
-            texts.append(f"{name} is not finite")
+        if first < ZERO <= last:
+            texts.append(f"{name} is a multiple of 2^{first}")
         elif first == ZERO:
             texts.append(f"{name} = 0")
-        elif last == ZERO:
-            texts.append(f"{name} is a multiple of 2^{first}")
-        elif first == LOWEST:
-            texts.append(f"lowest bit of {name} is 2^{last} or below")
-        elif first == last:
-            texts.append(f"lowest bit of {name} is 2^{first}")
-        else:
-            texts.append(f"lowest bit of {name} is 2^{first} to 2^{last}")
+        elif first < ZERO:
+            bits = f"2^{last} or below" if first == LOWEST else f"2^{first} to 2^{last}"
+            texts.append(f"lowest bit of {name} is {bits if first < last else f'2^{first}'}")
+        if last == NOT_FINITE:
+            texts.append(f"{name} is not finite")
     return texts
 
 

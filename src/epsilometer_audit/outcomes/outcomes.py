@@ -1,22 +1,19 @@
 """Outcomes: outputs of any kind as columns of named numbers.
 
-A mechanism may return numbers, words, vectors, dictionaries, nothing at all or a failure, and each
-of these may leak. Events are learned and counted on arrays. A `Layout`, learned from past outputs,
-defines the numbers that are made of an output. They depend on this output alone, so an event of
-these numbers is a fixed set of outputs.
+Events are learned and counted on arrays. A `Layout`, learned from past outputs, defines the numbers
+that are made of an output. They depend on this output alone, so an event of these numbers is a
+fixed set of outputs.
 
 - Numbers are one column, of whole numbers or reals; equal ones are one, whatever their types. Words
   are codes, the most frequent first; the last code is for any other word. Where both occur there is
-  a column of each.
+  a column of each. Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction
+  or a decimal, have a further column, of remainders.
 - Sequences of equal length have a column for each entry, and long ones of words or of sequences
   one for the presence of a member, wherever it is. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
-  lengths, also the last entries. Records and tables are dictionaries by label, with their types
-  under the key ``$``.
+  lengths, also the last entries. Tables are dictionaries by label, with their types under ``$``.
 - Of many different words, the parts are looked at, too (`words`): length, first and last
   characters, numbers within, JSON, dates as times; of failures, the message.
-- Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
-  have a further column, of remainders.
 
 Some different outputs have equal columns: a list, a tuple and an array with equal entries. Values
 under a mask are not looked at. Beyond 256 columns, 8 levels of nesting, 4096 words and 32 digits,

@@ -29,7 +29,7 @@ _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
-_SORTS = {None: "None", "failure": "failures", "object": "objects"}
+_SORTS = {None: "None", "value": "words", "failure": "failures", "object": "objects"}
 
 
 def raw(outputs: object) -> Any:
@@ -253,9 +253,8 @@ class Part:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        sorts = {None if word is None else getattr(word, "sort", "") for word in self.values.words}
-        names = {_SORTS.get(sort, "words") for sort in sorts}
-        return sorted(names, key=("None", "words", "failures", "objects").index)
+        sorts = {None if w is None else getattr(w, "sort", "value") for w in self.values.words}
+        return [name for sort, name in _SORTS.items() if sort in sorts]
 
     def steps(self, place: str, cut: list[str]) -> list[Step]:
         """Return the parts to look at; add notes on parts left out to ``cut``.
