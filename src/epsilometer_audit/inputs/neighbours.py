@@ -12,7 +12,7 @@ from epsilometer_audit.sources import recorded
 Named = tuple[str, Any, Any]
 """A name, x and x'."""
 MOST_PAIRS = 1000  # of declared inputs
-LONGEST_PATTERN = 1_000_000
+_LONGEST = 1_000_000
 _KINDS = ("remove", "replace")
 
 
@@ -24,7 +24,7 @@ def patterns(length: int) -> list[Named]:
     >>> patterns(4)[4]
     ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
     """
-    n = checks.integer("length of the patterns", length, minimum=2, maximum=LONGEST_PATTERN)
+    n = checks.integer("length of the patterns", length, minimum=2, maximum=_LONGEST)
     ones, half = [1] * n, n // 2
     first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
     return [
