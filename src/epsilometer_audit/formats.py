@@ -117,7 +117,7 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
 
 def _alike(x: list[Any], y: list[Any]) -> int:
     """Return at how many places lists are alike, before one where they differ."""
-    equal = (_json(a) == _json(b) for a, b in zip(x, y, strict=False))
+    equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
     return sum(takewhile(bool, equal))
 
 

@@ -203,8 +203,7 @@ def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
     options = {name: plain[name] for name in ("limit", "frame") if name in plain}
     for kind in ("remove", "replace"):
         if kind in plain:
-            rows = neighbours(plain[kind], kind, **options)
-            named += [(label, x, y) for x, y, label in rows]
+            named += neighbours(plain[kind], kind, **options)
     pairs = {name: (x, y) for name, x, y in named}
     return pairs | domain(plain["domain"]) if "domain" in plain else pairs
 

@@ -236,6 +236,6 @@ HONEST: dict[str, Case] = {
         [(0, 10)],
     ),
     "types of numbers": case(
-        lambda x, size, rng: [1 if b else 1.0 for b in response(x, size, rng)]
+        lambda x, size, rng: [1 if b else 2.0 for b in response(x, size, rng)]
     ),
 }

@@ -105,7 +105,7 @@ def test_the_same_declaration_gives_the_same_pairs_and_the_limit_the_first(decla
     assert json.dumps(dict(again)) == json.dumps(dict(pairs))
     few = ea.domain({**declaration, "limit": 7})
     assert json.dumps(list(few.items())) == json.dumps(list(pairs.items())[:7])
-    other = ea.domain(declaration, seed=1)
+    other = ea.domain({**declaration, "seed": 1})
     same = [key for key in pairs if key in other and pairs[key] == other[key]]
     assert same[:2] == list(pairs)[:2]
     assert not [key for key in same if "random" in key]
@@ -272,7 +272,7 @@ def test_tables_are_short_and_long_and_rows_miss_all_or_one_entry():
 
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 1, 1), (2, 12, 5, 3), (4, 3, 2)])
 def test_any_two_levels_of_two_factors_are_put_together(sizes):
-    points = list(covering(sizes))
+    points = list(covering(*map(range, sizes)))
     assert points[0] == (0,) * len(sizes)
     assert len(set(points)) == len(points)
     for i, j in combinations(range(len(sizes)), 2):
@@ -308,10 +308,10 @@ MISTAKES = [
     ),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
-    ({"bits": 0}, "domain.bits must be from 1 to 10000, got 0"),
+    ({"bits": 0}, "domain.bits must be at least 1, got 0"),
     ({"bits": 4, "limit": 0}, "domain.limit must be at least 1, got 0"),
     ({"rows": NUMBER}, "domain.length is missing; write [0, 20], or one number"),
-    ({"rows": [NUMBER, {"bits": "x"}], "length": 3}, "domain.rows.2.bits must be a whole"),
+    ({"rows": [NUMBER, {"bits": "x"}], "length": 3}, "domain.rows.2.bits must be an integer"),
     ({"rows": {"age": {"value": [0, 1]}}, "length": 3}, "domain.rows.age must be one of values"),
     ({"rows": NUMBER, "length": 0}, "domain.length must allow one row at least, got 0"),
     ({"rows": NUMBER, "length": 4, "neighbours": "add or remove a row"}, "as [3, 4], got 4"),
@@ -326,7 +326,6 @@ MISTAKES = [
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
     ({"rows": NUMBER, "length": 3, "frame": "pandas"}, "domain.frame needs rows with names"),
     ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
-    ({"counts": [0, 5], "keys": ["a", "a"]}, 'domain.keys has "a" twice'),
     ({"counts": [0, 1], "keys": ["a"], "changed": 2}, "domain.changed must be at most 1"),
 ]
 
@@ -347,8 +346,7 @@ def test_a_data_frame_has_the_rows_of_the_same_declaration_without_it(name, libr
     declaration = FRAMES[name]
     key = {"pandas": "$frame", "polars": "$polars"}[library]
     frames, tables = ea.domain({**declaration, "frame": library}), ea.domain(declaration)
-    unseeded = [k for k in tables if "random" not in k]
-    for pair, known in ((frames[k], tables[k]) for k in unseeded if k in frames):
+    for pair, known in zip(frames.values(), tables.values(), strict=True):
         for side, table in zip(pair, known, strict=True):
             assert list(side) == ["rows", key]
             names = list(side[key])
@@ -454,12 +452,12 @@ def counts_rows_not_users(x, size, rng):
 
 LABELLED = {"rows": [{"values": [0, 1]}, {"choices": ["n", "y"]}], "length": [1, 20]}
 FAULTS = [  # with the number of pairs among which a few show it
-    (never_flips_the_last, {"bits": 8}, 1.2, 8, "^last bit flipped"),
+    (never_flips_the_last, {"bits": 8}, 1.2, 8, r"0\] against .* 1\]|1\] against .* 0\]"),
     (classes_of_the_data, LABELLED, 1, 8, '"y"'),
-    (pairs_up, TABLE, 1, 40, "others (from|0 and 5 in turn|at random)"),
+    (pairs_up, TABLE, 1, 40, "others (rising|0.0 and 5.0 in turn|at random)"),
     (sums_every_second, {"rows": {"values": [0, 1]}, "length": 5}, 1, 8, "number (2|4) of 5"),
     (nan_is_kept, {"rows": NUMBER, "length": 10}, 1, 40, "NaN"),
-    (counts_rows_not_users, {**USERS, "length": [0, 5]}, 1, 8, "3 times x|x 0, x 2.5, x 5"),
+    (counts_rows_not_users, {**USERS, "length": [0, 5]}, 1, 8, r"^\[.*x.*x.* removed"),
 ]
 
 
@@ -644,7 +642,7 @@ def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
 @pytest.mark.parametrize(
     ("pairs", "more", "words"),
     [
-        ({"domain": {"bits": 0}}, {}, "sum.pairs: domain.bits must be from 1 to 10000, got 0"),
+        ({"domain": {"bits": 0}}, {}, "sum.pairs: domain.bits must be at least 1, got 0"),
         ({"domain": {"bits": 4}, "limt": 3}, {}, "pairs.limt: unknown key; did you mean 'limit'"),
         ({"domain": {"bits": 8}}, {"samples": 100}, "samples: must be at least .* for 32 pairs"),
         ([{"domain": {"bits": 8}}] * 2, {}, "pairs: names domain-bits twice"),
@@ -734,11 +732,11 @@ RELATIONS = [
     ({"values": [0, 1]}, "any two values"),
     ({"values": [0, 5], "distance": 1}, "numbers at most 1 apart; not: farther apart"),
     ({**NEAR, "norm": "Linf"}, "vectors in Linf at most 1 apart; not: farther apart"),
-    ({"bits": 4}, "lists that differ in one bit; not: in several"),
+    ({"bits": 4}, "vectors in L1 at most 1 apart; not: farther apart"),
     (ANY, "tables with a row added or removed, in any order; not: a row replaced"),
     (
         NULL,
-        "tables with a row replaced by a null row, 0, in the same order; not: a row replaced, "
+        "tables with a row replaced by a null row, 0.0, in the same order; not: a row replaced, "
         "a row added or removed, another order",
     ),
     (

@@ -1,9 +1,9 @@
 """Outputs of any kind become numbers that tell them apart, and events of these become words.
 
-What a batch, a column or a file has in common is no outcome: only single draws carry types. So
-the same outputs pass through every source in every type, some with an odd one on one side. Equal
-outputs must have equal columns, and others different ones: then two containers of one law have
-one law. For arrays of two types, verdicts of 40 seeds are looked at, too.
+Equal numbers are equal outputs, whatever their types. So the same outputs pass through every source
+in every type, some with an odd one on one side. Equal outputs must have equal columns, and others
+different ones: then two containers of one law have one law. For arrays of two types, verdicts of 40
+seeds are looked at, too.
 """
 
 import datetime
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import chain
+from numbers import Number
 from pathlib import Path
 
 import numpy as np
@@ -78,18 +79,20 @@ class Broken:
 RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
-ATOMS = "reals with repeated values"
 TWO = "entry 0, entry 1"
-TYPED = "output, word of type of number"
 REST = "output, output less its nearest real"
 
 # outputs, their kind, the names of the columns, and the table
 KINDS = {
     "reals": ([0.5, -1.25], "reals", "output", [0.5, -1.25]),
-    "atoms": ([0.0, 0.0, 0.5], ATOMS, "output", [0.0, 0.0, 0.5]),
     "infinite": ([math.inf, -math.inf, NAN], "reals", "output", [math.inf, -math.inf, NAN]),
     "integers": ([3, -1, 2**62], "integers", "output", [3, -1, 2**62]),
-    "whole, of two types": ([1, 1.0, 2.0], ATOMS, TYPED, [[1, 1], [1, 0], [2, 0]]),
+    "of several types": (
+        [1, 1.0, True, np.int64(1), np.float32(1), Decimal(1), Fraction(1), 0, -0.0, False],
+        "reals",
+        "output",
+        [1.0] * 7 + [0.0] * 3,
+    ),
     "words": (["b", "a", "c", "c"], "words", "word", [2, 1, 0, 0]),
     "bytes": ([b"a", "a"], "words", "word", [1, 0]),
     "enum": ([Color.RED, Color.BLUE], "words", "word", [1, 0]),
@@ -110,7 +113,7 @@ KINDS = {
     "tensors": ([Tensor(1, 2)], "vectors of 2 integers", TWO, [[1, 2]]),
     "tuples": (
         [(1, "a"), (2, "b")],
-        "tuples of 2 entries",
+        "tuples of length 2",
         "entry 0, word of entry 1",
         [[1, 0], [2, 1]],
     ),
@@ -120,7 +123,7 @@ KINDS = {
         "length, entry 0, entry 1, entry -2, entry -1",
         [[1, 1, NAN, NAN, 1], [0, NAN, NAN, NAN, NAN], [2, 1, 2, 1, 2]],
     ),
-    "empty": ([(), []], "tuples of 0 entries", "type", [0, 0]),
+    "empty": ([(), []], "tuples of length 0", "type", [0, 0]),
     "mappings": (
         [{"a": 1, "b": 2}, OrderedDict(a=3)],
         "mappings",
@@ -138,7 +141,7 @@ KINDS = {
         [Point(1, "a"), Point(2, None)],
         "mappings",
         "word of type, key 'x', word of key 'y'",
-        [[0, 1, 1], [0, 2, 0]],
+        [[0, 1, 0], [0, 2, 1]],
     ),
     "dataclasses": (
         [Answer(0.5), Answer(1.5)],
@@ -167,7 +170,7 @@ KINDS = {
     ),
     "decimals": (
         [Decimal("0.5"), Decimal("NaN"), Decimal("sNaN"), Decimal("1e-99999"), Decimal("-1e999")],
-        ATOMS,
+        "reals",
         "output",
         [0.5, NAN, NAN, 0.0, -math.inf],
     ),
@@ -326,6 +329,8 @@ def plain(value):
     """Return a key: equal for equal values, different for others."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, Number):
+        return "number", Fraction(value) if math.isfinite(value) else str(float(value))
     if isinstance(value, (list, tuple)):
         return "point" if isinstance(value, Point) else "sequence", *map(plain, value)
     if isinstance(value, dict):
@@ -386,7 +391,7 @@ WORDS = [  # outputs, an event of them, its words
     ),
     ([1, 5], event((1, 1), kind="bit", entry=3), "bit 3 of output = 1"),
     ([1, 5], event((None, 1.5), kind="score", tables=BIT), "score of 3 bits <= 1.5"),
-    (SOME, event((2, 2), (4, None)), "output is not 'a', None or 'c'"),
+    (SOME, event((2, 2), (4, None)), "output is not 'a', 'b' or None"),
     (SOME, event((None, None)), "any output"),
     (SOME, event((0.5, 0.7)), "no output"),
     (["a" * 500, "b\n" * 500], event((0, 0)), f"output is '{'a' * 24}...{'a' * 11}'"),
@@ -410,7 +415,7 @@ WORDS = [  # outputs, an event of them, its words
     (
         [(1, "a"), (2, "b")],
         event((1, 1), kind="row", rows=[(1, 0), (5, 2)]),
-        "(entry 0, word of entry 1) is (1, 'a') or (5, not 'a' or 'b')",
+        "(entry 0, entry 1) is (1, 'a') or (5, not 'a' or 'b')",
     ),
     ([{"a"}, {"b"}], event((1, 1), kind="row", rows=[(1, 0)]), "('a', 'b') is (present, missing)"),
 ]
@@ -591,17 +596,13 @@ def test_the_type_of_an_array_is_no_violation(name):
     assert ea.audit_outputs(typed_sides(name, 0, leak=3)[1], CLAIM).verdict == "violated"
 
 
-WIDTHS = {"real": ("f4", "f8"), "complex": ("c8", "c16"), "records": ("f4,f8", "f8,f4")}
+WIDTHS = {"real": ("f4", "f8"), "complex": ("c8", "c16")}
 
 
 @pytest.mark.parametrize("name", WIDTHS)
 def test_reals_of_two_widths_are_compared_at_the_lesser(name):
-    reals, sides = np.random.default_rng(0).laplace(size=(2, DRAWS)), []
-    for kind in WIDTHS[name]:
-        if name == "records":
-            sides.append(np.rec.fromarrays(reals, dtype=kind))
-        else:
-            sides.append((reals[0] + 1j * reals[1] if kind[0] == "c" else reals[0]).astype(kind))
+    x, y = np.random.default_rng(0).laplace(size=(2, DRAWS))
+    sides = [(x + 1j * y if name == "complex" else x).astype(kind) for kind in WIDTHS[name]]
     x, x_prime, note = recorded_pair(*sides)
     assert "are compared as" in note
     assert np.array_equal(*rows_of([x, x_prime]))
@@ -650,29 +651,15 @@ def test_calls_are_joined_by_value():
     whole, reals = np.array([0, 1, 2**40]), np.array([math.nan, -0.0, 0.5])
     both = joined([whole, reals])
     assert both.dtype == np.float64
-    assert not np.signbit(both[3:]).any()  # integers have no sign of zero
     assert learn(whole, reals).columns == learn(both).columns
     assert joined([whole + 2**60, reals])[2] == 2**60 + 2**40  # not rounded
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
 
 
-# --- types that single draws carry ----------------------------------------------------------------
-
-TYPED = {
-    "of one type each": lambda x, rng: int(rng.geometric(0.5)) if x else float(rng.geometric(0.5)),
-    "tuple": lambda x, rng: (1, int(rng.geometric(0.5))) if x else (1.0, rng.geometric(0.5)),
-    "NumPy": lambda x, rng: np.int64(1) if rng.random() < 0.2 + 0.6 * x else np.float64(1),
-    "decimal": lambda x, rng: Decimal(1) if rng.random() < 0.2 + 0.6 * x else 1,
-    "None": lambda x, rng: None if rng.random() < 0.2 + 0.6 * x else math.nan,
-    "object array": lambda x, size, rng: np.array(
-        [1 if odd else 1.0 for odd in rng.random(size) < 0.2 + 0.6 * x], object
-    ),
-}
-
-
-@pytest.mark.parametrize("name", TYPED)
-def test_a_type_that_single_draws_carry_is_an_outcome(name):
-    assert_a_column_differs(drawn(TYPED[name]))
+def test_a_missing_number_is_an_outcome_beside_nan():
+    assert_a_column_differs(
+        drawn(lambda x, rng: None if rng.random() < 0.2 + 0.6 * x else math.nan)
+    )
 
 
 # --- digits ---------------------------------------------------------------------------------------
@@ -680,13 +667,12 @@ def test_a_type_that_single_draws_carry_is_an_outcome(name):
 
 def layered(x, rng):
     """Return a number whose last digits show x."""
-    g, noise = int(two_sided(rng)), int(two_sided(rng))
-    return (g + x + 1000) * 2**200 + (noise + 1000) * 2**100 + x
+    return (int(two_sided(rng)) + x + 1000) * 2**80 + x
 
 
 def thirty(x, rng):
-    """Return 30 digits after the point, the last of which shows x."""
-    return f"{int(rng.integers(1, 10**9))}.{int(rng.integers(10)):029}{x}"
+    """Return 30 digits, the last of which shows x."""
+    return f"{int(rng.integers(1, 10**9))}.{int(rng.integers(10)):020}{x}"
 
 
 LEAKS = {
@@ -714,7 +700,7 @@ def test_last_digits_are_looked_at(name):
 
 
 def large(x, rng):
-    return Decimal(10**40 + x + int(two_sided(rng)))
+    return Decimal(10**30 + x + int(two_sided(rng)))
 
 
 @pytest.mark.parametrize(
@@ -728,7 +714,7 @@ def test_large_numbers_vary_and_their_last_digits_are_a_violation(mechanism, x, 
 
 def test_what_no_real_holds_is_said():
     for value in (10**400, Decimal("1e-500")):
-        note = "numbers of output beyond the range of reals are not told apart"
+        note = "numbers of output are not told apart to the last digit"
         assert learn([value, 2 * value]).left_out == (note,)
     verdict = ea.audit(lambda x: 10**400 + x, [(0, 1)], CLAIM, samples=100)
     assert (verdict.verdict, verdict.reasons) == ("undecided", [note])

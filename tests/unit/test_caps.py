@@ -62,7 +62,7 @@ def test_arguments(name, number):
 GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
 KEYS = [
     ({"samples": 10**10}, "samples: must be less than or equal to 1000000000"),
-    ({"pairs": {"domain": {"patterns": 10**9}}}, "patterns must be from 2 to 10000"),
+    ({"pairs": {"domain": {"patterns": 10**9}}}, "patterns must be at most 10000"),
     (
         {"pairs": {"domain": {"bits": 3}, "limit": 10**9}},
         "limit: must be less than or equal to 1000",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer_audit.events.candidates import FOLDS, expected_level, fifths
-from epsilometer_audit.events.events import Event, Table, View, row_codes
+from epsilometer_audit.events.events import Event, Table, View, codes_of
 from tests.unit.audits import again, audited
 
 NAN, INF = math.nan, math.inf
@@ -64,7 +64,7 @@ def test_whole_numbers_beyond_2_to_the_53_stay_apart():
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3), min_size=1))
 def test_rows_are_equal_where_their_codes_are(rows):
     table = np.array(rows + rows[::-1], np.int32)
-    codes = row_codes(table)
+    codes = codes_of(table)
     same = (table[:, None] == table).all(axis=2)
     assert ((codes[:, None] == codes) == same).all()
 
@@ -73,7 +73,7 @@ def test_codes_of_many_wide_entries_do_not_overflow():
     rng = np.random.default_rng(0)
     table = rng.integers(-(2**31), 2**31, (1000, 20)).astype(np.int32)
     table[500:] = table[:500]
-    codes = row_codes(table)
+    codes = codes_of(table)
     assert np.unique(codes).size == 500
     assert (codes[:500] == codes[500:]).all()
 

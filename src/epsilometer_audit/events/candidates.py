@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
@@ -269,15 +269,12 @@ class Numbers(Cells):
                 codes = self._codes(narrow[1])[narrow[0]]
                 self.codes = codes[: x.size], codes[x.size :]
             super().__init__(*self.codes, partial(_of_fifths, size=size + self._missing))
-        self._by_value: Cells | None = None
-        if self.repeats and distinct.size > size:  # else every cell holds one value
-            self._by_value = Values(x, x_prime, view, narrow)
+        by_value = self.repeats and distinct.size > size  # else every cell holds one value
+        self._by_value = [Values(x, x_prime, view, narrow)] if by_value else []
 
-    def choices(self) -> Iterator[Cells]:
-        """Yield these cells and, where values repeat, the cells of single values if they differ."""
-        yield self
-        if self._by_value is not None:
-            yield self._by_value
+    def choices(self) -> list[Cells]:
+        """Return these cells and, where values repeat, those of single values if they differ."""
+        return [self, *self._by_value]
 
     def coded(self, sample: Sample) -> Counts:
         """Return cells of outputs; see `Cells.coded`."""

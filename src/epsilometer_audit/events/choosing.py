@@ -1,20 +1,15 @@
 """The choice of events on past draws: the views of outputs, and the events that promise most.
 
 An event is chosen before the draws that confirm it. The best is {loss >= c}; its outputs have to be
-learned. The event that is best on the draws it was learned from is often noise, and more often if
-many fresh draws follow. So
+learned, and what is best on the draws it was learned from is often noise. So
 
-- outputs are put into cells without a unit: between quantiles of both sides together, repeated
-  values in cells of their own (atoms among reals are ordinary outputs), or a cell for each value
-  where all repeat; vectors are read entry by entry, row by row, and by a score that adds up over
-  the entries, integers without repetition bit by bit;
+- outputs are put into cells without a unit (`candidates`); vectors are read entry by entry, row by
+  row, and by a score that adds up over the entries, integers without repetition bit by bit;
 - cells are ordered by a shrunken log ratio of counts on four fifths of the draws, and sets of the
   first r cells are judged on the last fifth, five times in turn; half-lines are judged directly;
 - the promise of an event is the log ratio of its probabilities less its possible error on the first
-  draws (standard deviations, see `candidates`) and on the fresh ones.
-
-A rare event can be worth far more than its promise, so the event with the largest promise at little
-caution is returned, too.
+  draws and on the fresh ones. A rare event can be worth far more than its promise, so the event
+  with the largest promise at little caution is returned, too.
 """
 
 from __future__ import annotations
@@ -111,7 +106,7 @@ class Look:
                 self._cells[most] = [Values(x, x_prime, self.view)]
             else:
                 cut = Numbers(*self.sides(most), number, self.view, values=not self.seen)
-                self._cells[most] = [*cut.choices()]
+                self._cells[most] = cut.choices()
         return self._cells[most]
 
 

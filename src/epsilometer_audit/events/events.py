@@ -11,17 +11,14 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer.errors import ArgumentError
-from epsilometer_audit.events.formula import Formula
-from epsilometer_audit.events.summaries import summary
+from epsilometer_audit.events.vectors import Formula, summary
 
 Number = float | int
 
@@ -29,8 +26,6 @@ _FEW = 4096  # values of whole numbers
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
-MINUS_ZERO = -5e-324
-"""Stands for -0.0 where it differs from 0.0."""
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference",
@@ -39,18 +34,7 @@ Kind = Literal[
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
 
-_FIELDS: Mapping[str, Sequence[str]] = {  # of a view by its kind
-    "entry": ("entry",),
-    "bit": ("entry",),
-    "low bit": ("entry",),
-    "remainder": ("entry", "modulus"),
-    "difference": ("entry", "other", "factor"),
-    "row": ("rows",),
-    "summary": ("summary", "groups"),
-    "all": ("parts",),
-    "learned": ("formula",),
-    "score": ("tables",),
-}
+_OF_ENTRIES = "entry", "bit", "low bit", "remainder", "difference"
 
 
 @dataclass(frozen=True)
@@ -62,7 +46,7 @@ class View:
     ``row``, 1 for the given rows, whole numbers of shape ``(k, d)``; ``low bit`` of a real, or of
     an entry, see `lowest_bits`; ``learned``, a score by a formula; ``remainder`` of a number, or of
     an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
-    ``summary`` of the entries of ``groups``, see `summaries`; ``all``, 1 for outputs in all
+    ``summary`` of the entries of ``groups``, see `vectors`; ``all``, 1 for outputs in all
     ``parts``.
     """
 
@@ -97,7 +81,7 @@ class View:
             return numbers if some is sample else numbers[sample & ((1 << size) - 1)]
         if self.kind == "row":
             chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
-            codes = row_codes(np.concatenate([chosen, sample]))
+            codes = codes_of(np.concatenate([chosen, sample]))
             return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
         if self.kind == "low bit":
             return lowest_bits(sample)
@@ -111,15 +95,22 @@ class View:
         return sample if self.formula is None else self.formula.of(sample)
 
     def text(self, names: Sequence[str]) -> str:
-        """Name a remainder, a difference, a summary or a score, by the names of the entries."""
+        """Name the number of an output, by the names of the entries."""
         if self.kind in ("score", "learned"):
             return f"score of {len(self.read)} {'entries' if len(names) > 1 else 'bits'}"
         if self.kind == "summary":
-            return self._of_groups(names)
-        if self.kind == "remainder":
-            return f"{names[self.entry]} modulo {self.modulus!r}"
-        times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
-        return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
+            first = [names[group[0]] for group in self.groups]
+            if len(first) > 1:
+                return f"{self.summary} of the columns of {' and of '.join(first)}"
+            return f"{self.summary} of {len(self.groups[0])} entries from {first[0]} on"
+        if self.kind == "bit":
+            return f"bit {self.entry} of {names[0]}"
+        if self.kind == "difference":
+            times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
+            return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
+        before = "the lowest bit of " * (self.kind == "low bit")
+        after = f" modulo {self.modulus!r}" if self.kind == "remainder" else ""
+        return f"{before}{names[self.entry]}{after}"
 
     @property
     def read(self) -> Sequence[int]:
@@ -128,21 +119,12 @@ class View:
             return self.formula.entries
         return sorted({i for table in self.tables for i in table.entries})
 
-    def _of_groups(self, names: Sequence[str]) -> str:
-        first = [names[group[0]] for group in self.groups]
-        if len(first) > 1:
-            return f"{self.summary} of the columns of {' and of '.join(first)}"
-        return f"{self.summary} of {len(self.groups[0])} entries from {first[0]} on"
-
     def closed(self, ranges: Ranges) -> Ranges:
         """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
         if self.kind != "remainder" or (None, None) in ranges:
             return ranges
         last = self.modulus - 1
-        return [
-            (0 if a is None else a, last if b is None and isinstance(a, int) else b)
-            for a, b in ranges
-        ]
+        return [(a or 0, last if b is None and isinstance(a, int) else b) for a, b in ranges]
 
 
 @dataclass(frozen=True)
@@ -209,7 +191,10 @@ class Event:
             plain["missing"] = True
         if view.kind != "output":
             plain["view"] = view.kind
-        return plain | {name: _plain(getattr(view, name)) for name in _FIELDS.get(view.kind, ())}
+        if view.kind in _OF_ENTRIES:
+            plain["entry"] = view.entry
+        more = [each.name for each in fields(view)[2:] if getattr(view, each.name) != each.default]
+        return plain | {name: _plain(getattr(view, name)) for name in more}
 
 
 def _plain(value: Any) -> Any:
@@ -250,20 +235,15 @@ def low_bit_texts(name: str, ranges: Ranges) -> list[str]:
             int(end) if end is not None and math.isfinite(end) else open_end
             for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
         )
-        if last == NOT_FINITE and first < last:
-            texts += [*low_bit_texts(name, [(first, ZERO)]), f"{name} is not finite"]
-        elif first == NOT_FINITE:
-            texts.append(f"{name} is not finite")
+        if first < ZERO <= last:
+            texts.append(f"{name} is a multiple of 2^{first}")
         elif first == ZERO:
             texts.append(f"{name} = 0")
-        elif last == ZERO:
-            texts.append(f"{name} is a multiple of 2^{first}")
-        elif first == LOWEST:
-            texts.append(f"lowest bit of {name} is 2^{last} or below")
-        elif first == last:
-            texts.append(f"lowest bit of {name} is 2^{first}")
-        else:
-            texts.append(f"lowest bit of {name} is 2^{first} to 2^{last}")
+        elif first < ZERO:
+            bits = f"2^{last} or below" if first == LOWEST else f"2^{first} to 2^{last}"
+            texts.append(f"lowest bit of {name} is {bits if first < last else f'2^{first}'}")
+        if last == NOT_FINITE:
+            texts.append(f"{name} is not finite")
     return texts
 
 
@@ -283,7 +263,7 @@ def lowest_bits(numbers: Sample) -> Counts:
     significands &= -significands  # the lowest bit alone: as a real, its exponent is its position
     lowest = significands.astype(np.float64).view(np.int64) >> 52
     lowest += np.maximum(exponents, 1) - (1023 + 1075)
-    lowest[(significands == 0) | (numbers == MINUS_ZERO)] = ZERO
+    lowest[significands == 0] = ZERO
     lowest[exponents == 2047] = NOT_FINITE
     return lowest
 
@@ -320,32 +300,20 @@ def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
     return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
 
 
-def row_codes(rows: NDArray[np.integer[Any]]) -> Counts:
-    """Return a number for each row of whole numbers, the same for equal rows only.
-
-    Rows have shape ``(n, d)``, or raise `ArgumentError`; numbers ``(n,)``.
-    """
-    if rows.ndim != 2:
-        raise ArgumentError("rows", f"must have shape (n, d), got {rows.shape}")
-    codes, number = np.zeros(len(rows), np.int64), 1
-    for column in rows.T:
-        values, ranks = np.unique(column, return_inverse=True)
-        if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
-            known, codes = np.unique(codes, return_inverse=True)
-            number = len(rows)
-            if known.size == number:
-                break
-        codes, number = codes * values.size + ranks, number * values.size
-    return codes
-
-
 def codes_of(outputs: Sample) -> Counts:
     """Return a number from 0 for each output, the same for equal outputs only; NaN equals NaN.
 
-    Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``.
+    Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``; they are in the outputs' order.
     """
     rows = outputs.reshape(len(outputs), -1)
-    codes = rows[:, 0] if rows.shape[1] == 1 else row_codes(rows)
+    codes, number = rows[:, 0], 2**62
+    for column in rows.T[1:]:
+        values, ranks = np.unique(column, return_inverse=True)
+        if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
+            known, codes = np.unique(codes, return_inverse=True)
+            if (number := known.size) == len(rows):
+                break
+        codes, number = codes * values.size + ranks, number * values.size
     narrow = narrow_codes(codes)
     return np.unique(codes, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
 

@@ -7,37 +7,31 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-import numpy as np
-
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.accepted_pairs import Candidates
+from epsilometer_audit.formats import pair_texts
 from epsilometer_audit.inputs.entries import (
     NORMS,
-    Bits,
     Choices,
     Columns,
     Entry,
-    Named,
     Number,
     Vector,
     columns,
-    shown,
 )
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
 from epsilometer_audit.inputs.tables import Counts, Table
 from epsilometer_audit.outcomes.words import listed
-from epsilometer_audit.serving.errors import shortened
 
 _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one", "any"
 _NULL, _ORDER = "null row", "any order"
@@ -51,6 +45,8 @@ _APART = (("step", "whole"), *((key, "distance") for key in ("step", "missing", 
 _NEAR = f"goes with neighbours: {_REPLACE!r}; added rows are at no distance"
 _NEW = "the name of a further column, beside rows with names"
 _BY_ONE = "answers of which each differs by 1 at most; not: by more"
+_BIT = Number(0, 1, whole=True)
+_A_MAPPING = """a mapping, as {"values": [0, 1]}"""
 _FRAMES = {"pandas": ("$frame", 0), "polars": ("$polars", 1)}
 _TYPES: tuple[tuple[set[Any], str, str], ...] = (  # values of a column, its types in a frame
     ({int}, "int64", "Int64"),
@@ -61,69 +57,55 @@ _TYPES: tuple[tuple[set[Any], str, str], ...] = (  # values of a column, its typ
     (set(), "object", "Object"),  # all others
 )
 
-Pairs = Callable[[np.random.Generator], Iterator[Named]]
 
+def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candidates:
+    """Return candidate pairs of neighbours of a declared domain, by names that describe them.
 
-def domain(
-    declaration: Mapping[str, Any], *, limit: int | None = None, seed: int = 0
-) -> Candidates:
-    """Return candidate pairs of neighbours of a declared domain, with names that describe them.
-
-    Parameters
-    ----------
-    declaration
-        A mapping, as ``{"rows": {"values": [0, 5]}, "length": [0, 20]}``; docs/audit.md has all
-        kinds and keys. ``limit`` and ``seed`` may stand in it, too.
-    limit
-        The largest number of pairs; 100 if not given. There are fewer if these are all.
-    seed
-        Of random inputs; the same seed gives the same pairs.
-
-    Returns
-    -------
-    Candidates
-        A mapping of names to pairs ``(x, x')`` of plain inputs; no two pairs are equal, in any
-        order. An audit leaves out pairs of which a mechanism refuses both inputs.
-
-    Raises
-    ------
-    ArgumentError
-        If the declaration is wrong.
+    ``declaration`` is a mapping, as ``{"rows": {"values": [0, 5]}, "length": [0, 20]}``;
+    docs/audit.md has all kinds and keys. ``limit`` is the largest number of pairs, 100 if neither
+    it nor the declaration says; there are fewer if these are all. No two pairs are equal, in any
+    order. An audit leaves out pairs of which a mechanism refuses both inputs. Raise `ArgumentError`
+    if the declaration is wrong.
 
     >>> list(domain({"bits": 3}, limit=2))
-    ['last bit flipped of all zeros', 'last bit flipped of all ones']
+    ['[0, 0, 0] against [0, 0, 1]', '[0, 0, 0] against [1, 0, 0]']
     """
     if not isinstance(declaration, Mapping):
-        _must("domain", """a mapping, as {"values": [0, 1]}""", declaration)
+        _must("domain", _A_MAPPING, declaration)
     own = {key: value for key, value in declaration.items() if key not in ("limit", "seed")}
     most = declaration.get("limit", _MOST) if limit is None else limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
-    seed = checks.integer("domain.seed", declaration.get("seed", seed), minimum=0)
+    seed = checks.integer("domain.seed", declaration.get("seed", 0), minimum=0)
     space = _read("domain", own)
-    pairs = _framed(space, own["frame"]) if "frame" in own else space.pairs
     if most * (size := _entries(space)) > _LARGEST:
         message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
         raise ArgumentError("domain.limit", message)
+    framed = _framed(space, own.pop("frame")) if "frame" in own else None
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
     chosen: dict[str, tuple[Any, Any]] = {}
     known = set()
-    for name, *sides in pairs(rng):
-        texts = [json.dumps(side) for side in sides]
+    for *names, x, y in space.pairs(rng):
+        texts = json.dumps(x), json.dumps(y)
         if texts[0] == texts[1] or frozenset(texts) in known:
             continue
         known.add(frozenset(texts))
-        x, y = map(json.loads, texts)  # without shared rows
-        names = (f"{name} ({i})" if i > 1 else name for i in count(1))
-        chosen[next(free for free in names if free not in chosen)] = (x, y)
+        name = names[0] if names else " against ".join(pair_texts(x, y))
+        free = (f"{name} ({i})" if i > 1 else name for i in count(1))
+        first, second = map(json.loads, texts)  # without shared rows
+        pair = (framed(first), framed(second)) if framed else (first, second)
+        chosen[next(each for each in free if each not in chosen)] = pair
         if len(chosen) == most:
             break
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    numbers = [getattr(entry, "number", entry) for entry in columns(getattr(space, "rows", space))]
-    kept = [each for each in numbers if isinstance(each, Number) and not each.clipped]
-    ranges = listed("", list(dict.fromkeys(shown([entry.low, entry.high]) for entry in kept)))
+    numbers = [
+        [entry.low, entry.high]
+        for entry in _leaves(getattr(space, "rows", space))
+        if isinstance(entry, Number) and not entry.clipped and entry != _BIT
+    ]
+    ranges = listed("", [*dict.fromkeys(map(json.dumps, numbers))])
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
-    untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(kept)
+    untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(numbers)
     untried += space.untried() if isinstance(space, Table) else []
     return Candidates(chosen, untried=untried, relations=[space.relation])
 
@@ -146,11 +128,7 @@ def _whole(where: str, value: Any) -> int:
     return int(value)
 
 
-def _size(where: str, value: Any, minimum: int = 1) -> int:
-    number = _whole(where, value)
-    if not minimum <= number <= _LONGEST:
-        _must(where, f"from {minimum} to {_LONGEST}", value)
-    return number
+_size = partial(checks.integer, maximum=_LONGEST)
 
 
 def _ends(where: str, value: Any, *, equal: bool = False) -> tuple[Any, Any]:
@@ -166,7 +144,7 @@ def _sizes(where: str, value: Any, *, equal: bool = False) -> tuple[int, int]:
     """Return two numbers; if they may be ``equal``, one stands for both."""
     both = [value] * 2 if equal and not isinstance(value, Sequence) else value
     low, high = _ends(where, both, equal=equal)
-    return _size(where, low, 0), _size(where, high, 0)
+    return _size(where, low, minimum=0), _size(where, high, minimum=0)
 
 
 def _one_of(*known: Any) -> Callable[[str, Any], Any]:
@@ -178,17 +156,14 @@ def _one_of(*known: Any) -> Callable[[str, Any], Any]:
     return checked
 
 
-def _different(where: str, value: Any, least: int, kind: type, wanted: str) -> list[Any]:
+def _list(where: str, value: Any, least: int, kind: type, wanted: str) -> list[Any]:
     right = _is_list(value) and len(value) >= least and all(isinstance(x, kind) for x in value)
     if not right:
         _must(where, wanted, value)
     try:
-        texts = [json.dumps(each, allow_nan=False) for each in value]
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         _must(where, "values as JSON has them", value)
-    ((text, times),) = Counter(texts).most_common(1)
-    if times > 1:
-        raise ArgumentError(where, f"has {shortened(text)} twice")
     return list(value)
 
 
@@ -213,7 +188,7 @@ _KEYS: dict[str, dict[str, Callable[[str, Any], Any]]] = {  # of each kind, with
         "neighbours": _one_of(_ANY),
     },
     "choices": {
-        "choices": partial(_different, least=2, kind=object, wanted="a list of two values or more"),
+        "choices": partial(_list, least=2, kind=object, wanted="a list of two values or more"),
         "neighbours": _one_of(_ANY),
     },
     "bits": {"bits": _size, "neighbours": _one_of(_FLIP, _ANY)},
@@ -228,7 +203,7 @@ _KEYS: dict[str, dict[str, Callable[[str, Any], Any]]] = {  # of each kind, with
     },
     "counts": {
         "counts": _sizes,
-        "keys": partial(_different, least=1, kind=str, wanted="a list of words"),
+        "keys": partial(_list, least=1, kind=str, wanted="a list of words"),
         "changed": _size,
         "frame": _one_of(*_FRAMES),
     },
@@ -240,7 +215,7 @@ DOMAIN_KINDS = tuple(_KEYS)
 def _read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
     """Return what is declared: entries, a table, counts or patterns."""
     if not isinstance(declared, Mapping):
-        _must(where, """a mapping, as {"values": [0, 1]}""", declared)
+        _must(where, _A_MAPPING, declared)
     kind = next((key for key in kinds if key in declared), None)
     if kind is None:
         wrong = next(iter(declared), "")
@@ -255,10 +230,12 @@ def _read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any
     if kind == "choices":
         return Choices(given["choices"])
     if kind == "bits":
-        return Bits(given["bits"], given.get("neighbours") != _ANY)
+        whole, bits = kinds is DOMAIN_KINDS, [_BIT] * given["bits"]
+        flip = given.get("neighbours", _FLIP if whole else _ANY) == _FLIP
+        return Vector(bits, distance=1, norm="L1") if flip else Columns(bits)
     if kind == "patterns":
         n = given["patterns"]
-        return SimpleNamespace(pairs=lambda _: iter(patterns(n)), size=n, relation=_BY_ONE)
+        return SimpleNamespace(pairs=lambda _: iter(patterns(n)), relation=_BY_ONE)
     return {"values": _values, "rows": _table, "counts": _counts}[kind](where, given)
 
 
@@ -299,7 +276,7 @@ def _values(where: str, given: dict[str, Any]) -> Entry:
     )
     if "length" not in given:
         return entry
-    return Vector(entry, size, distance, norm) if distance and norm else Columns([entry] * size)
+    return Vector([entry] * size, None, distance, norm) if norm else Columns([entry] * size)
 
 
 def _table(where: str, given: dict[str, Any]) -> Table:
@@ -309,15 +286,17 @@ def _table(where: str, given: dict[str, Any]) -> Table:
     low, high = given["length"]
     kind = given.get("neighbours", _REPLACE if low == high else _ADD)
     replaced = kind in (_REPLACE, _NULL) or (kind == _ORDER and low == high)
-    near = any(getattr(column, "distance", None) for column in columns(rows))
     names = rows.names if isinstance(rows, Columns) else None
-    null, width = f"neighbours: {_NULL!r}", _entries(rows)
+    null, width = f"neighbours: {_NULL!r}", len(_leaves(rows))
+    null_row = [given.get("null", rows.null)] if kind == _NULL else []
+    unit = most if user is not None else 1
+    table = Table(rows, low, high, replaced, kind == _ORDER, null_row, user, unit)
     new = isinstance(user, str) and user and names is not None and user not in names
     ends = f"a range where rows are added or removed, as [{low - 1}, {low}], got {low}"
     for key, fault, message in (
         ("length", kind == _ADD and low == high, f"must be {ends}"),
         ("length", high < 1, f"must allow one row at least, got {high}"),
-        ("rows.distance", near and (not replaced or kind == _NULL), _NEAR),
+        ("rows.distance", table.near and (not replaced or kind == _NULL), _NEAR),
         ("per user", "per user" in given and user is None, "needs user, the name of a column"),
         ("null", "null" in given and kind != _NULL, f"needs {null}"),
         ("user", user is not None and kind == _NULL, f"cannot be used with {null}"),
@@ -328,9 +307,7 @@ def _table(where: str, given: dict[str, Any]) -> Table:
             raise ArgumentError(f"{where}.{key}", message)
     if user is not None:
         _size(f"{where}.per user", most * high)
-    null_row = [given.get("null", rows.null)] if kind == _NULL else []
-    most = most if user is not None else 1
-    return Table(rows, low, high, replaced, kind == _ORDER, null_row, user, most)
+    return table
 
 
 def _counts(where: str, given: dict[str, Any]) -> Counts:
@@ -345,17 +322,21 @@ def _counts(where: str, given: dict[str, Any]) -> Counts:
 # --- what follows from it -------------------------------------------------------------------------
 
 
+def _leaves(entry: Any) -> list[Any]:
+    """Return the single values of a row."""
+    some = map(_leaves, columns(entry))
+    return [leaf for each in some for leaf in each] if isinstance(entry, Columns) else [entry]
+
+
 def _entries(space: Any) -> int:
     """Return the number of entries of the largest input."""
     if isinstance(space, Table):
-        return space.longest * space.most * _entries(space.rows)
-    if isinstance(space, Columns):
-        return sum(map(_entries, space.columns))
-    return len(space.keys) if isinstance(space, Counts) else getattr(space, "size", 1)
+        return space.longest * space.most * len(_leaves(space.rows))
+    return len(space.keys) if isinstance(space, Counts) else len(_leaves(space))
 
 
-def _framed(space: Any, library: str) -> Pairs:
-    """Return the generator of pairs of data frames."""
+def _framed(space: Any, library: str) -> Callable[[Any], dict[str, Any]]:
+    """Return the function that makes a data frame of a table, or of counts."""
     kinds: dict[str, set[Any]] = {"key": {str}, "count": {int}}
     if isinstance(space, Table):
         named = zip(getattr(space.rows, "names", None) or (), columns(space.rows), strict=False)
@@ -373,4 +354,4 @@ def _framed(space: Any, library: str) -> Pairs:
         rows = table.items() if isinstance(table, dict) else map(dict.values, table)
         return {"rows": [list(row) for row in rows], title: types}
 
-    return lambda rng: ((name, frame(x), frame(y)) for name, x, y in space.pairs(rng))
+    return frame

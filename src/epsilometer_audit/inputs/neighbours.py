@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer_audit.inputs.entries import Named
 from epsilometer_audit.sources import recorded
 
+Named = tuple[str, Any, Any]
+"""A name, x and x'."""
 MOST_PAIRS = 1000  # of declared inputs
-LONGEST_PATTERN = 1_000_000  # pattern
-_CHANGES = ("remove a row", "replace a row")
+_LONGEST = 1_000_000
+_KINDS = ("remove", "replace")
 
 
 def patterns(length: int) -> list[Named]:
@@ -24,7 +24,7 @@ def patterns(length: int) -> list[Named]:
     >>> patterns(4)[4]
     ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
     """
-    n = checks.integer("length of the patterns", length, minimum=2, maximum=LONGEST_PATTERN)
+    n = checks.integer("length of the patterns", length, minimum=2, maximum=_LONGEST)
     ones, half = [1] * n, n // 2
     first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
     return [
@@ -43,39 +43,32 @@ def patterns(length: int) -> list[Named]:
 
 def neighbours(
     path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
-) -> Iterator[tuple[Any, Any, str]]:
-    """Yield a table, the table with a row removed or replaced, and a label, for each of its rows.
+) -> list[Named]:
+    """Return a name, a table, and the table with a row removed or replaced, for each of its rows.
 
     ``path`` is a CSV or Parquet file; raise `ArgumentError` if it has no table, or no two different
     rows. A table is a list of rows, which are lists; a single column is a list of its values; with
-    ``frame`` it is a pandas data frame with column names. The ``kind`` is ``remove a row``, or
-    ``replace a row``: by another row, not equal to it, that follows from ``seed``. At most
-    ``limit`` rows, evenly spaced, are changed.
+    ``frame`` it is a pandas data frame with column names. The ``kind`` is ``remove``, or
+    ``replace``: by another row, not equal to it, that follows from ``seed``. At most ``limit``
+    rows, evenly spaced, are changed.
     """
     checks.integer("limit", limit, maximum=MOST_PAIRS)
-    chosen = next((known for known in _CHANGES if kind in (known, known.split()[0])), None)
-    if chosen is None:
-        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, _CHANGES)}")
+    if kind not in _KINDS:
+        raise ArgumentError("neighbours", f"has no kind {kind!r}{suggest(kind, _KINDS)}")
     names, table = recorded.table(path)
     if len(names) == 1 and not frame:
         table = [row[0] for row in table]
-    count = min(limit, len(table))
-    rows = [i * len(table) // count for i in range(count)]
-    if chosen == _CHANGES[1] and all(row == table[0] for row in table):
+    if kind == "replace" and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    rng = random.Random(seed)  # noqa: S311 - a choice of rows
-
-    def framed(rows: list[Any]) -> Any:
-        return {"$frame": names, "rows": rows} if frame else rows
-
-    def pairs() -> Iterator[tuple[Any, Any, str]]:
-        for i in rows:
-            label, new = f"without row {i + 1}", []
-            if chosen == _CHANGES[1]:
+    rng, count, pairs = random.Random(seed), min(limit, len(table)), []  # noqa: S311
+    for i in (k * len(table) // count for k in range(count)):
+        name, new = f"without row {i + 1}", []
+        if kind == "replace":
+            j = rng.randrange(len(table))
+            while table[j] == table[i]:
                 j = rng.randrange(len(table))
-                while table[j] == table[i]:
-                    j = rng.randrange(len(table))
-                label, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
-            yield framed(table), framed([*table[:i], *new, *table[i + 1 :]]), label
-
-    return pairs()
+            name, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
+        sides = table, [*table[:i], *new, *table[i + 1 :]]
+        x, y = ({"$frame": names, "rows": side} if frame else side for side in sides)
+        pairs.append((name, x, y))
+    return pairs

@@ -12,15 +12,20 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, cycle, product
+from itertools import combinations, cycle, islice, product
 from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.inputs.entries import Entry, Named, Users, columns, in_turn, shown
+from epsilometer_audit.checks.accepted_pairs import Pair
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.inputs.entries import Entry, Users, columns, evenly, in_turn
+from epsilometer_audit.inputs.neighbours import Named
 
 _SMALL = 4  # all lengths up to this are tried
 _ADDED, _REPLACED = 12, 6  # different rows that are added; pairs of rows that replace each other
+_TRIED = 1000  # changes of a row, of which each has a pair if the limit allows it
+_LETTERS = 40  # of a row in a name
 Filling = tuple[str, Callable[[int, Any, Any], list[Any]]]  # its name, and rows beside a change
 _POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
     "last": lambda n: n - 1,
@@ -29,30 +34,28 @@ _POSITIONS: dict[str, Callable[[int], int]] = {  # in a table of n rows
 }
 
 
-def covering(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Yield points of a grid with these numbers of levels: one factor above 0, then others.
+def covering(*factors: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield combinations of levels of factors: one is not its first level, then others.
 
     The others are chosen greedily until any two levels of two factors have occurred together: the
-    point with the most new combinations, the smallest of equals.
+    combination with the most new pairs, the first of equals.
 
-    >>> list(covering([2, 2]))
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> list(covering("ab", [1, 2]))
+    [('a', 1), ('a', 2), ('b', 1), ('b', 2)]
     """
-    grid = sorted(product(*map(range, sizes)), key=sum)
-    factors = list(combinations(range(len(sizes)), 2))
-    missing = {(i, j, a, b) for i, j in factors for a in range(sizes[i]) for b in range(sizes[j])}
+    grid = sorted(product(*(range(len(levels)) for levels in factors)), key=sum)
 
-    def combined(point: tuple[int, ...]) -> set[tuple[int, int, int, int]]:
-        return {(i, j, point[i], point[j]) for i, j in factors}
+    def pairs(point: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
+        return set(combinations(enumerate(point), 2))
 
-    for point in grid:
-        if sum(level > 0 for level in point) <= 1:
-            missing -= combined(point)
-            yield point
+    points = [point for point in grid if sum(level > 0 for level in point) <= 1]
+    missing = set[tuple[tuple[int, int], ...]]().union(*map(pairs, grid))
+    missing = missing.difference(*map(pairs, points))
     while missing:
-        best = max(grid, key=lambda point: len(combined(point) & missing))
-        missing -= combined(best)
-        yield best
+        points.append(max(grid, key=lambda point: len(pairs(point) & missing)))
+        missing -= pairs(points[-1])
+    for point in points:
+        yield tuple(levels[i] for levels, i in zip(factors, point, strict=True))
 
 
 @dataclass(frozen=True)
@@ -75,19 +78,20 @@ class Table:
     """Positions and changes that no pair has so far, and the number of all."""
 
     @property
+    def near(self) -> bool:
+        """Whether a row is replaced by one at a distance."""
+        return any(each.distance is not None for each in (self.rows, *columns(self.rows)))
+
+    @property
     def relation(self) -> str:
         """How neighbours differ, and how not."""
-        unit = "a row" if self.user is None else "all rows of a user"
-        near = any(getattr(column, "distance", None) for column in columns(self.rows))
-        replaced = f"{unit} replaced{' by one at most as far as declared' * near}"
-        usual = [replaced, f"{unit} added or removed"]
-        own = usual[not self.replace]
+        unit = "all rows of a user" if self.user else "a row"
+        near = " by one at most as far as declared" * self.near
+        usual = [f"{unit} replaced{near}", f"{unit} added or removed"]
+        own, order = usual[not self.replace], "any" if self.any_order else "the same"
         if self.null:
-            own = f"a row replaced by a null row, {shown(self.null[0])}"
-        others = [
-            text for text in (*usual, *["another order"] * (not self.any_order)) if text != own
-        ]
-        order = "any" if self.any_order else "the same"
+            own = f"a row replaced by a null row, {input_text(self.null[0], _LETTERS)}"
+        others = [text for text in usual if text != own] + ["another order"] * (order != "any")
         return f"tables with {own}, in {order} order; not: {', '.join(others)}"
 
     def untried(self) -> list[str]:
@@ -105,46 +109,40 @@ class Table:
         large = large or [n]
         small = [k for k in range(least, min(_SMALL, n) + 1) if k not in large]
         changes, fillings = self._changes(units, rng), self._fillings(units, rng)
-        orders: Iterator[tuple[str, Callable[[list[Any]], list[Any]]]] = cycle(
-            [
-                ("in reverse order", lambda rows: rows[::-1]),
-                ("the last row first", lambda rows: [*rows[-1:], *rows[:-1]]),
-                ("in random order", lambda rows: [rows[i] for i in rng.permutation(len(rows))]),
-                ("in this order", lambda rows: rows),
-            ]
-        )
-        known = min(len(changes), _REPLACED if self.replace else _ADDED)
-        usual = list(_POSITIONS.values())
+        known = range(min(len(changes), _REPLACED if self.replace else _ADDED))
         first, *rest = [
-            (large[k], change, fillings[others], usual[position](large[k]))
-            for k, change, others, position in covering([len(large), known, len(fillings), 3])
+            (k, change, others, position(k))
+            for k, change, others, position in covering(
+                large, known, fillings, [*_POSITIONS.values()]
+            )
         ]
-        few = product(range(known)[:4], fillings[:2], small)
-        tiny = [(k, change, others, k - 1) for change, others, k in few]
-        at = dict.fromkeys(i for k in range(n.bit_length() + 1) for i in range(0, n, n >> k or 1))
+        tiny = [(k, *both, k - 1) for *both, k in product(known[:4], fillings[:2], small)]
+        at = evenly(n)
         self.left["positions"] = set(at), n
         self.left["changes"] = set(range(len(changes))), len(changes)
-        others_at = [i for i in at if i not in {position(n) for position in usual}]
-        positions = [(n, 0, fillings[0], i) for i in others_at]
-        more = [(n, i, fillings[-1], n - 1) for i in range(known, len(changes))]
-        new = in_turn([positions, more])
+        usual = {position(n) for position in _POSITIONS.values()}
+        positions = [(n, 0, fillings[0], i) for i in at if i not in usual]
+        more = [(n, i, fillings[-1], n - 1) for i in range(len(known), len(changes))]
+        new, orders = in_turn([positions, more]), cycle(("reverse", "random", "this"))
         for size, change, some, i in [first, *in_turn([tiny, rest, new[::2], new[1::2]])]:
             if size == n:
                 self.left["positions"][0].discard(i)
             self.left["changes"][0].discard(change)
             name, x, y = self._pair(size, changes[change], some, i)
             if self.any_order:
-                title, order = next(orders)
-                name, y = f"{name}, {title}", order(y)
+                order = next(orders)
+                places = rng.permutation(len(y)) if order == "random" else range(len(y))
+                y = [y[place] for place in places[:: -1 if order == "reverse" else 1]]
+                name = f"{name}, in {order} order"
             yield name, x, y
 
-    def _changes(self, rows: Entry, rng: np.random.Generator) -> list[tuple[Any, Any]]:
+    def _changes(self, rows: Entry, rng: np.random.Generator) -> list[Pair]:
         """Return rows to remove, or rows and their replacements."""
         if self.replace and not self.null:
-            changes: dict[Any, tuple[Any, Any]] = {}
-            for _, x, y in rows.pairs(rng):
-                if x != y:
-                    changes.setdefault(frozenset(map(json.dumps, (x, y))), (x, y))
+            changes: dict[Any, Pair] = {}
+            for pair in islice(rows.pairs(rng), _TRIED):
+                if pair[0] != pair[1]:
+                    changes.setdefault(frozenset(map(json.dumps, pair)), pair)
             return list(changes.values())
         missing = rows.missing[:1]  # early, so that few pairs have one
         others = [row for row in rows.others() if row not in missing]
@@ -160,32 +158,30 @@ class Table:
     def _fillings(self, rows: Entry, rng: np.random.Generator) -> list[Filling]:
         """Return what the other rows may be."""
         low, high = rows.low, rows.high
-        a, b = shown(low, 20), shown(high, 20)
+
+        def turns(*values: Any) -> Filling:
+            name = " and ".join(input_text(value, 20) for value in values)
+            name += " in turn" * (len(values) > 1)
+            return name, lambda n, *_: [values[i % len(values)] for i in range(n)]
+
         fillings: list[Filling] = [
-            (a, lambda n, *_: [low] * n),
-            (b, lambda n, *_: [high] * n),
-            (f"from {a} to {b}", lambda n, *_: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
-            (f"{a} and {b} in turn", lambda n, *_: [(low, high)[i % 2] for i in range(n)]),
+            turns(low),
+            turns(high),
+            ("rising", lambda n, *_: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
+            turns(low, high),
             ("at random", lambda n, *_: [rows.drawn(rng) for _ in range(n)]),
         ]
         if self.any_order:
-            half = (f"{a}, then {b}", lambda n, *_: [low] * (n // 2) + [high] * (n - n // 2))
+            half: Filling = ("two halves", lambda n, *_: [low] * (n // 2) + [high] * (n - n // 2))
             fillings.insert(0, half)
         if rows.missing:
-            gap = rows.missing[0]
-            c = shown(gap, 20)
-            fillings += [
-                (f"{c} and {b} in turn", lambda n, *_: [(gap, high)[i % 2] for i in range(n)]),
-                (f"{c}, then {b}", lambda n, *_: [gap, *[high] * (n - 1)][:n]),
-                (c, lambda n, *_: [gap] * n),
-            ]
+            fillings += [turns(rows.missing[0], high), turns(rows.missing[0])]
         if self.replace and not self.null:
             both: Filling = ("both in turn", lambda n, *own: [own[i % 2] for i in range(n)])
             return [*fillings, ("like the other", lambda n, _, other: [other] * n), both]
-        fillings.append(("like it", lambda n, row, _: [row] * n))
-        return fillings
+        return [*fillings, ("like it", lambda n, row, _: [row] * n)]
 
-    def _pair(self, n: int, change: tuple[Any, Any], others: Filling, i: int) -> Named:
+    def _pair(self, n: int, change: Pair, others: Filling, i: int) -> Named:
         row, other = change
         rest = others[1](n - 1, row, other)
         names = {place(n): name for name, place in reversed(_POSITIONS.items())}
@@ -193,9 +189,11 @@ class Table:
         text = "removed"
         if self.replace:
             y = [*rest[:i], other, *rest[i:]]
-            text = f"replaced by {'a null row, ' if self.null else ''}{shown(other)}"
+            null = "a null row, " if self.null else ""
+            text = f"replaced by {null}{input_text(other, _LETTERS)}"
         where = f"{names.get(i, f'number {i + 1}')} of {n} {self._unit}s, others {others[0]}"
-        name = f"{shown(row)} {text}, {where if n > 1 else f'the only {self._unit}'}"
+        where = where if n > 1 else f"the only {self._unit}"
+        name = f"{input_text(row, _LETTERS)} {text}, {where}"
         if self.user is None:
             return name, x, y
         users = list(range(1, n + 1))
@@ -226,18 +224,15 @@ class Counts:
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Named]:
         """Yield counts that differ by one in one key, first with a new key."""
-        keys, n, (low, high) = [*self.keys, *self.keys], len(self.keys), self.ends
+        n, (low, high) = len(self.keys), self.ends
         firsts = list(dict.fromkeys([n - 1, 0, (n - 1) // 2]))
         starts = [k for k in dict.fromkeys([low, high - 1, (low + high) // 2]) if k < high]
-        sizes = list(dict.fromkeys([self.changed, 1]))
-        each = high, low, math.ceil((low + high) / 2)
-        for i, j, rest, size in covering([len(firsts), len(starts), 4, len(sizes)]):
-            first, count, number = firsts[i], starts[j], sizes[size]
-            text, others = ("at random", []) if rest == 3 else (str(each[rest]), [each[rest]] * n)
-            others = others or rng.integers(low, high + 1, n).tolist()
-            own, changed = dict(zip(keys, others, strict=False)), keys[first : first + number]
+        sizes, rest = list(dict.fromkeys([self.changed, 1])), (high, low, (low + high + 1) // 2)
+        for first, count, other, size in covering(firsts, starts, (*rest, None), sizes):
+            others = rng.integers(low, high + 1, n).tolist() if other is None else [other] * n
+            changed = [*self.keys, *self.keys][first : first + size]
+            own = dict(zip(self.keys, others, strict=True))
             both = (own | dict.fromkeys(changed, count + new) for new in (1, 0))
             x, y = ({key: k for key, k in side.items() if k} for side in both)
-            before = "without it" if count == 0 else f"against {count}"
-            more = f" and of {number - 1} more" if number > 1 else ""
-            yield f"{count + 1} of {shown(keys[first])}{more} {before}, others {text}", x, y
+            text = "at random" if other is None else other
+            yield f"{count + 1} of {', '.join(changed)} against {count}, others {text}", x, y

@@ -1,30 +1,24 @@
 """Outcomes: outputs of any kind as columns of named numbers.
 
-A mechanism may return numbers, words, vectors, dictionaries, nothing at all or a failure, and each
-of these may leak. Events are learned and counted on arrays. A `Layout`, learned from past outputs,
-defines the numbers that are made of an output. They depend on this output alone, so an event of
-these numbers is a fixed set of outputs.
+Events are learned and counted on arrays. A `Layout`, learned from past outputs, defines the numbers
+that are made of an output. They depend on this output alone, so an event of these numbers is a
+fixed set of outputs.
 
-- Numbers are one column, of whole numbers or reals. Words are codes, the most frequent first; the
-  last code is for any other word. Where both occur there is a column of each. Where zeros of both
-  signs occur, -0.0 differs from 0.0. What a batch, a column or a file has in common is no outcome:
-  there is a column of types only where single draws carry them, in calls of one draw, and where
-  equal numbers of several types occur within a list.
+- Numbers are one column, of whole numbers or reals; equal ones are one, whatever their types. Words
+  are codes, the most frequent first; the last code is for any other word. Where both occur there is
+  a column of each. Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction
+  or a decimal, have a further column, of remainders.
 - Sequences of equal length have a column for each entry, and long ones of words or of sequences
   one for the presence of a member, wherever it is. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
-  lengths, also the last entries. Records and tables are dictionaries by label, with their types
-  under the key ``$``.
+  lengths, also the last entries. Tables are dictionaries by label, with their types under ``$``.
 - Of many different words, the parts are looked at, too (`words`): length, first and last
   characters, numbers within, JSON, dates as times; of failures, the message.
-- Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction or a decimal,
-  have further columns, of remainders.
 
-Some different outputs have equal columns: a list, a tuple and an array with equal entries; numbers
-of different width. Values under a mask are not looked at. Beyond 256 columns, 8 levels of nesting,
-4096 words and the range of reals, for rare words and keys among many, and in objects of unknown
-types, `Layout.left_out` reports that more could differ (arrays of numbers of one shape have all
-their columns).
+Some different outputs have equal columns: a list, a tuple and an array with equal entries. Values
+under a mask are not looked at. Beyond 256 columns, 8 levels of nesting, 4096 words and 32 digits,
+for rare words and keys among many, and in objects of unknown types, `Layout.left_out` reports that
+more could differ (arrays of numbers of one shape have all their columns).
 """
 
 from __future__ import annotations
@@ -39,30 +33,21 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer_audit.events.events import (
-    MINUS_ZERO,
-    Event,
-    Number,
-    Ranges,
-    low_bit_texts,
-    range_texts,
-)
+from epsilometer_audit.events.events import Event, Ranges, low_bit_texts, range_texts
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, TYPE, Part, parts_of, raw, together
+from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, parts_of, raw, together
 from epsilometer_audit.outcomes.words import Other, Step, Word
 
-_PLAIN = (TYPE, ("text", "pattern"))  # words without parts
+_PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
-_HAS = {"length": ("has a length", "has no length")}
-_HEAD = 8192  # outputs that are looked at for repeated reals
 
 
 @dataclass(frozen=True)
 class Column:
     """A number that is made of an output.
 
-    Kinds: ``number``; ``rest``, the number less its nearest reals; ``word``, a code; ``length``;
+    Kinds: ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
     ``present``, 1 or 0.
     """
 
@@ -72,11 +57,8 @@ class Column:
     words: tuple[Word, ...] = ()  # of the codes from 0; the next code is for any other word
     whole: bool = True  # or missing
     optional: bool = False  # whether some outputs lack it
-    signed: bool = False  # whether -0.0 differs from 0.0
-    level: int = 1  # of a rest: the number of reals that are subtracted
     count: int = field(default=0, compare=False)  # of past outputs that have it
     rank: int = field(default=2, compare=False)  # of equal events, the first is shown
-    bits: bool = field(default=False, compare=False)
 
     @cached_property
     def codes(self) -> dict[Word, int]:
@@ -96,16 +78,13 @@ class Column:
         place = words.name_of(self.path)
         if self.kind in ("word", "present"):
             return self._one_of(ranges)
-        has, lacks = _HAS.get(self.kind, ("is a number", "is not a number"))
+        has, lacks = "is a number", "is not a number"
+        if self.kind == "length":
+            has, lacks = "has a length", "has no length"
         if (None, None) in ranges and not missing and (self.optional or not self.whole):
             return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
         ranges = words.whole_ranges(ranges) if self.whole else ranges
-        if self.kind == "length":  # never below 0
-            ranges = [(0 if last == 0 else first, last) for first, last in ranges]
         texts = range_texts(self.name, ranges)
-        if self.signed:
-            signed = zip(texts, ranges, strict=True)
-            texts = [_with_sign(text, first, last) for text, (first, last) in signed]
         if missing:
             lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
             texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
@@ -134,14 +113,6 @@ class Column:
         negated = self.kind == "word" and size - 1 in codes
         texts = [self.value(code) for code in (others if negated else sorted(codes))]
         return words.listed(f"{words.name_of(self.path)} is {'not ' * negated}", texts)
-
-
-def _with_sign(text: str, first: Number | None, last: Number | None) -> str:
-    """Say which zero a range holds: they are equal in a comparison."""
-    text = text.replace(repr(MINUS_ZERO), "-0.0")
-    if first == 0.0:
-        return f"{text}, but not -0.0"
-    return f"{text}, but not 0.0" if last == MINUS_ZERO else text
 
 
 def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
@@ -226,8 +197,6 @@ class Layout:
         if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
             numbers, rest, _ = reals.as_numbers(values)
             numbers = reals.as_whole(numbers, rest) if self.whole else reals.floats(numbers)
-            if any(signed := [column.signed for column in self.columns]):
-                numbers = reals.with_signs(numbers, np.reshape(signed, numbers.shape[1:]))
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         defaults = [column.default(self.whole) for column in self.columns]
         shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
@@ -241,14 +210,15 @@ class Layout:
         encoded = [self.encode(batch) for batch in batches]
         return encoded[0] if len(encoded) == 1 else np.concatenate(encoded)
 
+    @cached_property
+    def places(self) -> list[str]:
+        """The names of the numbers of columns, of words those of their places."""
+        named = "word", "present"
+        return [words.name_of(c.path) if c.kind in named else c.name for c in self.columns]
+
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
-        view = event.view
-        if view.kind in ("score", "learned", "summary"):
-            return "a " * (view.kind != "summary") + view.text([c.name for c in self.columns])
-        column = self.columns[view.entry if view.kind in ("entry", "low bit") else 0]
-        name = words.name_of(column.path) if column.kind in ("word", "present") else column.name
-        return f"the lowest bit of {name}" if view.kind == "low bit" else name
+        return "a " * (event.view.kind in ("score", "learned")) + event.view.text(self.places)
 
     def text(self, event: Event) -> str:
         """Return a line that says which outputs an event of the columns holds."""
@@ -259,15 +229,11 @@ class Layout:
             text = " and ".join(map(self.text, view.parts))
         elif view.kind in ("output", "entry"):
             text = columns[view.entry].where(event.ranges, event.missing)
-        elif view.kind == "low bit":
-            texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            text = words.listed("", texts, " or ", " such", most=3)
-        elif view.kind == "bit":
-            name = f"bit {view.entry} of {columns[0].name}"
-            text = words.listed("", range_texts(name, words.whole_ranges(event.ranges)), " or ")
         else:
             name = view.text([column.name for column in columns])
             texts = range_texts(name, view.closed(event.ranges))
+            if view.kind == "low bit":
+                texts = low_bit_texts(columns[view.entry].name, event.ranges)
             texts += [f"{name} is NaN"] * event.missing
             text = words.listed("", texts, " or ", " ranges", most=3)
         return words.short(one_line(text), words.LINE)
@@ -287,22 +253,13 @@ class Layout:
                 c.name: [w.text(None) if isinstance(w, Other) else repr(w) for w in c.words]
                 for c in coded
             }
-        if any(column.signed for column in columns):
-            plain["minus zero"] = MINUS_ZERO
         return plain
 
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
-        start = "output is "
-        if self._shape is None:
-            names = [c.name if c.kind != "present" else words.name_of(c.path) for c in self.columns]
-            start = f"{words.in_brackets(names)} is "
-        texts = [
-            words.in_brackets(
-                [c.value(number) for c, number in zip(self.columns, row, strict=False)]
-            )
-            for row in rows[:3]
-        ]
-        return words.listed(start, texts, " or ", " rows", more=len(rows) - len(texts))
+        start = "output" if self._shape is not None else words.in_brackets(self.places)
+        each = (zip(self.columns, row, strict=False) for row in rows[:3])
+        texts = [words.in_brackets([c.value(number) for c, number in row]) for row in each]
+        return words.listed(f"{start} is ", texts, " or ", " rows", more=len(rows) - len(texts))
 
 
 def _fill(
@@ -342,13 +299,9 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return None
     numbers, rest, _ = part.numbers
     if column.kind == "rest":
-        remainders = reals.remainders_of(numbers, rest)
-        if remainders is None or column.level > remainders.shape[1]:
-            return 0.0
-        return remainders[:, column.level - 1]
-    if whole:
-        return reals.as_whole(numbers, rest)
-    return reals.with_signs(reals.floats(numbers)) if column.signed else reals.floats(numbers)
+        rest = reals.remainders_of(numbers, rest)
+        return 0.0 if rest is None else rest
+    return reals.as_whole(numbers, rest) if whole else reals.floats(numbers)
 
 
 # --- columns of past outputs ----------------------------------------------------------------------
@@ -358,15 +311,14 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     """Learn the layout of outputs from batches.
 
     Each batch is an array, the outputs along its first axis, or any values. With ``as_reals``,
-    representations of the same real are equal: 1 and 1.0, 0.0 and -0.0.
+    outputs stand for reals: their low bits are not looked at.
     """
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    own = not as_reals and any(getattr(batch, "own", False) for batch in some)
     values = together(some)
-    parts, learner = parts_of(values, 0), _Learner(len(values), as_reals, own)
-    candidates, cut = list(learner.columns(parts, (), len(values))), learner.cut
+    parts, cut = parts_of(values, 0), list[str]()
+    candidates = list(_columns(parts, (), len(values), len(values), cut))
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
@@ -386,74 +338,52 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)), as_reals)
 
 
-@dataclass
-class _Learner:
-    """The columns of ``total`` outputs, by form, and notes in ``cut`` on what they leave out.
+def _columns(
+    parts: list[Part], path: tuple[Step, ...], beside: int, total: int, cut: list[str]
+) -> Iterator[Column]:
+    """Yield the columns of ``total`` outputs, or of a part that ``beside`` values may have.
 
-    ``own`` tells whether numbers have types of their own.
+    Notes on what they leave out are added to ``cut``.
     """
-
-    total: int
-    as_reals: bool
-    own: bool
-    cut: list[str] = field(default_factory=list)
-
-    def columns(self, parts: list[Part], path: tuple[Step, ...], beside: int) -> Iterator[Column]:
-        """Yield the columns of outputs, or of a part of them that ``beside`` values may have."""
-        place, count = words.name_of(path), sum(len(part.values) for part in parts)
-        if path and path[-1][0] in ("member", "listed"):
-            yield Column(f"{place} present", "present", path, count=count, rank=1)
-            return
-        absent, mixed = count < self.total, len(parts) > 1
-        for part in parts:
-            if part.form == "number":
-                yield from self._of_numbers(part, path, absent or mixed)
-                if path[-1:] not in _BESIDE and not part.numbers[2]:
-                    text = f"numbers of {place} beyond the range of reals are not told apart"
-                    self.cut.append(text)
-        if mixed or parts[0].form == "word":
-            forms = [part.word for part in parts if part.form != "word"]
-            forms.sort(key=lambda form: (form != words.NUMBER, form))
-            kept = (*forms, words.MISSING) if absent else tuple(forms)
-            frequent = (word for part in parts if part.form == "word" for word in part.frequent)
-            kinds = any(part.sized for part in parts)
-            name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
-            rank = 0 if kinds else 2
-            yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
-        elif count < beside and path[-1][0] != "entry":  # the length tells which entries there are
-            yield Column(f"{place} present", "present", path, count=count, rank=1)
-        sized = [part for part in parts if part.sized]
-        if len({f(part.lengths) for part in sized for f in (np.min, np.max)}) > 1:
-            optional = absent or len(sized) < len(parts)
-            keyed = all(part.form != "sequence" for part in sized)
-            rank = 2 if keyed else 0  # a key says more than the number of keys
-            name = f"length{f' of {place}' * bool(path)}"
-            yield Column(name, "length", path, optional=optional, count=count, rank=rank)
-        if path and (path[-1][0] == "character" or path[-1] in _PLAIN):
-            return
-        for part in parts:
-            steps = part.steps(place, self.cut)
-            if part.form == "number" and self.own and reals.typed(part.values):
-                steps.append(TYPE)
-            for step in steps:
-                if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                    yield from self.columns(inner, (*path, step), len(part.values))
-
-    def _of_numbers(self, part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
-        """Yield the columns of numbers: their nearest reals, and their remainders."""
-        place, (numbers, rest, _) = words.name_of(path), part.numbers
-        whole = numbers.dtype == np.int64
-        # of columns of several types, some have no -0.0
-        signs = self.own or not (self.as_reals or len(reals.types_of(part.values)) > 1)
-        facts: dict[str, Any] = {"path": path, "optional": optional, "count": len(part.values)}
-        facts["signed"] = not whole and signs and reals.both_zeros(numbers)
-        bits = whole and bool(numbers.min() >= 0 and numbers.max() <= 1)
-        yield Column(place, "number", whole=whole, bits=bits, **facts)
-        remainders = reals.remainders_of(numbers, rest)
-        facts["signed"] = False
-        for level in range(1, 1 if remainders is None else remainders.shape[1] + 1):
-            name = f"{place} less its {f'{level} nearest reals' if level > 1 else 'nearest real'}"
-            yield Column(name, "rest", whole=False, level=level, **facts)
+    place, count = words.name_of(path), sum(len(part.values) for part in parts)
+    if path and path[-1][0] in ("member", "listed"):
+        yield Column(f"{place} present", "present", path, count=count, rank=1)
+        return
+    absent, mixed = count < total, len(parts) > 1
+    for part in parts:
+        if part.form == "number":
+            numbers, rest, told = part.numbers
+            facts: Any = {"path": path, "optional": absent or mixed, "count": len(part)}
+            yield Column(place, "number", whole=numbers.dtype == np.int64, **facts)
+            if reals.remainders_of(numbers, rest) is not None:
+                yield Column(f"{place} less its nearest real", "rest", whole=False, **facts)
+            if path[-1:] not in _BESIDE and not told:
+                text = f"numbers of {place} are not told apart to the last digit"
+                cut.append(text)
+    if mixed or parts[0].form == "word":
+        forms = [part.word for part in parts if part.form != "word"]
+        forms.sort(key=lambda form: (form != words.NUMBER, form))
+        kept = (*forms, words.MISSING) if absent else tuple(forms)
+        frequent = (word for part in parts if part.form == "word" for word in part.frequent)
+        kinds = any(part.sized for part in parts)
+        name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
+        rank = 0 if kinds else 2
+        yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
+    elif count < beside and path[-1][0] != "entry":  # the length tells which entries there are
+        yield Column(f"{place} present", "present", path, count=count, rank=1)
+    sized = [part for part in parts if part.sized]
+    if len({f(part.lengths) for part in sized for f in (np.min, np.max)}) > 1:
+        optional = absent or len(sized) < len(parts)
+        keyed = all(part.form != "sequence" for part in sized)
+        rank = 2 if keyed else 0  # a key says more than the number of keys
+        name = f"length{f' of {place}' * bool(path)}"
+        yield Column(name, "length", path, optional=optional, count=count, rank=rank)
+    if path and (path[-1][0] == "character" or path[-1] == _PLAIN):
+        return
+    for part in parts:
+        for step in part.steps(place, cut):
+            if inner := parts_of(part.inner(step)[1], len(path) + 1):
+                yield from _columns(inner, (*path, step), len(part), total, cut)
 
 
 def _chosen(candidates: list[Column]) -> list[Column]:
@@ -466,40 +396,17 @@ def _chosen(candidates: list[Column]) -> list[Column]:
 
 
 def _kind(parts: list[Part], candidates: list[Column]) -> str:
-    numbers = [c for c in candidates if c.kind == "number"]
-    whole, bits = all(c.whole for c in numbers), all(c.bits for c in numbers)
-    part = parts[0]
+    """Return the name of the outputs for a reader."""
+    part, numbers = parts[0], [c for c in candidates if c.kind == "number"]
+    name = "integers" if all(c.whole for c in numbers) else "reals"
     if len(parts) == 1 and part.form == "number":
-        whole = whole or reals.are_whole(part.values)
-        return _named((), whole, bits, not whole and _repeats(part.numbers[0]))
+        return "integers" if reals.are_whole(part.values) else name
     if len(parts) == 1 and part.form == "sequence":
         shape = shape_of([c for c in candidates if c.kind != "rest"])
         if shape is not None:
-            return _named(shape, whole, bits)
-        if part.lengths.min() < part.lengths.max():
-            return "sequences of varying length"
-        size = part.lengths[0]
-        return f"tuples of {size} {'entry' if size == 1 else 'entries'}"
+            form = "vectors" if len(shape) == 1 else "arrays"
+            return f"{form} of {' x '.join(map(str, shape))} {name}"
+        same = part.lengths.min() == part.lengths.max()
+        return f"tuples of length {part.lengths[0]}" if same else "sequences of varying length"
     names = [name for part in parts for name in part.names()]
     return names[0] if len(names) == 1 else f"mixed: {', '.join(names[:-1])} and {names[-1]}"
-
-
-def _named(shape: Sequence[int], whole: bool, bits: bool, repeats: bool = False) -> str:
-    """Return the name of numbers, or of arrays of them."""
-    name = "bit" if bits else "integer" if whole else "real"
-    if not shape:
-        return f"{name}s with repeated values" if repeats else f"{name}s"
-    if len(shape) == 1:
-        return f"vectors of {shape[0]} {name}{'' if shape[0] == 1 else 's'}"
-    return f"arrays of {' x '.join(map(str, shape))} {name}s"
-
-
-def _repeats(numbers: Array) -> bool:
-    """Tell whether reals repeat: a value 8 times, or one in a hundred."""
-    rising = np.sort(numbers[:: 1 + len(numbers) // _HEAD])  # NaN is last
-
-    def times(lag: int) -> int:
-        equal = (rising[lag:] == rising[:-lag]) | np.isnan(rising[:-lag])
-        return int(np.count_nonzero(equal))
-
-    return times(7) > 0 or times(1) > rising.size / 100

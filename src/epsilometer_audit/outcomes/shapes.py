@@ -20,49 +20,36 @@ from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import Array
 from epsilometer_audit.outcomes.words import DEPTH, Other, Step, Word
 from epsilometer_audit.serving.errors import Broken
-from epsilometer_audit.serving.outputs import (
-    Failure,
-    Own,
-    Plain,
-    array_of,
-    compact,
-    of_array,
-    rows,
-    several_types,
-)
+from epsilometer_audit.serving.outputs import Plain, array_of, compact, of_array, rows
 
 COLUMNS = 256
 PAIRED = 1024  # entries among which pairs are searched for dependence
 WORDS = 4096
-TYPE: Step = ("part", "type of number")
 _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length
 _FREQUENT = 3  # times that one of many words or keys must occur to have a code or column
 _RARE = 0.01  # of all values may be other words
-_SORTS = {None: "None", "failure": "failures", "object": "objects"}
-_WORDS = (str, bytes, type(None), Failure, Other, type, *words.PRINTED)
+_SORTS = {None: "None", "value": "words", "failure": "failures", "object": "objects"}
 
 
-def raw(outputs: object, *, own: bool = True) -> Any:
+def raw(outputs: object) -> Any:
     """Return outputs as an array of numbers, or a list of plain values.
 
-    Values of a list have types of their ``own``, or where they differ in it. Raise `ArgumentError`
-    if there is only one output, or the type of an output is not supported.
+    Raise `ArgumentError` if there is only one output, or the type of an output is not supported.
     """
     if isinstance(outputs, Plain | Coded | Records):
         return outputs
-    if type(outputs) is np.ndarray and outputs.ndim and reals.are_real(outputs):
+    if type(outputs) is np.ndarray and outputs.ndim and outputs.dtype.kind in "biuf":
         return outputs
     try:
-        table, outputs = outputs, rows(outputs, index=False)
+        outputs = rows(outputs, index=False)
         if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
             outputs = np.asarray(outputs)
             if outputs.ndim and outputs.size and outputs.dtype.kind != "O":
                 return of_array(outputs)
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
-            own = own and outputs is table
-            return compact(list(outputs), own=own)
+            return compact(list(outputs))
     except (Broken, RuntimeError) as error:
         message = str(error).replace("returned", "must be plain, got", 1)
         raise ArgumentError("outputs", message) from None
@@ -72,73 +59,42 @@ def raw(outputs: object, *, own: bool = True) -> Any:
 def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
     """Return recorded outputs of both sides in raw form, and a note on what they are compared as.
 
-    The types of a list's numbers count if equal numbers in it have several. Reals of two widths are
-    compared at the lesser.
+    Reals of two widths are compared at the lesser.
     """
-    kind, other = (getattr(side, "dtype", None) for side in (x, x_prime))
-    note = ""
-    if isinstance(kind, np.dtype) and isinstance(other, np.dtype):
-        narrow, too = _narrowed(kind, other), _narrowed(other, kind)
-        if (narrow, too) != (kind, other):
-            less = narrow if narrow != kind else too
-            note = f"one side holds {less} only, so both are compared as {less}"
-            with np.errstate(over="ignore"):
-                x, x_prime = np.asarray(x).astype(narrow), np.asarray(x_prime).astype(too)
-    return raw(x, own=False), raw(x_prime, own=False), note
-
-
-def _narrowed(kind: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a type of an array, whose reals are no wider than those of another."""
-    if kind.names is not None and kind.names == other.names:
-        return np.dtype([(name, _narrowed(kind[name], other[name])) for name in kind.names])
-    parts = {"f": 1, "c": 2}  # reals of a number
-    if kind.kind not in parts or other.kind not in parts:
-        return kind
-    width, most = (each.itemsize // parts[each.kind] for each in (kind, other))
-    least = max(most, 4) if kind.kind == "c" else most
-    return np.dtype(f"{kind.kind}{min(width, least) * parts[kind.kind]}")
+    sides, note = [raw(x), raw(x_prime)], ""
+    kinds = {getattr(side, "dtype", np.dtype(object)) for side in sides}
+    if len(kinds) == 2 and all(kind.kind == "f" for kind in kinds):
+        less = min(kinds, key=lambda kind: kind.itemsize)
+        note = f"one side holds {less} only, so both are compared as {less}"
+        with np.errstate(over="ignore"):
+            sides = [side.astype(less) for side in sides]
+    return sides[0], sides[1], note
 
 
 def joined(batches: Sequence[Any]) -> Any:
     """Return raw outputs of several calls as those of one, in columns if they are of one form."""
-    batches = [raw(batch, own=False) for batch in batches]
+    batches = list(map(raw, batches))
     values = batches[0] if len(batches) == 1 else together(batches)
-    if not isinstance(values, list):
-        return values
-    own = any(getattr(batch, "own", False) for batch in batches) or several_types(values)
-    columns = columns_of(values, own=True)
-    if isinstance(columns, list):
-        return Own(values) if own else Plain(values)
-    if isinstance(columns, Records):
-        columns.own = own
-    return columns
+    columns = columns_of(values) if isinstance(values, list) else values
+    return Plain(values) if isinstance(columns, list) else columns
 
 
 def together(batches: Sequence[Any]) -> Any:
-    """Return the outputs of batches as one array if they are of one shape, in columns or a list."""
-    return _together(batches if (arrays := same_shape(batches)) is None else arrays)
-
-
-def _together(batches: Sequence[Any]) -> Any:
-    """Return the same, where numbers of other types are not put into one array."""
+    """Return the outputs of batches as one array, in columns if they are of one form, or a list."""
+    if (arrays := same_shape(batches)) is not None:
+        return np.concatenate(arrays)
     first, kinds = batches[0], set(map(type, batches))
-    if kinds == {np.ndarray} and len({(batch.shape[1:], batch.dtype) for batch in batches}) == 1:
-        return np.concatenate(batches)
     if kinds == {Coded}:
         return Coded.joined(batches)
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
-        each = {key: _together([batch.columns[key] for batch in batches]) for key in first.columns}
-        own = any(batch.own for batch in batches)
-        return Records(first.form, each, sum(map(len, batches)), own=own)
+        each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
+        return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
 
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
-    """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise.
-
-    Where their types differ, integers have no -0.0, so others have none either.
-    """
-    arrays = [batch for batch in batches if isinstance(batch, np.ndarray) and reals.are_real(batch)]
+    """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise."""
+    arrays = [b for b in batches if isinstance(b, np.ndarray) and b.dtype.kind in "biuf"]
     if len(arrays) < len(batches) or len({array.shape[1:] for array in arrays}) > 1:
         return None
     if len({array.dtype for array in arrays}) == 1:
@@ -148,8 +104,7 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
         return [array for array, _ in numbers]
     if any(reals.remainders_of(*pair) is not None for pair in numbers):
         return None
-    whole = any(array.dtype == np.int64 for array, _ in numbers)
-    return [reals.floats(array) + 0.0 if whole else reals.floats(array) for array, _ in numbers]
+    return [reals.floats(array) for array, _ in numbers]
 
 
 def listing(values: Any) -> list[Any]:
@@ -206,14 +161,12 @@ class Coded:
 class Records:
     """Mappings with the same keys in one order, or sequences of one length: a column by key.
 
-    ``own`` tells whether numbers have types of their own.
-
     >>> columns_of([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}])[1:].tolist()
     [{'a': 2, 'b': 'y'}]
     """
 
-    def __init__(self, form: str, columns: dict[Any, Any], size: int, *, own: bool = False) -> None:
-        self.form, self.columns, self._size, self.own = form, columns, size, own
+    def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
+        self.form, self.columns, self._size = form, columns, size
 
     def __len__(self) -> int:
         return self._size
@@ -221,8 +174,9 @@ class Records:
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
-        size = len(range(self._size)[at] if isinstance(at, slice) else at)
-        return Records(self.form, columns, size, own=self.own)
+        return Records(
+            self.form, columns, len(range(self._size)[at] if isinstance(at, slice) else at)
+        )
 
     def tolist(self) -> list[Any]:
         """Return all dictionaries or tuples."""
@@ -237,11 +191,8 @@ def _taken(values: Any, at: Any) -> Any:
     return values[at]
 
 
-def columns_of(values: list[Any], depth: int = 0, *, own: bool = False) -> Any:
-    """Return plain values of one form as an array, `Coded` or `Records`; others as they are.
-
-    Numbers with types of their ``own`` are in no array of several columns, which has one type.
-    """
+def columns_of(values: list[Any], depth: int = 0) -> Any:
+    """Return plain values of one form as an array, `Coded` or `Records`; others as they are."""
     forms = {_form(kind, depth) for kind in set(map(type, values))}
     if forms == {"word"}:
         return Coded.of(values)
@@ -250,7 +201,7 @@ def columns_of(values: list[Any], depth: int = 0, *, own: bool = False) -> Any:
         return values if array is None else array
     columns: Any = None
     if forms == {"sequence"}:
-        array = None if own else array_of(values, DEPTH - depth)
+        array = array_of(values, DEPTH - depth)
         if array is not None:
             return array
         if len(set(map(len, values))) == 1:
@@ -302,12 +253,11 @@ class Part:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        sorts = {None if word is None else getattr(word, "sort", "") for word in self.values.words}
-        names = {_SORTS.get(sort, "words") for sort in sorts}
-        return sorted(names, key=("None", "words", "failures", "objects").index)
+        sorts = {None if w is None else getattr(w, "sort", "value") for w in self.values.words}
+        return [name for sort, name in _SORTS.items() if sort in sorts]
 
     def steps(self, place: str, cut: list[str]) -> list[Step]:
-        """Return the parts to look at, except types; add notes on parts left out to ``cut``.
+        """Return the parts to look at; add notes on parts left out to ``cut``.
 
         ``place`` is the name of the values for a reader.
         """
@@ -362,7 +312,10 @@ class Part:
             return at
         try:
             for i, value in enumerate(listing(self.values)):
-                for member in set(map(_hashable, value)) if listed else value:
+                members = (
+                    {tuple(m) if isinstance(m, list) else m for m in value} if listed else value
+                )
+                for member in members:
                     at[member].append(i)
         except TypeError:  # of lists within lists
             at.clear()
@@ -378,7 +331,7 @@ class Part:
     @cached_property
     def frequent(self) -> list[Word]:
         """The words with a code, the most frequent first, ties by text."""
-        return _frequent(self._times, WORDS, words.order_of)
+        return _frequent(self._times, WORDS, repr)
 
     @cached_property
     def _forms(self) -> set[str]:
@@ -399,10 +352,6 @@ class Part:
         (kind, key), values = step, self.values
         has: Any = None
         inner: Any = []
-        if step == TYPE and self.form == "number":
-            one = isinstance(values, np.ndarray)  # type
-            kinds = [values.dtype.type] * len(values) if one else map(type, values)
-            return self.at, list(map(reals.type_of, kinds))
         if kind in ("text", "character") and self.form == "word":
             some, parts = words.feature(step, values.values, values.words)
             places = np.full(len(values.values), -1)
@@ -433,10 +382,6 @@ class Part:
             return self.at, inner
         rows = np.asarray(has, np.int64)
         return rows if self.at is None else self.at[rows], inner
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _frequent(times: Mapping[Any, int], most: int, order: Callable[[Any], Any]) -> list[Any]:
@@ -476,13 +421,11 @@ def _form_of(columns: Any) -> str:
 @lru_cache(maxsize=512)
 def _form(kind: type, depth: int) -> str:
     """Return the form of values of a type."""
-    if not issubclass(kind, _WORDS):
-        if issubclass(kind, (Number, np.bool_)) and not issubclass(kind, Enum):
-            return "number"
-        for name, kinds in _CONTAINERS.items() if depth < DEPTH else ():
-            if issubclass(kind, kinds):
-                return name
-    return "word"
+    if issubclass(kind, (Number, np.bool_)) and not issubclass(kind, (Enum, np.timedelta64)):
+        return "number"
+    return next(
+        (f for f, of in _CONTAINERS.items() if depth < DEPTH and issubclass(kind, of)), "word"
+    )
 
 
 _CONTAINERS = {"sequence": (tuple, list), "mapping": (dict,), "set": (frozenset, set)}

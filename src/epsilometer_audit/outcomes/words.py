@@ -9,21 +9,19 @@ import datetime
 import json
 import math
 import re
-import uuid
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
+from numbers import Number
 from operator import itemgetter
-from pathlib import PurePath
 from typing import Any, Literal
 
 import numpy as np
 
 from epsilometer_audit.events.events import Ranges
 from epsilometer_audit.outcomes.reals import number_of
+from epsilometer_audit.serving.outputs import Failure
 
 Step = tuple[str, Hashable]  # from an output to a part of it: ("entry", 3), ("key", "a")
 
@@ -31,9 +29,8 @@ DEPTH = 8
 """Levels of nesting that are looked at."""
 LINE = 160
 _LABEL = 40
-TIMES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
-PRINTED = (*TIMES, uuid.UUID, PurePath, range)
-"""Types whose values are determined by their text."""
+_SPANS = (datetime.timedelta, np.timedelta64)
+_TIMES = (datetime.date, datetime.time, np.datetime64, *_SPANS)
 
 
 @dataclass(frozen=True, order=True)
@@ -54,34 +51,27 @@ MISSING = Other("form", "missing")
 NUMBER = Other("form", "a number")
 
 
-def word_of(value: Any) -> Word:  # noqa: PLR0911
-    """Return the word of a value: different words belong to different values."""
-    if value is None or isinstance(value, Other):
+def word_of(value: Any) -> Word:
+    """Return the word of a plain value: different words belong to different values."""
+    if value is None or isinstance(value, bytes):
         return value
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value)
-    kind = type(value)
-    if kind.__name__ == "Failure":
-        return Other("failure", str(getattr(value, "type_name", "")))
+    if isinstance(value, Failure):
+        return Other("failure", value.type_name)
+    name = type(value).__name__
     if isinstance(value, Enum):
-        return Other("value", f"{kind.__name__}.{value.name}")
-    if isinstance(value, PRINTED):
-        return Other("value", str(value))
-    return Other("object", f"a {kind.__name__}")
+        return Other("value", f"{name}.{value.name}")
+    if isinstance(value, (tuple, list, dict, set, frozenset, type)):  # in too many others
+        return Other("object", f"a {name}")
+    return Other("value", str(value))
 
 
 def key_of(value: Any) -> Hashable:
     """Return what is equal for values with the same word and parts only."""
     word = word_of(value)
-    whole = isinstance(value, TIMES) or type(value).__name__ == "Failure"
+    whole = isinstance(value, (*_TIMES, Failure))
     return (word, repr(value)) if whole else word  # some of NumPy's have no hash
-
-
-def order_of(word: Word) -> tuple[int, Any]:
-    """Return the sort key of a word."""
-    return [type(None), str, bytes, Other].index(type(word)), "" if word is None else word
 
 
 def text_of(word: Word) -> str:
@@ -91,10 +81,8 @@ def text_of(word: Word) -> str:
 
 def label(value: Any, depth: int = 0) -> str:
     """Return the name of a key or a member."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (bool, int, float, complex, Decimal, Fraction)):
-        return short(hex(value) if type(value) is int and abs(value) >= 2**64 else str(value))
+    if isinstance(value, (Number, np.bool_)):
+        return short(str(value))
     if isinstance(value, (tuple, frozenset)) and depth < DEPTH:
         texts = [label(inside, depth + 1) for inside in value]
         if isinstance(value, frozenset):
@@ -133,28 +121,22 @@ def listed(
     items: Sequence[str],
     comma: str = ", ",
     unit: str = "",
-    *,
     most: int = 64,
     more: int = 0,
-    line: int = LINE,
 ) -> str:
     """Join the items that fit a line, and say how many are left, with ``more`` unlisted ones."""
     for count in range(min(most, len(items)), 0, -1):
         left = len(items) - count + more
         shown = [*items[:count], f"{left} more{unit}"] if left else [*items[:count]]
         text = start + comma.join(shown[:-1]) + (" or " if shown[:-1] else "") + shown[-1]
-        if len(text) <= line or count == 1:
+        if len(text) <= LINE or count == 1:
             return text
     return f"{start}nothing"
 
 
 def in_brackets(items: Sequence[str]) -> str:
-    """Join the items that fit a third of a line, in brackets."""
-    for count in range(len(items), 0, -1):
-        text = f"({', '.join(items[:count])}{', ...' if count < len(items) else ''})"
-        if len(text) <= LINE // 3 or count == 1:
-            return text
-    return "()"
+    """Join the items in brackets, in a third of a line."""
+    return short(f"({', '.join(items)})", LINE // 3)
 
 
 def short(text: str, size: int = _LABEL) -> str:
@@ -178,13 +160,13 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
 
     ``words`` are those of the ``values``; see `word_of`.
     """
-    failures = {value for value in values if type(value).__name__ == "Failure"}
+    failures = {value for value in values if isinstance(value, Failure)}
     messages = len(failures) > len({value.type_name for value in failures})
     steps: list[Step] = [("text", "message")] if messages else []
     different = set(words)
     if len(different) <= MANY:
         return steps, True
-    if any(isinstance(value, TIMES) for value in values):
+    if any(isinstance(value, _TIMES) for value in values):
         steps.append(("text", "time"))
     binary = {word for word in different if isinstance(word, bytes)}
     texts = {str(as_text(word)) for word in different - binary - {None}}
@@ -240,17 +222,14 @@ def _value(text: str) -> Any:
 
 def _time(value: Any) -> int:
     """Return a time as a number of its smallest units."""
-    if isinstance(value, np.generic):
-        return int(value.astype(np.int64))
-    if isinstance(nanoseconds := getattr(value, "value", None), int):  # of pandas
-        return nanoseconds
+    if not isinstance(value, _TIMES):
+        raise TypeError
     if isinstance(value, datetime.time):
-        value = datetime.datetime.combine(datetime.date(1970, 1, 1), value)
+        value = datetime.datetime.combine(datetime.date.min, value)
     if isinstance(value, datetime.datetime):
-        value = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
-    if isinstance(value, datetime.timedelta):
-        return value // datetime.timedelta(microseconds=1)
-    return int(value.toordinal())
+        value = value.replace(tzinfo=None)
+    kind = np.timedelta64 if isinstance(value, _SPANS) else np.datetime64
+    return int(kind(value).astype(np.int64))
 
 
 _PARTS: dict[Any, Callable[[Any], Any]] = {

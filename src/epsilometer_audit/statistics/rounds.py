@@ -23,7 +23,6 @@ from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.reals import both_zeros
 from epsilometer_audit.outcomes.shapes import joined, same_shape
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
@@ -182,7 +181,7 @@ class Evidence:
     def layout(self, pair: int) -> Layout:
         """Return the layout of all outputs of a pair; arrays of the same one are not joined."""
         batches = list(itertools.chain(*self.raw[pair]))
-        if (arrays := same_shape(batches)) is not None and not both_zeros(*arrays):
+        if same_shape(batches) is not None:
             first, *others = (layout_of(batch, as_reals=self.as_reals) for batch in batches)
             if all(each == first for each in others):
                 return first

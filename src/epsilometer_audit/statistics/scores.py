@@ -24,8 +24,7 @@ from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import ROWS
 from epsilometer_audit.events.events import Table, View
-from epsilometer_audit.events.formula import Formula, product, standardised
-from epsilometer_audit.events.summaries import CORRELATION, SUMMARIES
+from epsilometer_audit.events.vectors import CORRELATION, SUMMARIES, Formula, product, standardised
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import z_score
