@@ -301,7 +301,7 @@ def test_a_file_is_loaded_with_what_lies_beside_it(folder):
         source = load(spec)
         assert source.draw(1.0, 20, 1).shape == (20,)
     assert source.description == "survey.py:noisy(x, size, rng), many draws a call"
-    assert load("survey.py:scaled.call").draw(2, 3, 1) == [4, 4, 4]
+    assert load("survey.py:scaled.call").draw(2, 3, 1).tolist() == [4, 4, 4]
     left = {name for name in set(sys.modules) - before[0] if "epsilometer_source" not in name}
     assert (left, sys.path) == (set(), before[1])
 

@@ -76,6 +76,8 @@ LEAKS = {
     "packed real": texts(lambda v: struct.pack(">d", v)),
     "packed integer": texts(lambda v: struct.pack("<q", int(v * 1e6))),
     "message": messages,
+    "zero": lambda x, rng: -0.0 if mostly(x, rng) else 0.0,
+    "zeros": lambda x, size, rng: np.where(rng.random(size) < 0.5, -0.0 if x else 0.0, 1),
     "series": lambda x, rng: pd.Series(histogram(x, rng)),
     "index": lambda x, rng: pd.DataFrame({"n": histogram(x, rng)}),
     "columns": lambda x, rng: pd.DataFrame({"am"[mostly(x, rng)]: [1]}),
@@ -109,10 +111,15 @@ def test_a_leak_anywhere_in_outputs_is_in_a_column(name):
 
 
 @pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("name", ["message", "end of a text", "time"])
+@pytest.mark.parametrize("name", ["message", "end of a text", "time", "zeros"])
 def test_such_a_leak_is_a_violation(name, seed):
     options = {"samples": 400, "seed": seed, "check_sampler": False, "failures": name == "message"}
     assert ea.audit(LEAKS[name], PAIRS, CLAIM, **options).verdict == "violated"
+
+
+def test_reals_have_no_sign_of_zero():
+    assert learn([0.0, -0.0], as_reals=True).encode([-0.0]).tolist() == [0]
+    assert learn(np.array([0.0, -0.0])).encode([-0.0]).tolist() == [-5e-324]
 
 
 NOISE = np.random.default_rng(1).laplace(size=300).tolist()

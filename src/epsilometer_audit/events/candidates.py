@@ -357,7 +357,7 @@ def _next(values: Any, way: int) -> Any:
         end = np.iinfo(values.dtype).max if way > 0 else np.iinfo(values.dtype).min
         return np.asarray(values + way * (values != end), values.dtype)
     with np.errstate(over="ignore"):  # it may be infinite
-        return np.asarray(np.nextafter(values, way * np.inf))
+        return np.asarray(np.nextafter(values, way * np.inf) + 0.0)  # not -0.0
 
 
 class Values(Cells):

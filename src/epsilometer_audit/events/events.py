@@ -26,6 +26,8 @@ _FEW = 4096  # values of whole numbers
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
+MINUS_ZERO = -5e-324
+"""Stands for -0.0, which equals 0.0."""
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference",
@@ -214,16 +216,16 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
     ['x <= -204.2', '0.3 <= x <= 0.389', 'x >= 2']
     """
     texts = []
-    for first, last in ranges:
-        if first is None and last is None:
+    for ends in ranges:
+        first, last = ("-0.0" if end == MINUS_ZERO else repr(end) for end in ends)
+        if ends[0] is None and ends[1] is None:
             texts.append(f"any {name}")
-        elif first is None:
-            texts.append(f"{name} < inf" if last == _LARGEST else f"{name} <= {last!r}")
-        elif last is None:
-            texts.append(f"{name} >= {first!r}")
+        elif ends[0] is None:
+            texts.append(f"{name} < inf" if ends[1] == _LARGEST else f"{name} <= {last}")
+        elif ends[1] is None:
+            texts.append(f"{name} >= {first}")
         else:
-            equal = f"{name} = {first!r}"
-            texts.append(equal if first == last else f"{first!r} <= {name} <= {last!r}")
+            texts.append(f"{name} = {first}" if first == last else f"{first} <= {name} <= {last}")
     return texts
 
 
@@ -263,7 +265,7 @@ def lowest_bits(numbers: Sample) -> Counts:
     significands &= -significands  # the lowest bit alone: as a real, its exponent is its position
     lowest = significands.astype(np.float64).view(np.int64) >> 52
     lowest += np.maximum(exponents, 1) - (1023 + 1075)
-    lowest[significands == 0] = ZERO
+    lowest[(significands == 0) | (numbers == MINUS_ZERO)] = ZERO
     lowest[exponents == 2047] = NOT_FINITE
     return lowest
 

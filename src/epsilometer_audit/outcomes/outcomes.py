@@ -4,10 +4,10 @@ Events are learned and counted on arrays. A `Layout`, learned from past outputs,
 that are made of an output. They depend on this output alone, so an event of these numbers is a
 fixed set of outputs.
 
-- Numbers are one column, of whole numbers or reals; equal ones are one, whatever their types. Words
-  are codes, the most frequent first; the last code is for any other word. Where both occur there is
-  a column of each. Numbers that reals do not hold exactly, such as 2^60 + 1 among reals, a fraction
-  or a decimal, have a further column, of remainders.
+- Numbers are one column, of whole numbers or reals; equal ones are one, whatever their types, but
+  -0.0 is below 0.0. Words are codes, the most frequent first; the last code is for any other word.
+  Where both occur there is a column of each. Numbers that reals do not hold exactly, such as
+  2^60 + 1 among reals, a fraction or a decimal, have a further column, of remainders.
 - Sequences of equal length have a column for each entry, and long ones of words or of sequences
   one for the presence of a member, wherever it is. Other outputs with parts are looked at
   part by part: their length and type, the presence of a key or a member, and its value; for varying
@@ -33,7 +33,13 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer_audit.events.events import Event, Ranges, low_bit_texts, range_texts
+from epsilometer_audit.events.events import (
+    MINUS_ZERO,
+    Event,
+    Ranges,
+    low_bit_texts,
+    range_texts,
+)
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
 from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, parts_of, raw, together
@@ -196,14 +202,23 @@ class Layout:
         values = raw(outputs)
         if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
             numbers, rest, _ = reals.as_numbers(values)
-            numbers = reals.as_whole(numbers, rest) if self.whole else reals.floats(numbers)
+            numbers = reals.as_whole(numbers, rest) if self.whole else self._signed(numbers)
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         defaults = [column.default(self.whole) for column in self.columns]
         shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
         table = np.full(shape, defaults, kind)
         if len(values):
             _fill(list(enumerate(self.columns)), 0, values, None, table)
+        table = table if self.whole else self._signed(table)
         return table.reshape(-1) if len(self.columns) == 1 else table
+
+    def _signed(self, numbers: Array) -> Array:
+        """Return numbers as reals, with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
+        numbers = reals.floats(numbers)
+        minus = np.signbit(numbers) & (numbers == 0)
+        return (
+            np.where(minus, MINUS_ZERO, numbers) if minus.any() and not self.as_reals else numbers
+        )
 
     def encode_all(self, batches: Sequence[object]) -> Array:
         """Return the columns of several batches of outputs, one after another."""

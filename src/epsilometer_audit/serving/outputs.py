@@ -42,22 +42,11 @@ class Failure:
 
 
 class Plain(list):  # type: ignore[type-arg]
-    """A list of plain values; see `compact`. The types of its numbers may be those of a column."""
-
-    own = False
+    """A list of plain values; see `compact`."""
 
     def __getitem__(self, at: Any) -> Any:
         values = super().__getitem__(at)
         return type(self)(values) if isinstance(at, slice) else values
-
-
-class Own(Plain):
-    """Plain values of which each has a type of its own, which is a part of the output.
-
-    Numbers that are all reals, alone or in vectors, are an array all the same: see `learn`.
-    """
-
-    own = True
 
 
 def of_array(array: Any) -> Any:
@@ -90,13 +79,12 @@ def decoded(value: Any) -> Any:
     return value
 
 
-def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = False) -> Any:
+def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
     """Return outputs as an array where that loses nothing, as a list of plain values otherwise.
 
     Plain are numbers, texts, bytes, None, `Failure`, dictionaries, sets and tuples of these, and
     dates and other values of the standard library that differ in their text. Values of the types
-    ``done`` are plain already. What outputs of a call have in common is no outcome: their types are
-    kept where each has its ``own``, from a call of its own, or where they differ within the call.
+    ``done`` are plain already.
     """
     if np is not None and set(map(type, values)) == {np.ndarray}:
         shapes = {(value.shape, value.dtype) for value in values}
@@ -106,11 +94,11 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS, *, own: bool = Fa
     if array is None and not set(map(type, values)) <= set(done):
         values = [value if type(value) in done else plain(value) for value in values]
         array = array_of(values)
-    if array is not None and (array.dtype.kind == "f" or not own):
+    if array is not None:
         return array
     if int in set(map(type, values)):
         values = [printable(value) if type(value) is int else value for value in values]
-    return Own(values) if own or several_types(values) else Plain(values)
+    return Plain(values)
 
 
 def array_of(values: list[Any], depth: int = 1) -> Any:
@@ -129,14 +117,6 @@ def array_of(values: list[Any], depth: int = 1) -> Any:
         with contextlib.suppress(OverflowError):
             return np.array(values, np.int64 if kind is int else kind)
     return None
-
-
-def several_types(values: list[Any]) -> bool:
-    """Tell whether equal numbers among values are of several of Python's types."""
-    if len(set(map(type, values)) & {float, int, bool}) < 2:
-        return False
-    numbers = {(type(value), value) for value in values if type(value) in (float, int, bool)}
-    return len({value for _, value in numbers}) < len(numbers)
 
 
 def printable(value: Any) -> Any:

@@ -205,7 +205,7 @@ class Sampler:
                 array = np is not None and type(value) is np.ndarray and not value.dtype.hasobject
                 value = value.copy() if array else plain(value)
             values.append(value)
-        return compact(values, (*ATOMS, tuple, dict, frozenset), own=True)
+        return compact(values, (*ATOMS, tuple, dict, frozenset))
 
     def _converted(self, x: Any) -> Any:
         """Return an input as an array, if it is annotated as one, or as a table.

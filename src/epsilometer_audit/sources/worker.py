@@ -86,7 +86,7 @@ class WorkerSource:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         reply, own = Reply(size, self._failures), folded(seed) if self._folds else seed
         request = f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}'
-        return self._answer(request, reply, lambda: reply.outputs(own=not self.many))
+        return self._answer(request, reply, reply.outputs)
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of the program and of the files among its arguments.
@@ -350,7 +350,7 @@ class Reply:
                 return reply
         raise MechanismError("answers like no Python interpreter")
 
-    def outputs(self, *, own: bool = False) -> NDArray[Any] | list[Any]:
+    def outputs(self) -> NDArray[Any] | list[Any]:
         """Return the outputs of a complete reply, or raise `MechanismError`."""
         if self._lines > self.size or (self._lines == self.size and self.data[-1:] != b"\n"):
             expected, extra = counted(self.size, "output"), self.data.split(b"\n")[self.size]
@@ -359,10 +359,10 @@ class Reply:
         with suppress(ValueError, RecursionError):
             values = [] if "{" in text else json.loads(text)
             if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
-                return compact(values, own=own)  # type: ignore[no-any-return]
+                return compact(values)  # type: ignore[no-any-return]
         lines = bytes(self.data[:-1]).split(b"\n")
         values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
-        return compact(values, own=own)  # type: ignore[no-any-return]
+        return compact(values)  # type: ignore[no-any-return]
 
     def _value(self, line: bytes, number: int) -> Any:
         try:
