@@ -3,6 +3,8 @@
 `python -m tests.benchmarks.cost [--base COMMIT] [CASE ...]` runs each case in fresh processes, in
 turn with the code of COMMIT and of this folder, and prints a table in Markdown with the ratio of
 the two: it holds on another machine where the seconds do not. A mechanism's own time is in both.
+With ``--growth`` it prints the memory at n and at 10 n draws of some kinds of outputs, beside that
+of the draws themselves.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import io
 import json
 import math
 import os
+import pickle
 import platform
 import resource
 import subprocess
@@ -67,6 +70,17 @@ CASES: dict[str, tuple[Mechanism, list[tuple[Any, Any]], int]] = {  # and draws
     "the first audit, nothing compiled": (laplace, ONE, 2_000),
 }
 FIRST = "the first audit, nothing compiled"
+GROWING = {
+    "reals": (laplace, 500_000),
+    "whole numbers": (whole, 500_000),
+    "vectors of 10": (functools.partial(vector, 10), 50_000),
+    "words": (lambda x, rng: f"word{whole(x, 1, rng)[0]}", 20_000),
+    "dictionaries of 100 keys": (
+        lambda x, rng: dict(zip(KEYS, vector(100, x, 1, rng)[0].tolist(), strict=False)),
+        1_000,
+    ),
+}
+GROWN = {f"{k * n:,} {of}": (m, ONE, k * n) for of, (m, n) in GROWING.items() for k in (1, 10)}
 
 
 def _one(name: str) -> None:
@@ -76,7 +90,7 @@ def _one(name: str) -> None:
     except ImportError:  # the base is older than the package
         from epsilometer import audit, pure  # type: ignore[attr-defined, no-redef]
 
-    mechanism, pairs, samples = CASES[name]
+    mechanism, pairs, samples = (CASES | GROWN)[name]
     if name != FIRST:
         audit(mechanism, pairs[:1], pure(0.9), samples=400)  # loads what is compiled
     started, wall = os.times(), time.perf_counter()
@@ -110,10 +124,21 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--base", metavar="COMMIT", help="compare with this commit")
     parser.add_argument("--times", type=int, default=2, help="runs of each; the shortest counts")
+    parser.add_argument("--growth", action="store_true", help="memory at n and 10 n, see above")
     parser.add_argument("--one", metavar="CASE", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         _one(options.one)
+        return
+    if options.growth:
+        from epsilometer_audit.question import source_of
+
+        head("outputs | n | MB | MB at 10 n | draws, MB | growth beyond them")
+        for of, (mechanism, n) in GROWING.items():
+            few, many = (_best(f"{k * n:,} {of}", ROOT, 1)["MB"] for k in (1, 10))
+            source = source_of(mechanism, failures=False)
+            draws = 20 * n * len(pickle.dumps(source.draw(0, 1000, 0))) / 1e9
+            line(of, f"{n:,}", few, many, draws, (many - draws) / few)
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.base:

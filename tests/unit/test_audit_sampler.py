@@ -16,7 +16,7 @@ from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks import sampler
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
-from epsilometer_audit.checks.permutations import calls_p
+from epsilometer_audit.checks.permutations import calls_p, pieces
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
 from epsilometer_audit.sources.callables import callable_source, load
 from epsilometer_audit.sources.worker import WorkerSource, python_worker
@@ -605,5 +605,6 @@ def test_calls_of_independent_draws_differ_by_chance_only(draw):
         options = (0, 3) if draw == "integers" else ()
         sides = [getattr(rng, draw)(*options, size=n) for _ in range(2)]
         scores = [[rankdata(side) - (n + 1) / 2] for side in sides]
-        alarms += calls_p(scores, [sizes, sizes[::-1]], rng, 0.05) <= 0.05
+        parts = [*map(pieces, scores, (sizes, sizes[::-1]))]
+        alarms += calls_p(parts, rng, 0.05) <= 0.05
     assert 1 <= alarms <= 14

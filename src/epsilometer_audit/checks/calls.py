@@ -71,8 +71,9 @@ class Sample:
         scores.append((scores[-1] - 0.5) ** 2)
         if size <= self.size // 2:
             scores.append(rng.choice([-1.0, 1.0], size))
-        centred = [score - self.times @ score / self.size for score in scores]
-        return [score for score in centred if np.abs(score).max() > 1e-9]
+        for score in scores:
+            np.subtract(score, self.times @ score / self.size, out=score)
+        return [score for score in scores if np.abs(score).max() > 1e-9]
 
     def scored(self) -> Iterator[Floats]:
         """Yield each score of all outputs, ``(n,)``."""

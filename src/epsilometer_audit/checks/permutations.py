@@ -125,32 +125,36 @@ def by_time(scores: Floats) -> float:
     return float(p_values.min()) * p_values.size
 
 
+def pieces(scores: Iterable[Floats], sizes: Sequence[int]) -> tuple[Floats, Counts] | None:
+    """Return sums of scores in equal pieces of calls, ``(pieces, scores)``, and pieces by call.
+
+    Each score is ``(n,)``. None if there is one call only, or other numbers of draws.
+    """
+    ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
+    starts = [
+        range(end - size, end - piece + 1, piece)
+        for size, end in zip(sizes, ends.tolist(), strict=True)
+        if size >= piece
+    ]
+    columns = [
+        np.array([score[i : i + piece].sum() for i in chain(*starts)]) / score.std()
+        for score in (scores if len(starts) > 1 else ())
+        if ends[-1] == score.size
+    ]
+    if not columns:
+        return None
+    parts = np.array(columns).T
+    return parts - parts.mean(axis=0), np.array(list(map(len, starts)))
+
+
 def calls_p(
-    scores: Sequence[Iterable[Floats]],
-    calls: Sequence[Sequence[int]],
-    rng: np.random.Generator,
-    limit: float,
+    of_sides: Sequence[tuple[Floats, Counts] | None], rng: np.random.Generator, limit: float
 ) -> float:
     """Return the p-value of differences between calls, or 1 above the ``limit``.
 
-    The statistic is the sum, over sides and scores ``(n,)``, of the variance between calls.
+    The statistic is the sum, over sides and scores, of the variance between calls; see `pieces`.
     """
-    sides = []
-    for of_side, sizes in zip(scores, calls, strict=True):
-        ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
-        starts = [
-            range(end - size, end - piece + 1, piece)
-            for size, end in zip(sizes, ends.tolist(), strict=True)
-            if size >= piece
-        ]
-        columns = [
-            np.array([score[i : i + piece].sum() for i in chain(*starts)]) / score.std()
-            for score in of_side
-            if len(starts) > 1 and ends[-1] == score.size
-        ]
-        if columns:
-            parts, numbers = np.array(columns).T, np.array(list(map(len, starts)))
-            sides.append((parts - parts.mean(axis=0), numbers))
+    sides = [side for side in of_sides if side is not None]
 
     def statistic(orders: Sequence[Counts]) -> Floats:
         total = np.zeros(len(orders[0]))

@@ -157,25 +157,27 @@ def check_drawn(
     side; without them it is not tested whether they differ from each other.
     """
     limit, rng = _DRAWN * min(alpha / ALPHA, 1.0) / 4, np.random.default_rng(0)
-    sides = [Sample(batches, f"on {x}") for batches, x in ((x, "x"), (x_prime, "x'"))]
-    if (repeated := _repetitions(sides, limit)).result == "failed":
-        return repeated
-    faults = [
-        f"{side.name}, late outputs differ from early ones: state is kept between calls"
-        for side in sides
-        for score, most in _limited(side, limit / len(sides))
-        if shuffled.by_time(score[side.codes]) <= most
-    ]
-    if not faults and shuffled.calls_p([s.scored() for s in sides], calls, rng, limit) <= limit:
+    late: list[str] = []
+    parts, tested = [], []
+    for name, batches, sizes in zip(("on x", "on x'"), (x, x_prime), calls, strict=True):
+        side = Sample(batches, name)  # one at a time: each takes some times the memory of its draws
+        if (repeated := _repetitions([side], limit / 2)).result == "failed":
+            return repeated
+        for score, most in _limited(side, limit / 2):
+            if shuffled.by_time(score[side.codes]) <= most:
+                text = "late outputs differ from early ones: state is kept between calls"
+                late.append(f"{name}, {text}")
+            tested.append((name, _stretches(side.codes, score, _LONG), most))
+        parts.append(shuffled.pieces(side.scored(), sizes))
+    if not late and shuffled.calls_p(parts, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
-        faults = [f"{text}share noise, or state is kept between calls"]
-    if faults:
-        return Check("order of calls", "failed", faults[0])
-    for side in sides:
-        for score, most in _limited(side, limit / len(sides)):
-            if shuffled.serial_p(_stretches(side.codes, score, _LONG), rng, most) <= most:
-                text = f"{side.name}, {_DEPENDS}: its draws share noise"
-                return Check("independent draws", "failed", text)
+        late = [f"{text}share noise, or state is kept between calls"]
+    if late:
+        return Check("order of calls", "failed", late[0])
+    for name, stretches, most in tested:
+        if shuffled.serial_p(stretches, rng, most) <= most:
+            text = f"{name}, {_DEPENDS}: its draws share noise"
+            return Check("independent draws", "failed", text)
     text = "early and late outputs of the audit have the same law"
     return Check("order of calls", "passed", text)
 
