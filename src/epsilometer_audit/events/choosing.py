@@ -26,7 +26,7 @@ from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers
 from epsilometer_audit.events.events import Table, View, entries_of
 
 ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
-WIDE, _WIDE = 64, 2_000_000  # entries that are looked at, of more; numbers of a side that tell
+ENTRIES, _TELLING = 64, 2_000_000  # that are looked at, of more; numbers of a side that tell
 SUMMED = 16  # cells of an entry in a sum
 
 
@@ -51,7 +51,7 @@ def looks_of(past: PastDraws, cells: int) -> list[Look]:
     elif x.dtype.kind == "i" and not looks[0].cells(cells)[0].repeats:
         least, most = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
         size = int(most).bit_length() if least >= 0 else 0
-    entries = range(size) if size <= WIDE else past.once("wide", ROWS, partial(_different, past))
+    entries = range(size) if size <= ENTRIES else past.once("wide", ROWS, partial(_different, past))
     looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in entries]
     if size > 1:
         total = past.score("sum", partial(learn_sum, size=size, cells=SUMMED))
@@ -61,7 +61,7 @@ def looks_of(past: PastDraws, cells: int) -> list[Look]:
 
 def _different(past: PastDraws) -> list[int]:
     """Return the entries whose shares below some quantiles of both sides differ most."""
-    rows = max(_WIDE // past.x.shape[1], 1000)
+    rows = max(_TELLING // past.x.shape[1], 1000)
     sides = [side[:rows].astype(np.float64) for side in past.sides]
     pooled = np.sort(np.concatenate(sides), axis=0)
     there = np.count_nonzero(~np.isnan(pooled), axis=0)
@@ -72,7 +72,7 @@ def _different(past: PastDraws) -> list[int]:
             p, q = (below(side, cut).mean(axis=0) for side in sides)
             both = (p + q) / 2
             most = np.maximum(most, np.abs(p - q) / np.sqrt(both * (1 - both) + 1 / rows))
-    return [int(i) for i in np.sort(np.argsort(-most, kind="stable")[:WIDE])]
+    return [int(i) for i in np.sort(np.argsort(-most, kind="stable")[:ENTRIES])]
 
 
 Learner = Callable[[Sample, Sample], View | None]

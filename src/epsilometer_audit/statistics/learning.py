@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import Look, PastDraws, best, looks_of
+from epsilometer_audit.events.choosing import ENTRIES, Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import (
@@ -26,7 +26,6 @@ from epsilometer_audit.statistics.claims import (
 )
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
 from epsilometer_audit.statistics.scores import (
-    ENTRIES,
     differences,
     learn_tables,
     learned_score,

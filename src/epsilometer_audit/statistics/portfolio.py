@@ -20,6 +20,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.choosing import (
+    ENTRIES,
     ROWS,
     SUMMED,
     Learner,
@@ -44,7 +45,7 @@ from epsilometer_audit.statistics.predictors import (
     factors,
     renyi_factors,
 )
-from epsilometer_audit.statistics.scores import ENTRIES, learned_score, linear_score, suspects
+from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run

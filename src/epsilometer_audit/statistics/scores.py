@@ -22,7 +22,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.choosing import ROWS
+from epsilometer_audit.events.choosing import ENTRIES, ROWS
 from epsilometer_audit.events.events import Table, View
 from epsilometer_audit.events.vectors import CORRELATION, SUMMARIES, Formula, product, standardised
 from epsilometer_audit.outcomes.outcomes import Layout
@@ -30,7 +30,6 @@ from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import z_score
 
 LOOKED = 2000  # draws of either side that choose entries and differences
-ENTRIES = 64  # of a score, and products of entries, at most: with squares some 200 features
 _FEWEST = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
