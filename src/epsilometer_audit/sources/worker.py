@@ -96,10 +96,10 @@ class WorkerSource:
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
             with suppress(OSError):  # for example, no file, or too long for a name
-                path = (self._folder / word).resolve()
-                digests[word] = sha256(path)
-                imported = file_digests(path) if path.suffix == ".py" else {}
-                digests |= {key: value for key, value in imported.items() if key.endswith(".py")}
+                if (path := (self._folder / word).resolve()).is_file():  # no device
+                    digests[word] = sha256(path)
+                    imported = file_digests(path) if path.suffix == ".py" else {}
+                    digests |= {key: each for key, each in imported.items() if key.endswith(".py")}
         return digests
 
     def close(self) -> None:
