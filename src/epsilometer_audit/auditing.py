@@ -162,7 +162,7 @@ def _run(
     # draws are dear where an audit stops: checks take a part of those that it took
     late = question.stop and question.budget is None
     if not late:
-        checks += check_sampler(n if question.budget is None else n // 2)
+        checks += check_sampler(n if question.budget is None else max(n // 2, min(n, 10 * LEAST)))
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
     if question.budget is not None:
@@ -258,8 +258,8 @@ def audit_outputs(
     outputs
         Independent outputs on x and on x', by the name of the pair, or of one pair: arrays of
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
-        random order, and cuts the larger side to the other's size. The type of an array or a column
-        is no outcome; nor are those of a list, unless equal numbers in it have several.
+        random order, and cuts the larger side to the other's size. Numbers are compared by their
+        values, whatever their types.
     claim, alpha, detect, as_reals, method
         As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed

@@ -184,8 +184,8 @@ class Verdict:
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)
         if self.direction:
-            name = f"{self.name}: " if self.name else ""
             x, x_prime = pair_texts(*(self.pair or ("", "")))
+            name = f"{self.name}: " if self.name not in (None, "", f"{x} against {x_prime}") else ""
             turned = x != x_prime and self.direction == f"{x_prime} against {x}"
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))

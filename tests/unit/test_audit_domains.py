@@ -244,6 +244,7 @@ OF_INTEREST = [
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
     ({"choices": list("abcdefghijkl")}, list(combinations("abcdefghijkl", 2))),
     ({"bits": 3}, [([0, 0, 0], [0, 0, 1]), ([0, 0, 0], [0, 1, 0]), ([1, 1, 1], [0, 1, 1])]),
+    ({"bits": 4, "neighbours": "any"}, [([1, 0, 1, 0], [0, 1, 0, 1])]),
     (MISSING, [([math.nan], []), ([0.0, math.nan], [0.0])]),
     ({**MISSING, "rows": {**NUMBER, "missing": "None"}}, [([None], []), ([0.0, None], [0.0])]),
     (EVERY, [({"a": 1, "b": 1}, {}), ({"a": 9, "b": 1}, {"a": 9})]),

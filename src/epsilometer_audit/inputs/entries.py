@@ -255,8 +255,9 @@ class Columns(Entry):
                     yield self._row([*x[:i], a, *x[i + 1 :]]), self._row([*x[:i], b, *x[i + 1 :]])
 
         yield from alone(self._some, 0)
-        for _ in range(4):
-            some = (pairs[int(rng.integers(len(pairs)))] for pairs in each)
+        for k in range(5):  # some columns rise where others fall: at first all, in turn
+            at = (pairs[k and int(rng.integers(len(pairs)))] for pairs in each)
+            some = (pair[:: (-1) ** (i >> max(k - 1, 0))] for i, pair in enumerate(at))
             yield tuple(map(self._row, map(list, zip(*some, strict=True))))
         for k in range(max(map(len, each))):
             yield from alone(evenly(len(each)), k)

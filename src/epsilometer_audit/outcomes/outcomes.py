@@ -216,9 +216,8 @@ class Layout:
         """Return numbers as reals, with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
         numbers = reals.floats(numbers)
         minus = np.signbit(numbers) & (numbers == 0)
-        return (
-            np.where(minus, MINUS_ZERO, numbers) if minus.any() and not self.as_reals else numbers
-        )
+        told = minus.any() and not self.as_reals
+        return np.where(minus, MINUS_ZERO, numbers) if told else numbers
 
     def encode_all(self, batches: Sequence[object]) -> Array:
         """Return the columns of several batches of outputs, one after another."""

@@ -174,9 +174,8 @@ class Records:
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
-        return Records(
-            self.form, columns, len(range(self._size)[at] if isinstance(at, slice) else at)
-        )
+        size = len(range(self._size)[at] if isinstance(at, slice) else at)
+        return Records(self.form, columns, size)
 
     def tolist(self) -> list[Any]:
         """Return all dictionaries or tuples."""

@@ -184,6 +184,7 @@ def _other(value: Any) -> Any:
             return plain(np.asarray(value))
     elif isinstance(value, _VALUES):
         return printable(value) if isinstance(value, Rational) else value
+    getattr(value, "cr_frame", None) and value.close()
     raise Broken(
         f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
         "dataclasses, arrays or tables"

@@ -156,7 +156,7 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
         else:
             table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
             found = list(zip(table.column_names, table.columns, strict=True))
-    except (pa.ArrowException, OSError, ValueError, EOFError) as error:
+    except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
         message = f"cannot be read: {shortened(one_line(error), 150)}"
         raise ArgumentError(path, message) from None
     known = [name for name, _ in found if not _INDEX.fullmatch(name)]

@@ -64,7 +64,7 @@ class WorkerSource:
         folder: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._argv = _split(command) or [""]
+        self._argv, option = _split(command) or [""], "command" if self._folds else "python"
         self.name = shortened(one_line(shlex.join(self._argv)))
         self._timeout = checks.seconds("timeout", timeout)
         self._failures = failures
@@ -76,7 +76,7 @@ class WorkerSource:
         path = (self._folder / word).absolute() if os.sep in word else word
         found = shutil.which(path, path=self._env.get("PATH"))
         if found is None:
-            raise ArgumentError("command", f"{word!r} is not a program that can be run")
+            raise ArgumentError(option, f"{word!r} is not a program that can be run")
         self._program = Path(found).absolute()
         self._process: Process | None = None
         self.many = self.seeded = True
@@ -96,10 +96,10 @@ class WorkerSource:
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
             with suppress(OSError):  # for example, no file, or too long for a name
-                path = (self._folder / word).resolve()
-                digests[word] = sha256(path)
-                imported = file_digests(path) if path.suffix == ".py" else {}
-                digests |= {key: value for key, value in imported.items() if key.endswith(".py")}
+                if (path := (self._folder / word).resolve()).is_file():  # no device
+                    digests[word] = sha256(path)
+                    imported = file_digests(path) if path.suffix == ".py" else {}
+                    digests |= {key: each for key, each in imported.items() if key.endswith(".py")}
         return digests
 
     def close(self) -> None:
