@@ -184,7 +184,8 @@ def _other(value: Any) -> Any:
             return plain(np.asarray(value))
     elif isinstance(value, _VALUES):
         return printable(value) if isinstance(value, Rational) else value
-    getattr(value, "cr_frame", None) and value.close()
+    if hasattr(value, "cr_frame"):
+        value.close()  # a coroutine, of which Python would warn
     raise Broken(
         f"returned {type_text(value)}; return numbers, strings, None, lists, dictionaries, "
         "dataclasses, arrays or tables"
