@@ -269,7 +269,9 @@ class Part:
                 return [("entry", i) for i in [*range(half), *range(-half, 0)]]
             last = min(most, _LAST) if least < most else 0
             steps: list[Step] = [("entry", i) for i in [*range(most), *range(-last, 0)]]
-            return steps + (self._common("listed", place, []) if last or most > _LAST else [])
+            alike = not self._numeric and self._forms in ({"word"}, {"sequence"})
+            listed = alike and (last or most > _LAST)
+            return steps + (self._common("listed", place, []) if listed else [])
         if self.form == "mapping":
             orders = set(map(tuple, self.values)) if isinstance(self.values, list) else set()
             reordered = len(set(map(frozenset, orders))) < len(orders)  # the same keys
@@ -305,19 +307,17 @@ class Part:
 
     @cached_property
     def _members(self) -> dict[Any, list[int]]:
-        """Where a key or a member is; of sequences, if all are words or all sequences."""
+        """Where a key or a member is; of sequences, members that are words or sequences."""
         listed, at = self.form == "sequence", defaultdict[Any, list[int]](list)
-        if listed and (self._numeric or self._forms not in ({"word"}, {"sequence"})):
-            return at
-        try:
-            for i, value in enumerate(listing(self.values)):
-                members = (
-                    {tuple(m) if isinstance(m, list) else m for m in value} if listed else value
-                )
-                for member in members:
-                    at[member].append(i)
-        except TypeError:  # of lists within lists
-            at.clear()
+        for i, value in enumerate(listing(self.values)):
+            members = value
+            if listed:
+                try:
+                    members = {tuple(m) if isinstance(m, list) else m for m in value}
+                except TypeError:  # of lists within lists
+                    continue
+            for member in members:
+                at[member].append(i)
         return at
 
     @cached_property

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import itertools
 import os
+import pkgutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,8 +57,15 @@ def load(
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            missing = isinstance(error, ModuleNotFoundError)
-            hint = "; use the interpreter that has it" if missing else ""
+            hint = ""
+            if isinstance(error, ModuleNotFoundError):
+                hint = "; use the interpreter that has it"
+                parent, _, last = str(error.name).rpartition(".")
+                if not is_file and f"{module_name}.".startswith(f"{error.name}."):
+                    folders = getattr(sys.modules.get(parent), "__path__", [])
+                    known = [module.name for module in pkgutil.iter_modules(folders)]
+                    text = f"cannot be imported: no module {error.name!r}{hint}"
+                    raise Misuse(module_name, text, last, known or None) from error
             raise Misuse(module_name, f"cannot be loaded: {error_text(error)}{hint}") from error
         short_name = path.name if is_file else module_name
         name = f"{short_name}:{dotted}"
