@@ -365,10 +365,8 @@ class Values(Cells):
 
     def __init__(self, x: Sample, x_prime: Sample, view: View, narrow: Any = None) -> None:
         self.view = view
-        together = np.concatenate([x, x_prime])
-        if narrow is None and x.ndim == 1:
-            narrow = np.unique(together, return_inverse=True)[::-1]
-        elif narrow is None:
+        if narrow is None:
+            together = np.concatenate([x, x_prime])
             codes = codes_of(together)
             place = np.bincount(codes)  # of an output with each code
             place[codes] = np.arange(codes.size)
