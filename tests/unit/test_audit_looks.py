@@ -21,6 +21,7 @@ import epsilometer_audit as ea
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import Look, PastDraws, best
 from epsilometer_audit.events.events import (
+    MINUS_ZERO,
     NOT_FINITE,
     ZERO,
     Event,
@@ -28,7 +29,7 @@ from epsilometer_audit.events.events import (
     View,
     lowest_bits,
 )
-from epsilometer_audit.events.vectors import CORRELATION, Formula, summary
+from epsilometer_audit.events.vectors import CORRELATION, DISTINCT, Formula, summary
 from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores
@@ -53,7 +54,7 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
 @given(reals)
 def test_the_lowest_bit_is_that_of_the_fraction(x):
     (bit,) = lowest_bits(np.array([x])).tolist()
-    if x == 0:
+    if x in (0, MINUS_ZERO):
         assert bit == ZERO
         return
     exact = Fraction(x) / Fraction(2) ** bit
@@ -579,7 +580,16 @@ def test_extreme_numbers_have_summaries_without_a_word():
     x = np.random.default_rng(2).standard_cauchy((300, 4)) * 1e300
     x[::7, 0], x[::5, 1], x[3] = math.nan, math.inf, math.nan
     past = PastDraws(x, x[::-1], layout_of(x))
-    assert all(Look(view, past).cells(16)[0].size for view in summaries(x, past.layout))
+    assert all(Look(view, past).cells(16)[0].size for view in summaries(past.sides, past.layout))
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_equal_entries_are_looked_for_on_both_sides(way):
+    """They may be rare, and on x' only."""
+    sides = np.random.default_rng(0).normal(size=(2, 3000, 5))
+    sides[1, 2500, 3] = sides[1, 2500, 1]
+    assert any(v.summary == DISTINCT for v in summaries(sides[::way], layout_of(*sides)))
+    assert all(v.summary != DISTINCT for v in summaries(sides[[0, 0]], layout_of(*sides)))
 
 
 def test_a_verdict_says_what_was_looked_at():

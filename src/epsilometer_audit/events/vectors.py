@@ -69,6 +69,7 @@ def _different(rows: Floats) -> Floats:
     return np.asarray(1.0 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1))
 
 
+DISTINCT = "number of different values"
 SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "sum": lambda rows: rows.sum(axis=1),
     "sum over the root of the number": lambda rows: rows.sum(axis=1) / rows.shape[1] ** 0.5,
@@ -76,7 +77,7 @@ SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "smallest": lambda rows: rows.min(axis=1),
     "place of the largest": lambda rows: rows.argmax(axis=1).astype(float),
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
-    "number of different values": _different,
+    DISTINCT: _different,
     "spread": lambda rows: rows.std(axis=1),
     "product of neighbours": lambda rows: (_centred(rows)[:, 1:] * _centred(rows)[:, :-1]).sum(
         axis=1

@@ -14,7 +14,7 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import ENTRIES, Look, PastDraws, best, looks_of
+from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import (
@@ -100,7 +100,8 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
             looks += [Look(cells.view, past) for cells in low_bits(numbers)]
     if past.x.ndim == 2:
         apart = partial(differences, *past.sides, layout.numbers, _CELLS)
-        views = [*past.once("differences", _SCREENED, apart), *summaries(past.x, layout)]
+        alike = partial(summaries, past.sides, layout)
+        views = past.once("differences", _SCREENED, apart) + past.once("summaries", ROWS, alike)
         looks += [Look(view, past) for view in views]
         learners = {
             "learned": partial(learned_score, entries=layout.numbers),
@@ -131,11 +132,6 @@ def looked_at(layout: Layout) -> str:
 def expected(bets: list[Bet]) -> float:
     """Return the largest expected level of the bets; it may be below 0."""
     return max((bet.expected for bet in bets), default=-math.inf)
-
-
-def optimistic(bets: list[Bet]) -> float:
-    """Return the largest optimistic level, which rates rare events higher."""
-    return max((max(bet.optimistic, bet.expected) for bet in bets), default=-math.inf)
 
 
 def _event_bets(

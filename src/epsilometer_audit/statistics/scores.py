@@ -24,7 +24,14 @@ from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import ENTRIES, ROWS
 from epsilometer_audit.events.events import Table, View
-from epsilometer_audit.events.vectors import CORRELATION, SUMMARIES, Formula, product, standardised
+from epsilometer_audit.events.vectors import (
+    CORRELATION,
+    DISTINCT,
+    SUMMARIES,
+    Formula,
+    product,
+    standardised,
+)
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import z_score
@@ -266,16 +273,17 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     return z_scores
 
 
-def summaries(x: Sample, layout: Layout) -> list[View]:
+def summaries(sides: tuple[Sample, Sample], layout: Layout) -> list[View]:
     """Return summaries of the entries of sequences, arrays and tables, ``(n, d)``."""
     views = []
     for group in layout.groups:
         entries = tuple(i for row in group for i in row)
-        repeat = np.unique(x[0, list(entries)]).size < len(entries)
+        rows = (np.sort(side[:ROWS, list(entries)], axis=1) for side in sides)
+        repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
         views += [
             View("summary", summary=name, groups=(entries,))
             for name in SUMMARIES
-            if repeat or name != "number of different values"
+            if repeat or name != DISTINCT
         ]
         columns = list(zip(*group, strict=False))
         if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
