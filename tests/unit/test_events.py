@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.candidates import FOLDS, expected_level, fifths
+from epsilometer_audit.events.candidates import FOLDS, Numbers, expected_level, fifths
 from epsilometer_audit.events.events import Event, Table, View, codes_of
 from tests.unit.audits import again, audited
 
@@ -95,6 +95,16 @@ def test_an_event_ends_where_the_draws_of_a_side_end():
     verdict = audited(uniform, ea.pure(0.5), 4000, 0, as_reals=True)
     assert verdict.bound > 2.5
     assert verdict.witness.count_prime == 0
+
+
+@pytest.mark.parametrize("cast", [float, np.int16])
+def test_cells_end_beyond_the_last_draws_of_a_side(cast):
+    """Fresh draws pass the last of so many, and hardly as far again as others lie before it."""
+    x = np.arange(1000).astype(cast)
+    starts = Numbers(x, x + cast(530), 16, View(), values=False).starts
+    assert not ((starts > 992) & (starts <= 1003)).any()
+    assert ((starts > 1003) & (starts <= 1004)).sum() == 1
+    assert 526 in starts
 
 
 @pytest.mark.parametrize("size", [1, 4, 5, 7, 100])

@@ -29,6 +29,7 @@ _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
+_MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
 _NOTHING = -math.inf
 _FEWER = 5000  # draws of a side whose cells are looked up one by one
 
@@ -332,7 +333,7 @@ def _starts(
 ) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    Also in both ``tails`` of each side, up to its last draw: beyond, an output may be impossible.
+    Also in both ``tails`` of each side, and beyond its last draws: an output may be impossible.
     """
     if not (total := pooled.size):
         return distinct
@@ -342,13 +343,20 @@ def _starts(
         if (size := _there(ordered := np.sort(side))) > 0:
             halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
             tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
-            values = ordered[np.concatenate([tail, [0], size - 1 - tail, [size - 1]])]
-            starts += [values, _next(values[-1:], 1)]
+            low, high = _beyond(ordered[:size])
+            starts += [ordered[tail], ordered[size - 1 - tail], low[None], _next(high[None], 1)]
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     edges = np.unique(np.concatenate([*starts, distinct[atoms], _next(distinct[atoms], 1)]))
     return np.asarray(edges[(edges > pooled[0]) & (edges <= pooled[-1])])
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be infinite
+def _beyond(ordered: Sample) -> Any:
+    """Return numbers that fresh draws hardly pass: as far from the ends as ends are from others."""
+    ends, other = ordered[[0, -1]], min(_MARGIN, ordered.size - 1)
+    return ends + (ends - ordered[[other, -other - 1]])
 
 
 def _next(values: Any, way: int) -> Any:
