@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ from epsilometer_audit.statistics.power import detectable, sampler, samples_need
 from epsilometer_audit.statistics.rounds import (
     Evidence,
     Step,
+    kept_pairs,
     least_samples,
     run_rounds,
     schedule,
@@ -158,6 +160,19 @@ def test_a_schedule_spends_the_budget(samples, pairs):
     for step, past in itertools.product(steps, (0, 100)):
         assert sum(blocks := step.blocks(past)) == step.draws
         assert min(blocks) > 0
+
+
+@pytest.mark.parametrize(("times", "kept"), [(1, [0, 1, 2, 8, 9]), (4, [0, 1, 2, 7, 9])])
+def test_pairs_are_kept_by_expected_levels_unless_a_side_alone_has_several_draws(times, kept):
+    """A draw or two on one side only are there by chance; pair 7 has so many of them."""
+    claim, x = ea.pure(1.0), np.array([0, 1] * 20)
+    one = np.where(np.arange(40) < times, 5, x)
+    evidence = SimpleNamespace(
+        of_pairs={pair: -1.0 - pair for pair in range(10)},
+        pasts={pair: SimpleNamespace(sides=(one if pair == 7 else x, x)) for pair in range(10)},
+    )
+    levels = {pair: {claim: [SimpleNamespace(expected=pair / 10)]} for pair in range(10)}
+    assert sorted(kept_pairs(list(range(10)), levels, 5, evidence)) == kept
 
 
 def laplace(distance: float) -> Callable[..., Any]:

@@ -27,13 +27,14 @@ from epsilometer_audit.outcomes.shapes import joined, same_shape
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
 from epsilometer_audit.statistics.exact_test import largest_bound
-from epsilometer_audit.statistics.learning import expected, learn, optimistic
+from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
 _FEWEST = 5  # draws of a side that choose an event
+_ODD = 4  # draws on one side only, of which a few pairs have as many by chance
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
@@ -328,7 +329,7 @@ def run_rounds(
     for i, step in enumerate(steps):
         bets = {pair: evidence.learned(pair, step) for pair in kept if i}
         if len(kept) > step.pairs:
-            kept = _best(kept, bets, step.pairs, evidence)
+            kept = kept_pairs(kept, bets, step.pairs, evidence)
         if i:
             evidence.choose(kept)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
@@ -370,15 +371,16 @@ def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
     return joined([part for part in parts if len(part)] or parts[:1])
 
 
-def _best(
+def kept_pairs(
     pairs: list[int], bets: Mapping[int, Mapping[Claim, list[Bet]]], number: int, evidence: Evidence
 ) -> list[int]:
-    """Return so many pairs: half by wealth, some by expected levels, a third by one-sided draws."""
+    """Return so many pairs: half by wealth, others by one-sided draws or expected levels."""
 
     # Expected levels are cautious: a pair whose delta is too small comes after pairs that attain
     # the claim, while its wealth grows and theirs do not. What occurs on one side only may be
-    # impossible on the other. The last pair is that of the most such draws, if they are many, or
-    # that of the largest expected level, if the wealth of none has grown.
+    # impossible on the other: up to a third are pairs with such draws, if there are more than by
+    # chance. The last pair is that of the most such draws, if they are many, or that of the largest
+    # expected level, if the wealth of none has grown.
     def relative(pair: int, level: Callable[[list[Bet]], float]) -> float:
         return max(level(of) / max(claim.level, 1e-3) for claim, of in bets[pair].items())
 
@@ -386,8 +388,8 @@ def _best(
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
     by_expected = {pair: relative(pair, expected) for pair in pairs}
     one_sided = {
-        pair: (_one_sided(*evidence.pasts[pair].sides), relative(pair, optimistic))
-        for pair in pairs
+        pair: (sided if (sided := _one_sided(*evidence.pasts[pair].sides)) >= _ODD else 0.0, level)
+        for pair, level in by_expected.items()
     }
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half = math.ceil(number / 2)
