@@ -2,9 +2,10 @@
 
 Each mechanism leaks by a joint law, which a statistic of one line shows. The simple tester chooses
 a threshold of it on half of the draws, and bounds the event by Clopper and Pearson on the others;
-an audit of the same draws knows nothing of the statistic. It prints the table of docs/audit.md:
-medians of bounds, and in how many runs the audit's is .85 of the simple tester's. With
-``--honest``, both sides draw from x, and it prints how often a claim of almost 0 is refuted.
+an audit of the same draws knows nothing of the statistic. Every other run exchanges x and x'. It
+prints the table of docs/audit.md: medians of bounds, and in how many runs the audit's is .85 of the
+simple tester's. With ``--honest``, both sides draw from x, and it prints how often a claim of
+almost 0 is refuted.
 """
 
 from __future__ import annotations
@@ -264,7 +265,7 @@ def audited(name: str, seed: int, *, honest: bool = False) -> tuple[float, float
     rng, kept = np.random.default_rng([seed, len(name)]), ([], [])
 
     def draw(sides: Any, n: int) -> list[Any]:
-        fresh = [leak.draw(0 if honest else side, n, rng) for _, side in sides]
+        fresh = [leak.draw(0 if honest else (side + seed) % 2, n, rng) for _, side in sides]
         for (_, side), outputs in zip(sides, fresh, strict=True):
             kept[side].extend(map(leak.statistic, outputs))
         return fresh

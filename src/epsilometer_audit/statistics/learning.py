@@ -121,10 +121,10 @@ def looked_at(layout: Layout) -> str:
     size = len(layout.columns)
     if size < 2:
         return ""
-    looks = f"columns one by one, all pairs of {size}"
+    looks = f"columns one by one, all pairs of {size} in cells"
     if size > ENTRIES:
         looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
-    sums = ", sums, ends and places of entries" if layout.groups else ""
+    sums = ", sums, ends, places and equality of entries" if layout.groups else ""
     rows = ", rows" if layout.whole else ""
     return f"{looks}{rows}{sums}; not: other functions of three or more"
 
