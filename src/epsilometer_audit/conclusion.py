@@ -59,13 +59,15 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = None
+    level = joint = None
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
         event = bet.bet.mean_psi if bet and isinstance(claim, claims.EventClaim) else None
         alpha = share_of(question.alpha, len(claims.parts(question.claim)))
         level = detectable(claim, steps, alpha=alpha, event=event)
+        if looked_at(layout) and event is not None:
+            joint = detectable(claim, steps, alpha=alpha, event=event, joint=True)
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
     if not violated:
@@ -97,6 +99,7 @@ def verdict_of(
         direction=direction,
         witness=_witness(witness, violated),
         detectable=level,
+        detectable_jointly=joint,
         draws=draws,
         outputs=layout.kind,
         looked_at=looked_at(layout),

@@ -89,6 +89,8 @@ class Verdict:
         All pairs: ``name``, the texts of the ``pair`` (see `pair_texts`), ``draws`` of a side.
     detectable
         The smallest level that these draws would have found with probability .9; None if unknown.
+    detectable_jointly
+        That of an event as rare, but of two columns of the outputs; None if unknown.
     looked_at
         Which functions of several columns of an output were looked at, and which not.
     draws
@@ -116,6 +118,7 @@ class Verdict:
     tried: Sequence[Mapping[str, Any]] = ()
     witness: Witness | None = None
     detectable: float | None = None
+    detectable_jointly: float | None = None
     looked_at: str = ""
     detect: float | None = None
     draws: int = 0
@@ -194,8 +197,11 @@ class Verdict:
             if self.guesses is not None:
                 none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
             least = worst.claimed if (worst := self.worst) else None
-            by += " of one column" if self.looked_at else ""
             level = "" if self.detectable is None else short(self.detectable, least)
+            if self.looked_at:
+                joint = self.detectable_jointly
+                more = "" if joint is None else f", {short(joint, least)} by one of two columns"
+                by += f" of one column{more}"
             rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
             rows += [("looked at", self.looked_at)] if self.looked_at else []
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""

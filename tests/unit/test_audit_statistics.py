@@ -420,6 +420,35 @@ def test_a_detectable_level_is_detected(claim, samples):
     assert found_share(claim, level, samples, 24) >= 16 / 24
 
 
+def test_a_level_of_two_columns_is_detected():
+    """Both are in their upper third more often on x; single columns are the same on both sides."""
+    claim, steps, q = pure(1.0), schedule(6000, 1), 1 / 9
+    single, level = (
+        detectable(claim, steps, alpha=0.05, event=0.034, joint=joint) for joint in (False, True)
+    )
+    assert single is not None
+    assert level is not None
+    assert single < level
+    more = math.tanh(level / 2)
+
+    def draw(side: int, size: int, rng: np.random.Generator) -> Any:
+        high = rng.random((size, 4)) < 1 / 3
+        share = np.where(high[:, 0], 3, -1.5) * q * more * (1 - 2 * side) + 1 / 3
+        high[:, 2] = rng.random(size) < share
+        return rng.random((size, 4)) + high
+
+    found = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+
+        def fresh(sides: Any, n: int, rng: np.random.Generator = rng) -> list[Any]:
+            return [draw(side, n, rng) for _, side in sides]
+
+        evidence = Evidence(claim, 1, 0.05, as_reals=True)
+        found += run_rounds(fresh, steps, evidence, Evidence.refuted).refuted()
+    assert found >= 3
+
+
 def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch):
     monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", 1e12)
     with pytest.raises(ArgumentError, match=r"must be fewer: 500 draws a side .* GB are free"):

@@ -42,6 +42,7 @@ POWER = 0.9
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
 _RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
 _PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
+_JOINT, _LATE = (-18.0, 13.5), 2000  # alike, an event of two of some reals; draws before any bet
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 2.2  # nats that a pair must have won where others are dropped
 
@@ -133,6 +134,7 @@ def _detected(
     alpha: float,
     goal: float,
     event: float | None,
+    joint: bool = False,
 ) -> Bools:
     """Tell for each level whether a bet on all cells, or on outermost ones, refutes the claim."""
     from scipy.special import ndtri
@@ -146,17 +148,21 @@ def _detected(
             np.stack([tail := side[:, : cut + 1].sum(axis=1), 1 - tail], axis=1) for side in (p, q)
         )
         rare = np.log(np.maximum(of_prime.min(axis=1), 1e-300))
-        laws.append((of, of_prime, _EVENT[0] - _EVENT[1] * rare, 0.0))
+        learning = _EVENT[0] - _EVENT[1] * rare
+        if joint:
+            learning = np.maximum(learning, _JOINT[0] - _JOINT[1] * rare)
+        laws.append((of, of_prime, learning, 0.0))
     detected = np.zeros(levels.size, bool)
     for each, each_prime, learning, floor in laws:
         growth, spread = _growth(claim, each, each_prime, floor)
+        late = (_LATE if joint else 0) * growth
         past, kept = steps[0].draws, np.ones(levels.size, bool)
         for step, after in pairwise(steps):
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
                 kept &= past * growth >= _KEPT
             past += after.draws
         least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
-        detected |= kept & (least >= learning + math.log(steps[0].pairs / alpha))
+        detected |= kept & (least >= learning + late + math.log(steps[0].pairs / alpha))
     return detected
 
 
@@ -176,16 +182,22 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
 
 
 def detectable(
-    claim: Claim, steps: Sequence[Step], *, alpha: float, event: float | None = None
+    claim: Claim,
+    steps: Sequence[Step],
+    *,
+    alpha: float,
+    event: float | None = None,
+    joint: bool = False,
 ) -> float | None:
     """Return the smallest level that is detected with probability 0.9; None if there is none.
 
-    The first of the rounds, ``steps``, has no bets; other parameters are those of `samples_needed`.
+    The first of the rounds, ``steps``, has no bets; ``joint`` tells whether the event is one of two
+    columns, not of one. Other parameters are those of `samples_needed`.
     """
     low, top = claim.level, float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
     for _ in range(2):
-        detected = _detected(claim, low + excess, steps, alpha, POWER, event)
+        detected = _detected(claim, low + excess, steps, alpha, POWER, event, joint)
         if not detected.any():
             return None
         first = int(detected.argmax())
