@@ -226,13 +226,21 @@ def codes_of(outputs):
     return np.unique(np.array(outputs, str), return_inverse=True)[1]
 
 
+def clustered(codes, sizes):
+    return tails.clustered(codes, np.bincount(codes), sizes)
+
+
+def of_draws(scores):
+    return tails.Scores(scores, np.ones(scores.size), np.arange(scores.size))
+
+
 def of_groups(scores, *groups):
     inside = np.array(groups, float)
-    return tails.unlikely(scores, inside.sum(axis=1), inside @ scores)
+    return tails.unlikely(of_draws(scores), inside.sum(axis=1), inside @ scores)
 
 
 BOUNDS = {
-    "clusters": lambda outputs: tails.clustered(codes_of(outputs), [1, 1, 8, 10, 20, 40, 120]),
+    "clusters": lambda outputs: clustered(codes_of(outputs), [1, 1, 8, 10, 20, 40, 120]),
     "agreement": lambda outputs: (
         tails.agreement(codes_of(outputs), np.arange(100).reshape(5, 20)).p
     ),
@@ -257,7 +265,7 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
         codes[list(pairs)] = [20, 20, 21, 21]
         orders += [codes] if pairs[0] < pairs[1] and pairs[2] < pairs[3] else []
     ranks = [np.unique(codes, return_inverse=True)[1] for codes in orders]
-    p_values = np.array([tails.clustered(codes, [2, 3, 5]) for codes in ranks])
+    p_values = np.array([clustered(codes, [2, 3, 5]) for codes in ranks])
     assert (p_values < 0.8).any()
     for level in np.unique(p_values[p_values < 1]):
         assert np.mean(p_values <= level) <= level
@@ -306,8 +314,8 @@ def test_a_drift_is_found_on_the_side_with_more_kinds_of_outputs():
 
 def test_equal_outputs_have_equal_scores():
     rows = np.tile(rng(1).choice([0.1, 0.2, 0.7], (7, 11)), (30, 1))
-    for score in Sample([rows], "rows").scored():
-        assert (score.reshape(30, 7) == score[:7]).all()
+    for score in Sample([rows], "rows").scores:
+        assert (score[:].reshape(30, 7) == score[:7]).all()
 
 
 # --- recorded outputs -----------------------------------------------------------------------------
@@ -604,7 +612,7 @@ def test_calls_of_independent_draws_differ_by_chance_only(draw):
         n = sum(sizes)
         options = (0, 3) if draw == "integers" else ()
         sides = [getattr(rng, draw)(*options, size=n) for _ in range(2)]
-        scores = [[rankdata(side) - (n + 1) / 2] for side in sides]
+        scores = [[of_draws(rankdata(side) - (n + 1) / 2)] for side in sides]
         parts = [*map(pieces, scores, (sizes, sizes[::-1]))]
         alarms += calls_p(parts, rng, 0.05) <= 0.05
     assert 1 <= alarms <= 14

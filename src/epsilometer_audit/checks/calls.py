@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from epsilometer.arrays import Bools, Counts, Floats
-from epsilometer_audit.events.events import codes_of
+from epsilometer.arrays import Bools, Counts, Floats, Integers
+from epsilometer_audit.checks.permutations import Scores
+from epsilometer_audit.events.events import codes_of, narrow_codes
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined
@@ -21,63 +24,69 @@ _SHORT = 12  # short calls on an input
 _PART = 40  # one draw in 40 is in each short call; one in 40 is a call of its own
 _ENTRIES = 4  # entries that have a score of their own
 _ADDED = 64  # entries that are added up
+_FEW, _CUTS = 8192, 32  # numbers, of more there are classes between cuts
+_ROWS = 1 << 16  # outputs in a part
 
 
 class Sample:
     """Outputs in some order, with codes of equal outputs and bounded scores.
 
-    ``table`` has the encoded outputs, of shape ``(n,)`` or ``(n, d)``.
+    ``tables`` has the encoded outputs of each batch, of shape ``(n,)`` or ``(n, d)``, ``codes`` a
+    number for each output, the same for equal outputs, and ``times`` how often each is there.
     """
 
     def __init__(self, batches: Sequence[Any], name: str) -> None:
-        self.name, self.batches = name, [len(batch) for batch in batches]
-        outputs = joined(batches)
-        self.layout = learn(outputs)
-        self.table = self.layout.encode(outputs)
-        self.size = len(self.table)
+        self.name, self.batches, self.size = name, [*map(len, batches)], sum(map(len, batches))
+        self.layout = learn(*batches)
+        self.tables = [self.layout.encode(batch) for batch in batches]
+        self.codes, self.times = self._coded()
+
+    def _parts(self, i: int) -> list[NDArray[Any]]:
+        """Return a column of all outputs in parts, which take less memory and time each."""
+        columns = [table.reshape(len(table), -1)[:, i] for table in self.tables]
+        return [c[at : at + _ROWS] for c in columns for at in range(0, len(c), _ROWS)]
+
+    def _coded(self) -> tuple[Integers, Counts]:
+        first = np.concatenate(self._parts(0))
+        if _all_differ(first[:1000]) and _all_differ(first):  # so do the outputs
+            return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
+        del first
+        if self.tables[0].ndim > 1:
+            codes = codes_of(np.concatenate(self.tables))
+            return codes.astype(np.int32), np.bincount(codes)
+        each = (narrow_codes(p) or np.unique(p, return_inverse=True)[::-1] for p in self._parts(0))
+        known = [(codes.astype(np.uint16), values) for codes, values in each]
+        values = np.unique(np.concatenate([some for _, some in known]))
+        parts, times = [], np.zeros(values.size, np.int64)
+        for of_part, some in known:
+            at = np.searchsorted(values, some)
+            parts.append(at.astype(np.min_scalar_type(values.size))[of_part])
+            times[at] += np.bincount(of_part)
+        return np.concatenate(parts), times
 
     @cached_property
-    def codes(self) -> Counts:
-        """A number for each output, the same for equal outputs, of shape ``(n,)``."""
-        return codes_of(self.table)
-
-    @cached_property
-    def times(self) -> Counts:
-        """How often each of the different outputs is there."""
-        return np.bincount(self.codes)
-
-    @cached_property
-    def scores(self) -> list[Floats]:
-        """Scores that are not constant, with mean 0, of the outputs of each code, ``(k,)``.
+    def scores(self) -> list[Scores]:
+        """Scores that are not constant.
 
         They are the ranks of some entries, and of the sum of all with random signs; the squared
         distance of that from the median; and a random sign for each value, if outputs repeat.
         """
-        rng = np.random.default_rng(0)
-        place, size = np.array(self.times), self.times.size  # of an output with each code
-        place[self.codes] = np.arange(self.size)
-        columns = self.table.reshape(self.size, -1)
-        parts = [columns[place, i] for i in spread(columns.shape[1], _ADDED)]
-        own = len(parts) == 1  # codes are in the order of numbers
-        ranks = [_ranks(np.arange(size) if own else codes_of(p), self.times) for p in parts]
-        ranks = [rank for rank in ranks if np.ptp(rank) > 0]
-        if not ranks:
-            return []
-        scores = [ranks[i] for i in spread(len(ranks), _ENTRIES)]
-        if len(ranks) > 1:
-            whole = np.rint(2 * self.size * np.array(ranks)).astype(np.int64)  # sums are exact
-            added = rng.choice([-1, 1], len(ranks)) @ whole
-            scores.append(_ranks(codes_of(added), self.times))
-        scores.append((scores[-1] - 0.5) ** 2)
-        if size <= self.size // 2:
-            scores.append(rng.choice([-1.0, 1.0], size))
-        for score in scores:
-            np.subtract(score, self.times @ score / self.size, out=score)
-        return [score for score in scores if np.abs(score).max() > 1e-9]
-
-    def scored(self) -> Iterator[Floats]:
-        """Yield each score of all outputs, ``(n,)``."""
-        return (score[self.codes] for score in self.scores)
+        rng, few = np.random.default_rng(0), self.times.size <= self.size // 2
+        width, entries = self.tables[0][0].size, [(self.codes, self.times)]
+        if width > 1 or not few:  # else the codes are in the order of numbers
+            entries = [_classes(self._parts(i)) for i in spread(width, _ADDED)]
+        entries = [entry for entry in entries if entry[1].size > 1]
+        chosen = [entries[i] for i in spread(len(entries), _ENTRIES)]
+        if len(entries) > 1:
+            added = np.zeros(self.size, np.int64)  # sums are exact
+            for sign, (classes, n) in zip(rng.choice([-1, 1], len(entries)), entries, strict=True):
+                added += (sign * np.rint(2 * self.size * _ranks(n)).astype(np.int64))[classes]
+            chosen.append(_classes(np.array_split(added, -(-self.size // _ROWS))))
+        scores = [Scores(_ranks(n), n, classes) for classes, n in chosen]
+        scores += [Scores((_ranks(n) - 0.5) ** 2, n, classes) for classes, n in chosen[-1:]]
+        if few:
+            scores.append(Scores(rng.choice([-1.0, 1.0], self.times.size), self.times, self.codes))
+        return [score for score in scores if np.abs(score.values).max() > 1e-9]
 
 
 class Calls(Sample):
@@ -87,8 +96,9 @@ class Calls(Sample):
     """
 
     def __init__(self, number: int, x: Any, calls: Sequence[tuple[int, int, Any]]) -> None:
-        super().__init__([outputs for *_, outputs in calls], f"on input {input_text(x)}")
-        self.number, sizes = number, self.batches
+        sizes = [len(outputs) for *_, outputs in calls]
+        super().__init__([joined([outputs for *_, outputs in calls])], f"on input {input_text(x)}")
+        self.number, self.batches = number, sizes
         self.seeds = [seed for seed, *_ in calls]
         self.before = np.repeat([before for _, before, _ in calls], sizes)
         self.ends = np.cumsum(sizes)
@@ -153,7 +163,36 @@ def spread(size: int, most: int) -> list[int]:
     return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
-def _ranks(codes: Counts, times: Counts) -> Floats:
-    """Return ranks in [0, 1] of outputs with codes in their order, each there so many times."""
-    all_times = np.bincount(codes, times)
-    return np.asarray(((np.cumsum(all_times) - all_times / 2) / times.sum())[codes])
+def _all_differ(numbers: NDArray[Any]) -> bool:
+    """Sort numbers in place, and tell whether they are all different, none of them NaN."""
+    numbers.sort()
+    return bool((numbers[1:] > numbers[:-1]).all())
+
+
+def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
+    """Return classes of numbers in their order, ``(n,)``, and how many are in each.
+
+    Each number is a class; of many, cuts are between classes, closer in the tails.
+    """
+    ordered = np.concatenate(parts)
+    if ordered.size <= _FEW:
+        codes = codes_of(ordered)
+        return codes, np.bincount(codes)
+    ordered.sort()
+    last, tail = ordered.size - 1, 4 ** np.arange(int(math.log(ordered.size / _CUTS, 4)))
+    at = np.concatenate([np.linspace(0, last, _CUTS).astype(int), tail, last - tail])
+    edges = np.unique(ordered[at])[1:]
+    del ordered
+    classes, n = [], np.zeros(edges.size + 1, np.int64)
+    for part in map(np.ascontiguousarray, parts):
+        above = np.zeros(part.size, np.uint8)
+        for edge in edges:
+            above += ~(part < edge)  # NaN is in the last class
+        classes.append(above)
+        n += np.bincount(above, None, n.size)
+    return np.concatenate(classes), n
+
+
+def _ranks(n: Counts) -> Floats:
+    """Return the ranks in [0, 1] of classes in their order, of so many draws each."""
+    return np.asarray((np.cumsum(n) - n / 2) / n.sum())

@@ -20,11 +20,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats
+from epsilometer.arrays import Counts, Floats, Integers
 
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19
@@ -45,13 +45,27 @@ class Matches(NamedTuple):
     lag: int = 0
 
 
-def agreement(codes: Counts, rows: Counts) -> Matches:
+class Scores:
+    """Scores of draws, less their mean: ``values`` of ``classes`` that occur so many ``times``.
+
+    Values and times have shape ``(k,)``, the class of each draw ``(n,)``.
+    """
+
+    def __init__(self, values: Floats, times: Counts, classes: Integers) -> None:
+        self.classes, self.values = classes, values - times @ values / classes.size
+        self.variance = float(times @ self.values**2 / classes.size)
+
+    def __getitem__(self, at: Any) -> Floats:
+        return np.asarray(self.values[self.classes[at]])
+
+
+def agreement(codes: Integers, rows: Counts) -> Matches:
     """Return how rows of positions, ``(k, size)``, agree place by place with those before them.
 
     Stakes are equal on the row before and on those further back.
     """
     part, size = rows.ravel(), rows.shape[1]
-    values, n = codes[part], codes.size
+    values, n = codes[part].astype(np.int64), codes.size
     positions = np.arange(part.size)
     known = np.sort(values * n + positions)
     times = np.bincount(codes)
@@ -70,25 +84,28 @@ def agreement(codes: Counts, rows: Counts) -> Matches:
     return best._replace(p=math.exp(-max(float(mean), 0.0)))
 
 
-def clustered(codes: Counts, sizes: Sequence[int]) -> float:
+def clustered(codes: Integers, times: Counts, sizes: Sequence[int]) -> float:
     """Return a bound of the p-value of equal outputs in few calls; see the module.
+
+    ``codes`` are those of the outputs, ``times`` says how often each is there.
 
     There is no bet on a value with more than a fourth of the draws left, whose calls are known.
     """
     from scipy.special import gammaln
 
-    if (times := np.bincount(codes)).max() == 1:
+    if times.max() == 1:
         return 1.0
     calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)  # those of one draw together
-    call = np.repeat(np.unique(calls, return_inverse=True)[1], sizes)
-    number = int(call.max()) + 1
+    numbers, call = np.unique(calls, return_inverse=True)
     values = np.argsort(times, kind="stable")[-_VALUES:]
     values = values[times[values] > 1]
-    rank = np.full(times.size, values.size)
+    rank = np.full(times.size, values.size, np.int16)
     rank[values] = np.arange(values.size)
-    counts = np.bincount(rank[codes] * number + call, None, (values.size + 1) * number)
-    counts = counts.reshape(-1, number)[:-1]
-    left = np.bincount(call) - np.cumsum(counts, axis=0) + counts  # of each call, before each value
+    every = np.zeros((numbers.size, values.size + 1), np.int64)
+    for i, part in zip(call, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
+        every[i] += np.bincount(rank[part], None, values.size + 1)
+    counts = every[:, :-1].T
+    left = every.sum(axis=1) - np.cumsum(counts, axis=0) + counts  # of each call, before each value
     drawn, total = times[values], left.sum(axis=1)
     usual = (gammaln(left + 1) - gammaln(left - counts + 1)).sum(axis=1)
     usual -= gammaln(total + 1) - gammaln(total - drawn + 1)
@@ -103,21 +120,21 @@ def clustered(codes: Counts, sizes: Sequence[int]) -> float:
     return math.exp(-float(means.max(initial=0.0)))
 
 
-def unlikely(scores: Floats, sizes: Counts, sums: Floats) -> Floats:
+def unlikely(scores: Scores, sizes: Counts, sums: Floats) -> Floats:
     """Return Bennett's bounds of the p-values of groups: sizes ``(g,)``, sums of their scores.
 
     A group is a sample without replacement; so is its complement, which is used if smaller.
     """
-    sizes = np.minimum(sizes, scores.size - sizes)
-    largest, spread = np.abs(scores).max(), np.maximum(sizes, 1) * (scores @ scores / scores.size)
+    sizes = np.minimum(sizes, scores.classes.size - sizes)
+    largest, spread = np.abs(scores.values).max(), np.maximum(sizes, 1) * scores.variance
     u = largest * np.abs(sums) / spread
     p = 2 * np.exp(-spread / largest**2 * ((1 + u) * np.log1p(u) - u))
     return np.where(sizes > 0, np.minimum(p, 1.0), 1.0)
 
 
-def by_time(scores: Floats) -> float:
+def by_time(scores: Scores) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
-    ends = -(-np.arange(_STRETCHES + 1) * scores.size // _STRETCHES)
+    ends = -(-np.arange(_STRETCHES + 1) * scores.classes.size // _STRETCHES)
     sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
     sums = np.array([scores[start:end].sum() for start, end in pairwise(ends.tolist())])
     sizes = np.concatenate([sizes, ends[1:][several]])
@@ -125,10 +142,10 @@ def by_time(scores: Floats) -> float:
     return float(p_values.min()) * p_values.size
 
 
-def pieces(scores: Iterable[Floats], sizes: Sequence[int]) -> tuple[Floats, Counts] | None:
+def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Counts] | None:
     """Return sums of scores in equal pieces of calls, ``(pieces, scores)``, and pieces by call.
 
-    Each score is ``(n,)``. None if there is one call only, or other numbers of draws.
+    None if there is one call only, or other numbers of draws.
     """
     ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
     starts = [
@@ -137,9 +154,9 @@ def pieces(scores: Iterable[Floats], sizes: Sequence[int]) -> tuple[Floats, Coun
         if size >= piece
     ]
     columns = [
-        np.array([score[i : i + piece].sum() for i in chain(*starts)]) / score.std()
+        np.array([score[i : i + piece].sum() for i in chain(*starts)]) / math.sqrt(score.variance)
         for score in (scores if len(starts) > 1 else ())
-        if ends[-1] == score.size
+        if ends[-1] == score.classes.size
     ]
     if not columns:
         return None

@@ -26,10 +26,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.arrays import Bools, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.checks import permutations as shuffled
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
+from epsilometer_audit.checks.permutations import Scores
 
 Result = Literal["passed", "failed", "note", "skipped"]
 
@@ -99,8 +100,7 @@ def check(
         f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
         for sample in samples
         for score, limit in _limited(sample, _SERIAL * share / len(samples))
-        if shuffled.serial_p(np.array_split(score[sample.codes[sample.long]], parts), rng, limit)
-        <= limit
+        if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, limit) <= limit
     )
     serial = _result("independent draws", faults)
     other = _other_seed(samples, parts, rng, serial.result != "failed", share)
@@ -134,8 +134,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
         return [repeated]
     for side in sides:
         for score, limit in _limited(side, _DOUBT):
-            serial = shuffled.serial_p(_stretches(side.codes, score, _STRETCH), rng, limit)
-            if min(serial, shuffled.by_time(score[side.codes])) <= limit:
+            serial = shuffled.serial_p(_stretches(score, _STRETCH), rng, limit)
+            if min(serial, shuffled.by_time(score)) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return [repeated, Check("independent draws", "note", text)]
@@ -160,15 +160,15 @@ def check_drawn(
     late: list[str] = []
     parts, tested = [], []
     for name, batches, sizes in zip(("on x", "on x'"), (x, x_prime), calls, strict=True):
-        side = Sample(batches, name)  # one at a time: each takes some times the memory of its draws
+        side = Sample(batches, name)
         if (repeated := _repetitions([side], limit / 2)).result == "failed":
             return repeated
         for score, most in _limited(side, limit / 2):
-            if shuffled.by_time(score[side.codes]) <= most:
+            if shuffled.by_time(score) <= most:
                 text = "late outputs differ from early ones: state is kept between calls"
                 late.append(f"{name}, {text}")
-            tested.append((name, _stretches(side.codes, score, _LONG), most))
-        parts.append(shuffled.pieces(side.scored(), sizes))
+            tested.append((name, _stretches(score, _LONG), most))
+        parts.append(shuffled.pieces(side.scores, sizes))
     if not late and shuffled.calls_p(parts, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
         late = [f"{text}share noise, or state is kept between calls"]
@@ -200,14 +200,14 @@ def _same_seed(draw: Draw, inputs: Sequence[Any], samples: Sequence[Calls], seed
 def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
     """Tell which outputs of a call are the same when it is repeated."""
     size = sample.batches[i]
-    first = sample.table[sample.rows(i)].reshape(size, -1)
+    first = sample.tables[0][sample.rows(i)].reshape(size, -1)
     again = sample.layout.encode(draw(x, size, sample.seeds[i])).reshape(size, -1)
     same: Bools = ((first == again) | (np.isnan(first) & np.isnan(again))).all(axis=1)
     return same
 
 
-def _limited(sample: Sample, limit: float) -> Iterator[tuple[Floats, float]]:
-    """Yield the scores of codes, each with its part of a limit."""
+def _limited(sample: Sample, limit: float) -> Iterator[tuple[Scores, float]]:
+    """Yield the scores, each with its part of a limit."""
     return ((score, limit / len(sample.scores)) for score in sample.scores)
 
 
@@ -224,7 +224,7 @@ def _other_seed(
             text += "call at another seed: a constant seed inside, or noise that is kept for "
             return Check(name, "failed", f"{text}further calls")
         for score, limit in _limited(sample, _POSITIONS * share / len(samples)) if within else ():
-            if shuffled.places_p(score[sample.codes[sample.short]], rng, parts, limit) <= limit:
+            if shuffled.places_p(score[sample.short], rng, parts, limit) <= limit:
                 text = f"{sample.name}, outputs at the same place of different calls go together: "
                 return Check(name, "failed", f"{text}some of the randomness has a constant seed")
     for sample in samples:
@@ -240,7 +240,7 @@ def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
     faults = (
         f"{side.name}, {text}, or each is handed out several times"
         for side in sides
-        if shuffled.clustered(side.codes, side.batches) * len(sides) <= limit
+        if shuffled.clustered(side.codes, side.times, side.batches) * len(sides) <= limit
     )
     return _result("repetitions", faults)
 
@@ -251,8 +251,8 @@ def _order(samples: Sequence[Calls], limit: float) -> Check:
         names, inside = zip(*sample.groups(), strict=True)
         texts = [f"{sample.name}, {name} differ from the others" for name in names]
         groups = np.array(inside, float)
-        for score in sample.scored():
-            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score).tolist()
+        for score in sample.scores:
+            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score[:]).tolist()
             tests += zip(p_values, texts, strict=True)
     best = sorted(tests, key=lambda test: test[0])[:1]
     law = "state is kept between calls, or the law depends on how many draws are asked for"
@@ -276,8 +276,9 @@ def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
                 yield f"{found}; independent draws are needed, each once"
 
 
-def _stretches(codes: Counts, score: Floats, longest: int) -> list[Floats]:
+def _stretches(score: Scores, longest: int) -> list[Floats]:
     """Return the scores of some stretches of successive draws."""
-    stretch = min(codes.size // shuffled.PIECES, longest)
-    starts = np.linspace(0, codes.size - stretch, shuffled.PIECES).astype(int).tolist()
-    return [score[codes[i : i + stretch]] for i in starts]
+    size = score.classes.size
+    stretch = min(size // shuffled.PIECES, longest)
+    starts = np.linspace(0, size - stretch, shuffled.PIECES).astype(int).tolist()
+    return [score[i : i + stretch] for i in starts]

@@ -23,7 +23,7 @@ from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import joined, same_shape
+from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
 from epsilometer_audit.statistics.exact_test import largest_bound
@@ -180,13 +180,8 @@ class Evidence:
         return sum(map(len, self.raw[pair][0]))
 
     def layout(self, pair: int) -> Layout:
-        """Return the layout of all outputs of a pair; arrays of the same one are not joined."""
-        batches = list(itertools.chain(*self.raw[pair]))
-        if same_shape(batches) is not None:
-            first, *others = (layout_of(batch, as_reals=self.as_reals) for batch in batches)
-            if all(each == first for each in others):
-                return first
-        return layout_of(*batches, as_reals=self.as_reals)
+        """Return the layout of all outputs of a pair."""
+        return layout_of(*itertools.chain(*self.raw[pair]), as_reals=self.as_reals)
 
     def learned(self, pair: int, step: Step) -> Mapping[Claim, list[Bet]]:
         """Choose bets on all past draws of a pair, for a round."""
