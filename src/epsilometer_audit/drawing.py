@@ -62,7 +62,11 @@ class Drawing:
                 break
             call = (pair, side, self._requests[pair][side], *([i] if i else []))
             outputs[place].append(self._call(call, size // number + (i < size % number)))
-        return [joined(batches) if batches else () for batches in outputs]
+        drawn = []
+        while outputs:  # each side's batches are joined and dropped: all would be there twice
+            batches = outputs.pop(0)
+            drawn.append(joined(batches) if batches else ())
+        return drawn
 
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""

@@ -28,7 +28,7 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
 from epsilometer_audit.statistics.exact_test import largest_bound
 from epsilometer_audit.statistics.learning import expected, learn
-from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.portfolio import Growth, Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
@@ -39,6 +39,7 @@ _SURE = 8  # draws on one side only, which are hardly by chance where the claim 
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
 _SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
+_PART = 1 << 16  # more draws of a side are bet on block by block, which takes less memory
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
@@ -172,7 +173,12 @@ class Evidence:
                 placed = [
                     bet.on((sides[0], sides[1]), blocks, ahead, **more) for bet in bets[pair][claim]
                 ]
-                step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
+                parts = [[size] for size in blocks] if sum(blocks) > _PART else [blocks]
+                grown, end = list[Any](), 0
+                for part in parts:
+                    start, end = end, end + sum(part)
+                    grown += portfolio.bet(sides[0][start:end], sides[1][start:end], part).pieces
+                step[pair] = PairBets(placed, Growth(grown))
             wealth.record(step)
 
     def past(self, pair: int) -> int:
@@ -192,6 +198,8 @@ class Evidence:
         columns = [layout.encode_all(side) for side in self.raw[pair]]
         earlier = self.pasts.get(pair)
         self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, earlier)
+        if earlier is not None:
+            earlier._scores.clear()  # which hold the draws, and each other
         return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
 
     def choose(self, pairs: Sequence[int]) -> None:
@@ -343,6 +351,7 @@ def run_rounds(
         if batches:
             for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
                 raw[pair][side].append(joined(outputs_of))
+            del fresh, outputs, outputs_of, batches  # of which a join may be left only
             past += len(raw[kept[0]][0][-1])
             evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
         if over:
