@@ -205,11 +205,11 @@ def _labelled(value: Any) -> Any:
     if (table := _table(value)) is None:
         return _other(value)
     facts, labels, columns = table
-    if not hasattr(value, "columns"):
+    if not hasattr(type(value), "columns"):
         ((name, entries),) = columns
         facts = [*facts, *(labels or ()), *([] if name is None else [repr(name)])]
     text = " ".join(map(str, [type(value).__name__, "of", *facts]))
-    if hasattr(value, "columns"):
+    if hasattr(type(value), "columns"):
         columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
         return _mapping(text, columns)
     return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
@@ -220,17 +220,17 @@ def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any
 
     It is of pandas or Polars; return None where it is neither.
     """
-    labels = None
-    if hasattr(value, "get_columns"):
+    labels, kind = None, type(value)  # a label may be that of an attribute
+    if hasattr(kind, "get_columns"):
         columns = value.get_columns()
-    elif hasattr(value, "iloc") and hasattr(value, "columns"):
-        columns = [value.iloc[:, i] for i in range(value.shape[1])]
-    elif hasattr(value, "to_list") and hasattr(value, "to_frame"):
+    elif hasattr(kind, "iloc") and hasattr(kind, "columns"):
+        columns = [column for _, column in value.items()]
+    elif hasattr(kind, "to_list") and hasattr(kind, "to_frame"):
         columns = [value]
     else:
         return None
     facts = [_type(column.dtype) for column in columns]
-    if hasattr(value, "iloc"):
+    if hasattr(kind, "iloc"):
         labels = value.index.tolist()
         facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
     return facts, labels, [(column.name, column.to_list()) for column in columns]
@@ -238,7 +238,10 @@ def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any
 
 def _type(dtype: Any) -> str:
     categories = getattr(dtype, "categories", None)
-    return str(dtype) if categories is None else f"{dtype} of {list(categories)}"
+    return _text(dtype) if categories is None else f"{dtype} of {list(categories)}"
+
+
+_text = functools.lru_cache(maxsize=64)(str)
 
 
 def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
@@ -275,7 +278,7 @@ def rows(table: Any, *, index: bool = True) -> Any:
     _, labels, columns = parts
     if index and labels is not None and labels != list(range(len(labels))):
         columns = [("index", labels), *columns]
-    elif not hasattr(table, "columns"):
+    elif not hasattr(type(table), "columns"):
         return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
     names = [name for name, _ in columns]
     return [_mapping("", zip(names, row)) for row in zip(*(column for _, column in columns))]
