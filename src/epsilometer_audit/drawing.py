@@ -62,11 +62,8 @@ class Drawing:
                 break
             call = (pair, side, self._requests[pair][side], *([i] if i else []))
             outputs[place].append(self._call(call, size // number + (i < size % number)))
-        drawn = []
-        while outputs:  # each side's batches are joined and dropped: all would be there twice
-            batches = outputs.pop(0)
-            drawn.append(joined(batches) if batches else ())
-        return drawn
+        # batches are dropped once they are joined: all would be there twice
+        return [joined(batches) if (batches := outputs.pop(0)) else () for _ in sides]
 
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""

@@ -47,10 +47,12 @@ class Sample:
         return [c[at : at + _ROWS] for c in columns for at in range(0, len(c), _ROWS)]
 
     def _coded(self) -> tuple[Integers, Counts]:
-        first = np.concatenate(self._parts(0))
-        if _all_differ(first[:1000]) and _all_differ(first):  # so do the outputs
-            return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
-        del first
+        if not self.layout.whole:
+            first = np.concatenate(self._parts(0))
+            first.sort()
+            if (first[1:] > first[:-1]).all():  # so do the outputs differ
+                return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
+            del first
         if self.tables[0].ndim > 1:
             codes = codes_of(np.concatenate(self.tables))
             return codes.astype(np.int32), np.bincount(codes)
@@ -161,12 +163,6 @@ def spread(size: int, most: int) -> list[int]:
     [0, 4, 8]
     """
     return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
-
-
-def _all_differ(numbers: NDArray[Any]) -> bool:
-    """Sort numbers in place, and tell whether they are all different, none of them NaN."""
-    numbers.sort()
-    return bool((numbers[1:] > numbers[:-1]).all())
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:

@@ -42,15 +42,7 @@ from epsilometer_audit.events.events import (
 )
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import (
-    COLUMNS,
-    PAIRED,
-    Part,
-    parts_of,
-    raw,
-    same_shape,
-    together,
-)
+from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, parts_of, raw, typical
 from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
@@ -338,11 +330,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     some = [batch for batch in map(raw, batches) if len(batch)]
     if not some:
         raise ArgumentError("batches", "must hold outputs, got none")
-    arrays = same_shape(some)
-    alike = arrays is not None and (  # the type and the shape say all
-        np.can_cast(arrays[0].dtype, np.int64) or arrays[0].dtype in (np.float64, np.float32)
-    )
-    values = arrays[0][:1] if arrays is not None and alike else together(some)
+    values = typical(some)
     parts, cut = parts_of(values, 0), list[str]()
     candidates = list(_columns(parts, (), len(values), len(values), cut))
     kind = _kind(parts, candidates)

@@ -92,6 +92,14 @@ def together(batches: Sequence[Any]) -> Any:
     return [value for batch in batches for value in listing(batch)]
 
 
+def typical(batches: Sequence[Any]) -> Any:
+    """Return the outputs of batches, or the first if type and shape say which columns all have."""
+    arrays = same_shape(batches)
+    if arrays is not None and arrays[0].dtype.kind in "bif" and arrays[0].dtype.itemsize <= 8:
+        return arrays[0][:1]
+    return together(batches)
+
+
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
     """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise."""
     arrays = [b for b in batches if isinstance(b, np.ndarray) and b.dtype.kind in "biuf"]

@@ -173,9 +173,8 @@ class Evidence:
                 placed = [
                     bet.on((sides[0], sides[1]), blocks, ahead, **more) for bet in bets[pair][claim]
                 ]
-                parts = [[size] for size in blocks] if sum(blocks) > _PART else [blocks]
                 grown, end = list[Any](), 0
-                for part in parts:
+                for part in [[size] for size in blocks] if sum(blocks) > _PART else [blocks]:
                     start, end = end, end + sum(part)
                     grown += portfolio.bet(sides[0][start:end], sides[1][start:end], part).pieces
                 step[pair] = PairBets(placed, Growth(grown))
