@@ -35,7 +35,7 @@ which weighs at each split whether the sides differ (Holmes and others, Bayesian
 2015). `histogram` and `spikes` are for values that repeat.
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
-a tenth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
+a sixth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
 """
 
 from __future__ import annotations
@@ -43,18 +43,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
-from epsilometer_audit.events.events import narrow_codes
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
-_EACH, _OFTEN = 30, 500  # draws until which each, and each tenth more, is learned from
+_OFTEN = 500  # draws until which each sixth more is learned from, later each fourth
 _FEW = 64  # draws that are sorted with those before
+_MANY = 2000  # draws that are sorted before their cells are counted
 _FEWEST = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
@@ -64,6 +65,7 @@ _LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
 _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
+_NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
 # of the tree's splits: draws of both sides' mean, and the prior of so many
 _SPLITS = np.array([(math.inf, 1.0, 10.0), (0.3, 0.5, 0.2)])
 
@@ -80,16 +82,16 @@ class Points:
 
     def with_draws(self, x: Sample, x_prime: Sample) -> Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
-        sides = [_counted(_numbers(side)) for side in (x, x_prime)]
-        values = np.concatenate([self.values, *(distinct for distinct, _ in sides)])
-        weights, first = np.zeros((2, values.size)), self.values.size
+        sides = [_counted(side) for side in (x, x_prime)]
+        first, more = self.values.size, sides[0][0].size
+        values = _numbers(np.concatenate([self.values, sides[0][0], sides[1][0]]))
+        weights = np.zeros((2, values.size))
         weights[:, :first] = self.weights
-        for row, (distinct, times) in zip(weights, sides, strict=True):
-            row[first : first + distinct.size] = times
-            first += distinct.size
+        weights[0, first : first + more] = sides[0][1]
+        weights[1, first + more :] = sides[1][1]
         order = values.argsort(kind="stable")
         values, weights = values[order], weights.take(order, axis=1)
-        new = np.concatenate([[True], values[1:] != values[:-1]])
+        new = np.append(True, values[1:] != values[:-1])
         if not new.all():
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
@@ -145,7 +147,6 @@ Shares = Mapping[Predictor, float]
 """Of the initial wealth."""
 
 
-@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
 def families(past: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
@@ -157,16 +158,17 @@ def families(past: Points) -> Prediction | None:
         return None
     fits = np.zeros((6, 2))
     _fit(past.values, past.weights, fits)
-    both = (fits[3] ** 2).mean(), (fits[4] ** 2).mean()
+    draws, _, _, *spreads, _ = fits.tolist()
+    both = [(a * a + b * b) / 2 for a, b in spreads]
     if not (min(both) > 1e-290 and max(both) < 1e290):
         return None
-    scales = np.sqrt(fits[3:5] ** 2 + np.array(both)[:, None] / fits[0].min())
+    scales = np.sqrt(fits[3:5] ** 2 + np.array(both)[:, None] / min(draws))
     edges = np.sort(fits[2, :, None] + scales[1, :, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
     work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES))
     if not _families(past.values, past.weights, fits, scales, edges, *work, cells):
         return None
-    cells /= cells.sum(axis=1, keepdims=True)
+    cells /= np.add.reduce(cells, axis=1, keepdims=True)
     return Prediction(edges, cells[0], cells[1])
 
 
@@ -200,12 +202,11 @@ def histogram(past: Points) -> Prediction | None:
     A few draws more in each cell have the shares of both sides near it, so that order matters.
     """
     values, counts = past.values, past.weights
-    if not (_finite(past) and 1 < values.size <= 64):
+    if not (_finite(past) and 1 < values.size <= len(_NEAR)):
         return None
-    weights = np.array([1, 2, 3, 2, 1]) / 9
-    near = np.array([np.convolve(side, weights)[2:-2] for side in counts]) + 0.01
-    counts = counts + 12.0 * near / near.sum(axis=0)
-    p, q = counts / counts.sum(axis=1, keepdims=True)
+    near = counts @ _NEAR[: values.size, : values.size] + 0.01
+    counts = counts + 12.0 * near / (near[0] + near[1])
+    p, q = counts / np.add.reduce(counts, axis=1, keepdims=True)
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
 
@@ -304,9 +305,7 @@ class Mixture:
 
         Return the log wealth after each block, of shape ``(blocks, m)``.
         """
-        narrow = narrow_codes(np.concatenate([x, x_prime]))  # each is looked up once
         x, x_prime = _numbers(x), _numbers(x_prime)
-        sides = (x, x_prime) if narrow is None else np.split(narrow[0], [x.size])
         ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
         wealth = np.empty((ends.size, self.claims))
         start = block = 0
@@ -316,24 +315,22 @@ class Mixture:
                 None if each is None else self.bets(each) for each in self._predictions
             ]
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
-            fresh = x[start:end], x_prime[start:end]
             complete = int(ends.searchsorted(end, "right"))
-            of = (ends[block:complete] - start).searchsorted(np.arange(end - start), "right")
-            blocks = complete - block + 1  # the last one is not complete
-            paths = np.empty((len(self.shares), complete - block, self.claims))
+            cuts = sorted({0, end - start, *(ends[block:complete] - start).tolist()})
+            fresh = x[start:end], x_prime[start:end]
+            for a, b in pairwise(cuts if end - start > _MANY else ()):
+                fresh[0][a:b].sort()  # blocks, to count the draws below each edge
+                fresh[1][a:b].sort()
+            paths = []
             for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
-                path = self.logs[i]
+                path = np.broadcast_to(self.logs[i], (len(cuts) - 1, self.claims))
                 if guess is not None and bets is not None:
-                    k, edges = guess.p.size, guess.edges
-                    place = None if narrow is None else edges.searchsorted(narrow[1]).__getitem__
-                    look = place or edges.searchsorted
-                    cells = (of * k + look(side[start:end]) for side in sides)
-                    counts = (np.bincount(each, None, blocks * k) for each in cells)
-                    each = (n.reshape(-1, k) @ logs for n, logs in zip(counts, bets, strict=True))
+                    of = zip(fresh, bets, strict=True)
+                    each = (_sums(side, cuts, guess.edges, logs) for side, logs in of)
                     path = path + np.add(*each).cumsum(axis=0)
-                    self.logs[i], path = path[-1], path[:-1]
-                paths[i] = path
-            wealth[block:complete] = _log_mean(paths, self._log_shares)
+                self.logs[i] = path[-1]
+                paths.append(path[: complete - block])
+            wealth[block:complete] = _log_mean(np.array(paths), self._log_shares)
             self.prime(*fresh)
             start, block = end, complete
         return wealth
@@ -378,9 +375,16 @@ class Mixture:
 
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
-        if self._fitted < _EACH:
-            return 1
-        return self._fitted // (10 if self._fitted < _OFTEN else 4)
+        return max(self._fitted // (6 if self._fitted < _OFTEN else 4), 1)
+
+
+def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
+    """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
+    if draws.size > _MANY:
+        below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
+        return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
+    each = logs.take(edges.searchsorted(draws), axis=0)
+    return each if len(cuts) > len(each) else np.add.reduceat(each, cuts[:-1], axis=0)
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
@@ -433,7 +437,7 @@ def _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work):  # t
         for k in range(size):
             log = logs[a, side, k]
             work[a, side, j, k] = -n * log - lost * math.exp((a - 2) * log)
-            most = max(most, work[a, side, j, k])
+            most = work[a, side, j, k] if work[a, side, j, k] > most else most
     for j in range(size):
         for k in range(size):
             work[a, side, j, k] = math.exp(work[a, side, j, k] - most)
@@ -474,8 +478,8 @@ def _families(values, weights, fits, scales, edges, nodes, logs, work, cells):  
     top, size = -math.inf, nodes.shape[2]
     for a in range(2):
         for side in range(2):
-            of = a, side, values, weights, fits, scales[a, side], nodes, logs, work
-            fits[5, a] += _likelihoods(*of)
+            scale = scales[a, side]
+            fits[5, a] += _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work)
         total = _posterior(a, nodes, logs, work)
         if total > 0:
             top = max(top, fits[5, a] + math.log(total))
@@ -527,7 +531,7 @@ def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
             first = math.lgamma(l1 + c) + math.lgamma(r1 + d) - math.lgamma(l1 + r1 + s)
             logs[t] = first + math.lgamma(l2 + c) + math.lgamma(r2 + d)
             logs[t] += 2 * each - math.lgamma(l2 + r2 + s)
-            top = max(top, logs[t])
+            top = logs[t] if logs[t] > top else top
         total = _SPLITS[1, 0] * math.exp(logs[0] - top)
         left = left_prime = total * mean
         for t in range(1, logs.size):
