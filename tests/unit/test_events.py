@@ -61,6 +61,22 @@ def test_whole_numbers_beyond_2_to_the_53_stay_apart():
     assert Event(((2**40, None),)).holds(np.array([5], np.int32)).tolist() == [False]
 
 
+def test_many_outputs_are_scored_like_few():
+    sample = np.random.default_rng(0).choice([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, NAN], (6000, 2))
+    few = [SCORE.of(part) for part in np.split(sample, 6)]
+    assert (SCORE.of(sample) == np.concatenate(few)).all()
+
+
+@pytest.mark.parametrize("most", [6, 120, 30_000])  # near ones are counted one by one
+def test_whole_numbers_are_counted_in_the_cells_of_their_codes(most):
+    sides = np.random.default_rng(0).integers(-most, most, (2, 6001), np.int16)
+    for cells in Numbers(*sides, 64, View()).choices():
+        for side, folds in zip(sides, cells.folds, strict=True):
+            codes = cells.coded(side)
+            each = [np.bincount(codes[part], None, cells.size) for part in fifths(codes.size)]
+            np.testing.assert_array_equal(folds, each)
+
+
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3), min_size=1))
 def test_rows_are_equal_where_their_codes_are(rows):
     table = np.array(rows + rows[::-1], np.int32)

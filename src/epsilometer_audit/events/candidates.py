@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, codes_of, narrow_codes
+from epsilometer_audit.events.events import Event, View, codes_of
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
@@ -31,6 +31,7 @@ _COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
 _NOTHING = -math.inf
+_NEAR = 512  # whole numbers in a row that are counted one by one, of more an eighth of the draws
 _FEWER = 5000  # draws of a side whose cells are looked up one by one
 
 Level = Callable[[Floats, Floats], Floats]
@@ -58,7 +59,7 @@ _Set = tuple[Floats, Floats, Counts, Counts]
 class Cells(ABC):
     """Counts of both sides in cells, by fold; a set of cells is an event.
 
-    ``folds`` are the ``counts`` of either side in each successive fifth of its draws, two of shape
+    ``folds`` are the counts of either side in each successive fifth of its draws, two of shape
     ``(5, size)``.
     """
 
@@ -66,10 +67,10 @@ class Cells(ABC):
     view: View
     """The number of an output that the cells divide."""
 
-    def __init__(self, x: Sample, x_prime: Sample, counts: Callable[[Sample], Counts]) -> None:
-        self.folds = counts(x), counts(x_prime)
+    def __init__(self, x: Counts, x_prime: Counts) -> None:
+        self.folds = x, x_prime
         self._all = tuple(folds.sum(axis=0) for folds in self.folds)
-        self._n, self._m = len(x), len(x_prime)
+        self._n, self._m = (int(of.sum()) for of in self._all)
 
     @abstractmethod
     def event(self, cells: Counts) -> Event:
@@ -161,9 +162,19 @@ def fifths(size: int) -> list[slice]:
 
 def _of_fifths(codes: Counts, size: int) -> Counts:
     """Return how often each code below ``size`` is in each successive fifth, ``(5, size)``."""
-    times = [part.stop - part.start for part in fifths(codes.size)]
-    fifth = np.repeat(np.arange(FOLDS) * size, times)
-    return np.bincount(fifth + codes, None, FOLDS * size).reshape(FOLDS, size)
+    return np.array([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
+
+
+def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
+    """Return the rising whole numbers, and the folds of each, ``(2, 5, k)``; None if far apart."""
+    if sides[0].dtype.kind != "i" or not min(side.size for side in sides):
+        return None
+    low, high = min(int(x.min()) for x in sides), max(int(x.max()) for x in sides)
+    if high - low >= max(sum(side.size for side in sides) // 8, _NEAR):
+        return None
+    folds = np.array([_of_fifths(side - np.int64(low), high - low + 1) for side in sides])
+    values = np.flatnonzero(folds.any(axis=(0, 1)))
+    return (values + low).astype(sides[0].dtype), folds[:, :, values]
 
 
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
@@ -246,32 +257,35 @@ class Numbers(Cells):
     ) -> None:
         self.view = view
         self.sides = x, x_prime
-        pooled = np.concatenate([x, x_prime])
-        narrow = narrow_codes(pooled)
-        pooled = np.sort(pooled) if narrow is None else narrow[1].repeat(np.bincount(narrow[0]))
-        pooled = pooled[: (total := _there(pooled))]
-        new = pooled[1:] != pooled[:-1]
-        different = int(np.count_nonzero(new)) + (total > 0)
+        if (tally := _tally(self.sides)) is not None:  # code each different number once
+            distinct, folds = tally
+            times, different, total = folds.sum(axis=(0, 1)), distinct.size, int(folds.sum())
+            pooled, *ends = map(distinct.repeat, (times, *folds.sum(axis=1)))
+        else:
+            ends = [np.sort(side) for side in self.sides if tails]
+            pooled = np.sort(np.concatenate(self.sides))
+            pooled = pooled[: (total := _there(pooled))]
+            new = pooled[1:] != pooled[:-1]
+            different = int(np.count_nonzero(new)) + (total > 0)
         # of few different values, each counts as a category
         self.repeats = values and different <= min(_VALUES, max(total // 4, 2))
-        if total - different < _REPEATS - 1 and not self.repeats:
-            distinct, times = pooled[:0], np.empty(0, np.int64)  # no value repeats enough
-        else:
-            first = np.flatnonzero(np.append(True, new)[:total])
+        if tally is None:
+            enough = self.repeats or total - different >= _REPEATS - 1
+            first = np.flatnonzero(np.append(True, new)[:total]) if enough else np.empty(0, int)
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells, (x, x_prime) if tails else ())
+        self.starts = _starts(pooled, distinct, times, cells, ends if tails else ())
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
-        if narrow is None and x.size > _FEWER:
-            super().__init__(x, x_prime, self._counts)
+        if tally is not None:
+            at = [*(distinct.searchsorted(self.starts) - 1), -1]
+            super().__init__(*np.diff(folds.cumsum(axis=2)[:, :, at], prepend=0))
+        elif x.size > _FEWER:
+            super().__init__(*map(self._counts, self.sides))
         else:
-            if narrow is not None:  # code each different number once
-                codes = self._codes(narrow[1])[narrow[0]]
-                self.codes = codes[: x.size], codes[x.size :]
-            super().__init__(*self.codes, partial(_of_fifths, size=size + self._missing))
+            super().__init__(*(_of_fifths(side, size + self._missing) for side in self.codes))
         by_value = self.repeats and distinct.size > size  # else every cell holds one value
-        self._by_value = [Values(x, x_prime, view, narrow)] if by_value else []
+        self._by_value = [Values(x, x_prime, view, tally)] if by_value else []
 
     def choices(self) -> list[Cells]:
         """Return these cells and, where values repeat, those of single values if they differ."""
@@ -333,18 +347,18 @@ def _starts(
 ) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    Also in both ``tails`` of each side, and beyond its last draws: an output may be impossible.
+    Also in both ``tails`` of ordered sides, and beyond the last draws: there may be no outputs.
     """
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
     starts, least = [pooled[at]], total * (_RARE if tails else _COMMON)
     for side in tails:
-        if (size := _there(ordered := np.sort(side))) > 0:
+        if (size := _there(side)) > 0:
             halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
             tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
-            low, high = _beyond(ordered[:size])
-            starts += [ordered[tail], ordered[size - 1 - tail], low[None], _next(high[None], 1)]
+            low, high = _beyond(side[:size])
+            starts += [side[tail], side[size - 1 - tail], low[None], _next(high[None], 1)]
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
@@ -371,17 +385,16 @@ def _next(values: Any, way: int) -> Any:
 class Values(Cells):
     """A cell for each number that occurred, ``(n,)``, or each row of whole numbers, ``(n, d)``."""
 
-    def __init__(self, x: Sample, x_prime: Sample, view: View, narrow: Any = None) -> None:
+    def __init__(self, x: Sample, x_prime: Sample, view: View, tally: Any = None) -> None:
         self.view = view
-        if narrow is None:
-            together = np.concatenate([x, x_prime])
-            codes = codes_of(together)
+        if tally is None:
+            codes = codes_of(together := np.concatenate([x, x_prime]))
             place = np.bincount(codes)  # of an output with each code
             place[codes] = np.arange(codes.size)
-            narrow = codes, together[place]
-        codes, self._known = narrow
-        sides = codes[: len(x)], codes[len(x) :]
-        super().__init__(*sides, partial(_of_fifths, size=len(self._known)))
+            sides = codes[: len(x)], codes[len(x) :]
+            tally = together[place], [_of_fifths(side, place.size) for side in sides]
+        self._known, folds = tally
+        super().__init__(*folds)
 
     def coded(self, sample: Sample) -> Counts:
         """Return cells of outputs; see `Cells.coded`."""

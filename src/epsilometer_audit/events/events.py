@@ -23,6 +23,7 @@ from epsilometer_audit.events.vectors import Formula, summary
 Number = float | int
 
 _FEW = 4096  # values of whole numbers
+_MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -147,9 +148,16 @@ class Table:
         cells = []
         for entry, starts in zip(self.entries, self.starts, strict=True):
             column = columns[entry]
-            cell = np.searchsorted(np.asarray(starts), column, side="right")
+            cell: Any = np.zeros(column.size, np.int8)
+            if column.size < _MANY or len(starts) > _EACH:
+                cell = np.searchsorted(np.asarray(starts), column, side="right")
+            else:
+                column = np.ascontiguousarray(column)
+                for start in starts:
+                    cell += column >= start
             cells.append(np.where(np.isnan(column), len(starts) + 1, cell))
-        return np.asarray(np.asarray(self.adds, float)[tuple(cells)])
+        adds = np.asarray(self.adds, float)
+        return adds.take(cells[0]) if len(cells) == 1 else np.asarray(adds[tuple(cells)])
 
 
 @dataclass(frozen=True)
@@ -170,9 +178,12 @@ class Event:
         inside = np.zeros(len(numbers), bool)
         if self.ranges:
             firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-            several = len(firsts) > 1
-            at = np.searchsorted(firsts, numbers, side="right") - 1 if several else 0
-            inside = (numbers >= firsts[at]) & (numbers <= lasts[at])
+            if len(firsts) <= _EACH:
+                for first, last in zip(firsts, lasts, strict=True):
+                    inside |= (numbers >= first) & (numbers <= last)
+            else:
+                at = np.searchsorted(firsts, numbers, side="right") - 1
+                inside = (numbers >= firsts[at]) & (numbers <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
             inside |= np.isnan(numbers)
         return np.asarray(inside, np.bool_)
@@ -316,17 +327,10 @@ def codes_of(outputs: Sample) -> Counts:
             if (number := known.size) == len(rows):
                 break
         codes, number = codes * values.size + ranks, number * values.size
-    narrow = narrow_codes(codes)
-    return np.unique(codes, return_inverse=True)[1].reshape(-1) if narrow is None else narrow[0]
-
-
-def narrow_codes(numbers: Sample) -> tuple[Counts, Sample] | None:
-    """Return places of whole numbers ``(n,)`` among the rising different ones; None if wide."""
-    if numbers.dtype.kind != "i" or not numbers.size:
-        return None
-    low, high = int(numbers.min()), int(numbers.max())
-    if high - low >= max(numbers.size, _FEW):
-        return None
-    seen, places = np.zeros(high - low + 1, bool), np.subtract(numbers, low, dtype=np.int64)
+    whole = codes.dtype.kind == "i" and codes.size > 0
+    low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
+    if high - low >= max(codes.size, _FEW):
+        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    seen, places = np.zeros(high - low + 1, bool), np.subtract(codes, low, dtype=np.int64)
     seen[places] = True
-    return (seen.cumsum() - 1)[places], (seen.nonzero()[0] + low).astype(numbers.dtype)
+    return np.asarray((seen.cumsum() - 1)[places])

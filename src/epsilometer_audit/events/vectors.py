@@ -47,12 +47,12 @@ def standardised(
     sample: Sample, entries: Sequence[int], centres: Sequence[float], scales: Sequence[float]
 ) -> list[Floats]:
     """Return entries of outputs ``(n, d)`` as a formula reads them, each of shape ``(n,)``."""
-    columns = []
-    for entry, centre, scale in zip(entries, centres, scales, strict=True):
-        with np.errstate(invalid="ignore", over="ignore"):
-            column = (sample[:, entry] - centre) / scale
-        columns.append(np.nan_to_num(np.clip(column, -_CLIPPED, _CLIPPED), nan=0.0))
-    return columns
+    columns = np.array([sample[:, entry] for entry in entries], np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        columns = (columns - np.array(centres)[:, None]) / np.array(scales)[:, None]
+    np.minimum(np.maximum(columns, -_CLIPPED, out=columns), _CLIPPED, out=columns)
+    columns[np.isnan(columns)] = 0.0
+    return list(columns)
 
 
 def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:

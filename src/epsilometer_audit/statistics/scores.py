@@ -48,7 +48,7 @@ _GROUPS = 6  # columns of an output that is a table, of which all pairs may be c
 
 
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
-    """Return the score of a logistic regression on the first 20,000 rows; None if they are few.
+    """Return the score of a logistic regression on the first 10,000 rows; None if they are few.
 
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most.
@@ -68,7 +68,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
     terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
     terms += _strongest(columns, len(x))
-    features = np.column_stack([product(columns, factors) for factors in terms])
+    features = np.array([product(columns, factors) for factors in terms]).T
     spread = features.std(axis=0)
     terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
     if not terms:

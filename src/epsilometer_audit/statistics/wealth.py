@@ -76,11 +76,10 @@ class Bet:
         self, fresh: tuple[Sample, Sample], sizes: Sequence[int], ahead: int, **more: Any
     ) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
-        k, blocks = self.phi.size, len(sizes)
-        block = np.repeat(np.arange(blocks), sizes) * k
+        ends = np.cumsum(sizes)[:-1]
         counts, counts_prime = (
-            np.bincount(block + self.coded(side), None, blocks * k).reshape(blocks, k)
-            for side in (fresh[::-1] if self.swapped else fresh)
+            np.array([np.bincount(block, None, self.phi.size) for block in np.split(codes, ends)])
+            for codes in map(self.coded, fresh[::-1] if self.swapped else fresh)
         )
         return PlacedBet(self, counts, counts_prime, ahead, **more)
 
