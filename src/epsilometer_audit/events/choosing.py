@@ -25,7 +25,7 @@ from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
 from epsilometer_audit.events.events import Table, View, entries_of
 
-ROWS = 20_000  # of either side, for learning: standardised weights have an error of about .01
+ROWS = 10_000  # of either side, for learning: standardised weights have an error of about .01
 ENTRIES, _TELLING = 64, 2_000_000  # that are looked at, of more; numbers of a side that tell
 SUMMED = 16  # cells of an entry in a sum
 

@@ -61,8 +61,8 @@ def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
 
 def _cells(past: PastDraws, ahead: int, level: Level | None) -> tuple[list[Cells], ...]:
     """Return the cells of numbers and their remainders, then of scores, rows and low bits."""
-    size = len(past.x)
-    most = max(_SCREENED, size // 8) if past.x.ndim == 2 and size > 2 * _SCREENED else None
+    n, wide = len(past.x), past.x.ndim == 2
+    most = min(max(_SCREENED, n // 8), ROWS) if wide and n > 2 * _SCREENED else None
     looks = _looks(past, most)
     if most is not None:
         looks = _promising(looks, most, ahead, level)

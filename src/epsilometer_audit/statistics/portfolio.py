@@ -53,8 +53,8 @@ from epsilometer_audit.statistics.witnesses import beyond
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_MANY, _RICH, _SUSPECTS = 60, 4, 2  # draws of a side, from which so many views go on
-_ALWAYS = "sum", "learned"  # scores that do so
+_MANY, _RICH, _SUSPECTS = 60, 3, 2  # draws of a side, from which so many views go on
+_ALWAYS = "linear", "sum", "signs", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
@@ -227,7 +227,7 @@ class Portfolio:
 
     def _wanted(self, views: Mapping[Any, _Viewed], past: PastDraws) -> Callable[[Any], bool]:
         """Return a rule that tells by its key whether a view goes on."""
-        if self._draws < _MANY or len(views) <= 2 * _RICH:
+        if self._draws < _MANY or len(past.layout.columns) < _RICH:
             return bool
         claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
         won = {key: each.wealth[claimed].max() for key, each in views.items()}
