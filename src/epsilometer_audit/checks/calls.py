@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats, Integers
 from epsilometer_audit.checks.permutations import Scores
-from epsilometer_audit.events.events import codes_of, narrow_codes
+from epsilometer_audit.events.events import codes_of
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined
@@ -53,18 +53,8 @@ class Sample:
             if (first[1:] > first[:-1]).all():  # so do the outputs differ
                 return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
             del first
-        if self.tables[0].ndim > 1:
-            codes = codes_of(np.concatenate(self.tables))
-            return codes.astype(np.int32), np.bincount(codes)
-        each = (narrow_codes(p) or np.unique(p, return_inverse=True)[::-1] for p in self._parts(0))
-        known = [(codes.astype(np.uint16), values) for codes, values in each]
-        values = np.unique(np.concatenate([some for _, some in known]))
-        parts, times = [], np.zeros(values.size, np.int64)
-        for of_part, some in known:
-            at = np.searchsorted(values, some)
-            parts.append(at.astype(np.min_scalar_type(values.size))[of_part])
-            times[at] += np.bincount(of_part)
-        return np.concatenate(parts), times
+        codes = codes_of(np.concatenate(self.tables))
+        return codes.astype(np.int32), np.bincount(codes)
 
     @cached_property
     def scores(self) -> list[Scores]:
