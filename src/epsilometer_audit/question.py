@@ -199,12 +199,11 @@ def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
     from epsilometer_audit.inputs.domains import domain
     from epsilometer_audit.inputs.neighbours import neighbours
 
-    named = list(plain.get("pairs", ()))
+    pairs: dict[str, Pair] = {name: (x, y) for name, x, y in plain.get("pairs", ())}
     options = {name: plain[name] for name in ("limit", "frame") if name in plain}
     for kind in ("remove", "replace"):
         if kind in plain:
-            named += neighbours(plain[kind], kind, **options)
-    pairs = {name: (x, y) for name, x, y in named}
+            pairs = pairs | neighbours(plain[kind], kind, **options)
     return pairs | domain(plain["domain"]) if "domain" in plain else pairs
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
@@ -68,7 +69,7 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     if the declaration is wrong.
 
     >>> list(domain({"bits": 3}, limit=2))
-    ['[0, 0, 0] against [0, 0, 1]', '[0, 0, 0] against [1, 0, 0]']
+    ['[0, 0, 0] against [0, 0, 1]', '[1, 1, 1] against [0, 1, 1]']
     """
     if not isinstance(declaration, Mapping):
         _must("domain", _A_MAPPING, declaration)
@@ -83,30 +84,22 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     framed = _framed(space, own.pop("frame")) if "frame" in own else None
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
     chosen: dict[str, tuple[Any, Any]] = {}
-    known = set()
-    for *names, x, y in space.pairs(rng):
+    known, more = dict[frozenset[str], Any](), False
+    for *about, x, y in space.pairs(rng):
         texts = json.dumps(x), json.dumps(y)
         if texts[0] == texts[1] or frozenset(texts) in known:
             continue
-        known.add(frozenset(texts))
-        name = names[0] if names else " against ".join(pair_texts(x, y))
+        if more := len(chosen) == most:
+            break
+        known[frozenset(texts)] = about[1:] or ([], [x], [y])
+        name = about[0] if about else " against ".join(pair_texts(x, y))
         free = (f"{name} ({i})" if i > 1 else name for i in count(1))
         first, second = map(json.loads, texts)  # without shared rows
         pair = (framed(first), framed(second)) if framed else (first, second)
         chosen[next(each for each in free if each not in chosen)] = pair
-        if len(chosen) == most:
-            break
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    numbers = [
-        [entry.low, entry.high]
-        for entry in _leaves(getattr(space, "rows", space))
-        if isinstance(entry, Number) and not entry.clipped and entry != _BIT
-    ]
-    ranges = listed("", [*dict.fromkeys(map(json.dumps, numbers))])
-    advice = 'if the mechanism clips its inputs, declare "clipped": true'
-    untried = [f"numbers beyond {ranges} were not tried; {advice}"] * bool(numbers)
-    untried += space.untried() if isinstance(space, Table) else []
+    untried = _untried(space, list(known.values()), more)
     return Candidates(chosen, untried=untried, relations=[space.relation])
 
 
@@ -270,7 +263,7 @@ def _values(where: str, given: dict[str, Any]) -> Entry:
     missing = ("None" if whole else "NaN") if missing is True else missing
     entry = Number(
         *(low, high, whole, given.get("clipped", False)),
-        distance=None if norm else distance,
+        distance=distance,
         step=step,
         missing={"NaN": (math.nan,), "None": (None,)}.get(missing, ()),
     )
@@ -323,9 +316,55 @@ def _counts(where: str, given: dict[str, Any]) -> Counts:
 
 
 def _leaves(entry: Any) -> list[Any]:
-    """Return the single values of a row."""
-    some = map(_leaves, columns(entry))
-    return [leaf for each in some for leaf in each] if isinstance(entry, Columns) else [entry]
+    """Return the single entries of a row."""
+    return [leaf for leaf, _ in _cells(entry, getattr(entry, "low", None))]
+
+
+def _cells(entry: Any, row: Any) -> list[tuple[Any, Any]]:
+    """Return the single entries of a row with their values."""
+    if not isinstance(entry, Columns):
+        return [(entry, row)]
+    values = row.values() if isinstance(row, dict) else row
+    return [cell for each in zip(entry.columns, values, strict=True) for cell in _cells(*each)]
+
+
+def _untried(space: Any, tried: Sequence[Any], more: bool) -> list[str]:
+    """Return notes on the positions, entries, values and changes of value that no pair has."""
+    number = Number(*space.ends, True, distance=1) if isinstance(space, Counts) else None
+    rows = number or getattr(space, "rows", space)
+    leaves = _leaves(rows) if isinstance(rows, Entry) else []
+    sizes = {i: leaf.count for i, leaf in enumerate(leaves) if leaf != _BIT}
+    apart = [(n, min(n - 1, int(leaves[i].distance or n))) for i, n in sizes.items()]
+    replaced, user = bool(tried[0][2]), getattr(space, "user", None)
+    where = "keys" if number else f"positions of a {'user' if user else 'row'}"
+    held: dict[str, set[Any]] = defaultdict(set)
+    for at, old, new in tried if leaves else ():
+        held[where].update(at)
+        for row, other in zip(old, new or old, strict=False):
+            cells = [*zip(_cells(rows, row), _cells(rows, other), strict=True)]
+            same = (a is b or json.dumps(a) == json.dumps(b) for (_, a), (_, b) in cells)
+            differ = [i for i, alike in enumerate(same) if not (alike and replaced)]
+            held["single entries"].update(differ if len(differ) == 1 else ())
+            for i in {*differ} & {*sizes}:
+                texts = frozenset((i, json.dumps(value)) for _, value in cells[i])
+                held["values" if sizes[i] else "numbers"] |= texts
+                held["changes of value" if sizes[i] else ""].add(texts)
+    counted = {
+        where: len(getattr(space, "keys", ())) or getattr(space, "longest", 0),
+        "single entries": len(leaves) * (replaced and not user and len(leaves) > 1),
+        "values": sum(sizes.values()),
+        "changes of value": replaced * sum(n * k - k * (k + 1) // 2 for n, k in apart),
+    }
+    left = {what: n - len(held[what]) for what, n in counted.items()}
+    parts = [f"{k:,} of {counted[what]:,} {what}" for what, k in left.items() if k > 0]
+    parts += [f"all but {len(held['numbers']):,} numbers"] * bool(held["numbers"])
+    parts = parts or ["further pairs"] * more
+    notes = [f"{' and '.join(parts)} were not tried{'; a larger limit tries more' * more}"]
+    closed = (leaf for leaf in leaves if getattr(leaf, "clipped", True) is False and leaf != _BIT)
+    ranges = [*dict.fromkeys(json.dumps([leaf.low, leaf.high]) for leaf in closed if not number)]
+    advice = 'if the mechanism clips its inputs, declare "clipped": true'
+    beyond = [f"numbers beyond {listed('', ranges)} were not tried; {advice}"] * bool(ranges)
+    return beyond + notes * bool(parts)
 
 
 def _entries(space: Any) -> int:
@@ -340,7 +379,8 @@ def _framed(space: Any, library: str) -> Callable[[Any], dict[str, Any]]:
     kinds: dict[str, set[Any]] = {"key": {str}, "count": {int}}
     if isinstance(space, Table):
         named = zip(getattr(space.rows, "names", None) or (), columns(space.rows), strict=False)
-        kinds = {name: {type(x) for x in (c.low, c.high, *c.others())} for name, c in named}
+        rng = generator(0)
+        kinds = {name: {type(x) for x in (c.low, c.high, *c.others(rng))} for name, c in named}
         kinds = ({space.user: {int}} if space.user else {}) | kinds
     if not kinds:
         raise ArgumentError("domain.frame", 'needs rows with names, as {"age": {...}}')

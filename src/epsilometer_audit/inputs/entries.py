@@ -7,11 +7,12 @@ of neighbours may be repeated, or equal.
 
 from __future__ import annotations
 
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ import numpy as np
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.checks.calls import spread
 
-_SMALL = 14  # 14 whole numbers have at most a hundred pairs
-_MOST_CHOICES = 50  # most choices that are used, evenly spaced
+_SMALL = 14  # numbers, which have at most a hundred pairs
+_MANY = 1_000_000  # values, of which more are like endless ones
+_TRIED = 1000  # changes of an entry at most
 _COLUMNS = 8  # most columns that are changed alone, evenly spaced
 _FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9
@@ -32,12 +34,13 @@ NORMS = {"L1": 1.0, "L2": 2.0, "Linf": math.inf}
 class Entry(ABC):
     """What all kinds of entries have.
 
-    ``missing`` are values of missing entries, and ``null`` takes the place of a value in a null
-    row. Neighbours are a ``distance`` apart, of vectors in a ``norm``, or any two values.
+    ``missing`` are missing values, ``null`` is that of a null row, ``count`` is 0 if endless.
+    Neighbours are a ``distance`` apart, of vectors in a ``norm``, or any two values.
     """
 
     missing: Sequence[Any] = ()
     null: Any = None
+    count: Any = 0
     distance: float | None = None
     norm: str | None = None
 
@@ -68,7 +71,7 @@ class Entry(ABC):
         return self.at(float(rng.random()))
 
     @abstractmethod
-    def others(self) -> list[Any]:
+    def others(self, rng: np.random.Generator) -> list[Any]:
         """Return further special values, the most useful first."""
 
     @abstractmethod
@@ -100,78 +103,62 @@ class Number(Entry):
         value = (1 - share) * low + share * high
         return self.inside(value if self.whole else float(f"{value:.4g}"))
 
-    def others(self) -> list[Any]:
-        just = [end for step in self._steps for end in self._ends_by(step)]
-        beyond = list(dict.fromkeys([*just, *self._beyond])) if self.clipped else []
+    def others(self, rng: np.random.Generator) -> list[Any]:
+        width, sizes = self.upper - self.lower, () if self.step else (-3, -2, -1, 0)
+        random = [width * float(f"{10 ** (size + rng.random()):.3g}") for size in sizes]
+        steps = [*self._steps, *random] if self.clipped else self._steps
+        far = [width * widths for widths in _FAR]
+        beyond = [end for by in [*steps, *far] for end in self._ends_by(by) if self.clipped]
         zero = [self.null] if self.lower < 0 < self.upper else []
-        return [*self.missing, *beyond, self.at(0.5), self.at(0.6), *zero]
+        inside = [self.inside(end) for by in steps for end in (self.upper - by, self.lower + by)]
+        more = [*beyond[:2], self.at(0.5), self.at(0.6), *zero, *beyond, *inside]
+        return [*self.missing, *(x for x in dict.fromkeys(more) if x not in (self.low, self.high))]
 
     @property
     def null(self) -> Any:
         return self.number(0)
 
+    @property
+    def count(self) -> int:
+        steps = (self.upper - self.lower) / (1 if self.whole else self.step or math.nan)
+        return round(steps) + 1 + len(self.missing) if steps <= _MANY and not self.clipped else 0
+
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
-        return self._any(rng) if self.distance is None else self._apart(self.distance, rng)
+        yield from self._any(rng) if self.distance is None else self._apart(self.distance, rng)
+        if 0 < (last := self.count - 1 - len(self.missing)) < _SMALL:
+            values = [self.at(i / last) for i in range(last + 1)]
+            for x, y in combinations([*values, *self.missing], 2):
+                if self.distance is None or y - x <= self.distance:
+                    yield x, y
 
     def _any(self, rng: np.random.Generator) -> Iterator[Pair]:
-        low, high, middle, near = self.low, self.high, self.at(0.5), self._steps[0]
+        low, high, others = self.low, self.high, self.others(rng)
         yield low, high
-        yield from product((high, low), self.missing)
-        if self.clipped:
-            yield from self._across(rng)
-        yield from ((low, middle), (middle, high))
-        if self.whole and high - low < _SMALL:
-            yield from combinations(range(int(low), int(high) + 1), 2)
-            return
-        yield from ((low, self.inside(low + near)), (self.inside(high - near), high))
+        yield from ((end, x) for x in others for end in (low, high))
         if low < 0 < high:
-            yield self.inside(-near), self.inside(near)
-            yield from ((low, self.null), (self.null, high))
+            yield self.inside(-self._steps[0]), self.inside(self._steps[0])
         yield self.drawn(rng), self.drawn(rng)
         for i in range(1, 12, 2):
             yield self.at(i * _GOLDEN % 1), self.at((i + 1) * _GOLDEN % 1)
-        yield self.drawn(rng), self.drawn(rng)
-
-    def _across(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield pairs on both sides of an end: far, at steps of one, and at random widths."""
-        low, high, (above, below, *far) = self.low, self.high, self._beyond
-        yield from ((below, above), (high, above), (low, below))
-        for step in (*self._steps, *self._widths(rng)):
-            insides = self.inside(high - step), self.inside(low + step)
-            for end, inside, beyond in zip((high, low), insides, self._ends_by(step), strict=False):
-                yield from ((end, beyond), (inside, beyond))
-        yield from product([self.at(0.5)], far)
-
-    def _widths(self, rng: np.random.Generator) -> list[float]:
-        """Return random steps, from a thousandth of the width to ten widths; none on a grid."""
-        width, number = self.upper - self.lower, 0 if self.step else 2
-        return [width * float(f"{10 ** rng.uniform(-3, 1):.3g}") for _ in range(number)]
 
     def _apart(self, step: Any, rng: np.random.Generator) -> Iterator[Pair]:
         low, high, middle = self.lower, self.upper, self.at(0.5)
         half = step // 2 if self.whole else step / 2
         largest = 2.0 ** math.floor(math.log2(max(abs(low), abs(high))))
-        starts = [0, low, high - step, -step, -half]
+        starts = [0, low, high, high - step, -step, -half]
         for border in (largest, -largest, 1.0, -1.0):  # where floats become coarser
             starts += [border - half, border - step, border]
         starts += [] if self.whole else [0.5, 1 / 3, math.pi]
         starts += [middle, *_LARGE, *(low + float(rng.random()) * (high - low) for _ in range(4))]
+        starts += self.others(rng) if self.clipped else []
         for start in map(self.number, starts):
             end = self.number(start + step)
             near = end - start <= step * _ROUNDED  # not so where floats are coarse
-            if low <= start and end <= high and near:
+            if near and (self.clipped or (low <= start and end <= high)):
                 yield start, end
         for part in (half, 1 if self.whole else step / 1000):
             if middle + part <= high:
                 yield middle, self.number(middle + part)
-        for width in (0, high - low, 1, *self._widths(rng)) if self.clipped else ():
-            for end, by in zip(self._ends_by(width), (step, -step), strict=False):
-                yield end, self.number(end + by)
-
-    @property
-    def _beyond(self) -> list[float]:
-        width = self.upper - self.lower
-        return [end for far in _FAR for end in self._ends_by(far * width)] or [self.high, self.low]
 
     @property
     def _steps(self) -> list[float]:
@@ -197,18 +184,24 @@ class Choices(Entry):
 
     options: Sequence[Any]
 
+    @property
+    def count(self) -> int:
+        return len(set(map(json.dumps, self.options)))
+
     def at(self, share: float) -> Any:
         return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
 
-    def others(self) -> list[Any]:
+    def others(self, rng: np.random.Generator) -> list[Any]:
         return list(self.options[1:-1])
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield the first and the last, successive options, and all other pairs."""
-        some = [self.options[i] for i in spread(len(self.options), _MOST_CHOICES)]
-        yield some[0], some[-1]
-        for apart in range(1, len(some)):
-            yield from zip(some, some[apart:], strict=False)
+        """Yield all pairs in the rounds of a tournament: each option has one pair in a round."""
+        n = len(self.options)
+        size = n - 1 + n % 2  # an odd number; the last of even options meets what is left over
+        for turn, i in product(range(size), range(size)):
+            j = (turn - n % 2 - i) % size
+            if i < j or (i == j and size < n):
+                yield self.options[i], self.options[j if i < j else -1]
 
 
 @dataclass(frozen=True)
@@ -236,20 +229,22 @@ class Columns(Entry):
         row = [column.missing[0] if column.missing else column.low for column in self.columns]
         return [self._row(row), *alone] if len(chosen) > 1 else alone
 
-    def others(self) -> list[Any]:
+    def others(self, rng: np.random.Generator) -> list[Any]:
         """Return rows at the other end in one column, or with missing entries, then other rows."""
         ends = [self._with(i, self.columns[i].high) for i in reversed(self._some)]
-        more = [[self._with(i, value) for value in self.columns[i].others()] for i in self._some]
-        return [*in_turn([self.missing, ends]), self.at(0.5), *in_turn(more)]
+        more = [[self._with(i, x) for x in self.columns[i].others(rng)] for i in self._some]
+        return [*in_turn([self.missing, ends]), self.at(0.5), self.at(0.6), *in_turn(more)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield rows that differ in all columns, missing entries, a column, some, or a column."""
-        each = [list(column.pairs(rng)) for column in self.columns]
+        each = [list(islice(column.pairs(rng), _TRIED)) for column in self.columns]
         x, y = map(list, zip(*(pairs[0] for pairs in each), strict=True))
         yield self._row(x), self._row(y)
         yield from product([self.high], self.missing[:2])
+        yield from ((end, self.at(share)) for share in (0.5, 0.6) for end in (self.low, self.high))
 
         def alone(columns: Sequence[int], k: int) -> Iterator[Pair]:
+            x = [column.at((0, 0.5, 1)[k % 3]) for column in self.columns]
             for i in columns:
                 for a, b in each[i][k : k + 1]:
                     yield self._row([*x[:i], a, *x[i + 1 :]]), self._row([*x[:i], b, *x[i + 1 :]])
@@ -283,17 +278,18 @@ class Vector(Columns):
     norm: str | None = None
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
-        """Yield moves of the last and first entry, of all, in a random direction; of each entry."""
+        """Yield moves of each entry in turn, and moves of all, also in a random direction."""
         number, size = self.columns[0], len(self.columns)
         signs = np.resize([1.0, -1.0], size)
         in_turn = [number.low if sign > 0 else number.high for sign in signs]
         starts = [self.low, self.high, in_turn, self.drawn(rng)]
-        for start in [*starts, *([value] * size for value in number.others())]:
-            for move in (self._alone(size - 1), self._alone(0), np.ones(size), signs):
-                yield start, self._moved(start, move)
-            yield start, self._moved(start, rng.normal(size=size))
-        for i, start in product(evenly(size), starts):
+        starts += [[value] * size for value in number.others(rng)]
+        places = list(dict.fromkeys([size - 1, *evenly(size)]))
+        together = ((x, y) for x in starts for y in (np.ones(size), signs, rng.normal(size=size)))
+        for lap, (k, i) in product(range(len(starts)), enumerate(places)):
+            start = starts[(k + lap) % len(starts)]
             yield start, self._moved(start, self._alone(i))
+            yield from ((x, self._moved(x, move)) for x, move in islice(together, 1))
 
     def _alone(self, i: int) -> Any:
         return np.arange(len(self.columns)) == i
@@ -333,9 +329,9 @@ class Users(Entry):
     def drawn(self, rng: np.random.Generator) -> list[Any]:
         return [self.rows.drawn(rng) for _ in range(int(rng.integers(self.most)) + 1)]
 
-    def others(self) -> list[Any]:
+    def others(self, rng: np.random.Generator) -> list[Any]:
         """Return most rows that differ, other numbers of equal rows, and other rows."""
-        more = [[row] * n for row in self.rows.others() for n in (self.most, 1)]
+        more = [[row] * n for row in self.rows.others(rng) for n in (self.most, 1)]
         return [self._different, [self.rows.high], self.low * self.most, *more]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:

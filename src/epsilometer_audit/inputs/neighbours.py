@@ -7,13 +7,14 @@ from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.sources import recorded
 
 Named = tuple[str, Any, Any]
 """A name, x and x'."""
 MOST_PAIRS = 1000  # of declared inputs
 _LONGEST = 1_000_000
-_KINDS = ("remove", "replace")
+_KINDS = {"remove": "without a row", "replace": "with a row replaced by another of its rows"}
 
 
 def patterns(length: int) -> list[Named]:
@@ -43,8 +44,8 @@ def patterns(length: int) -> list[Named]:
 
 def neighbours(
     path: str, kind: str, *, limit: int = 100, seed: int = 0, frame: bool = False
-) -> list[Named]:
-    """Return a name, a table, and the table with a row removed or replaced, for each of its rows.
+) -> Candidates:
+    """Return pairs of a table and the table with a row removed or replaced, for each of its rows.
 
     ``path`` is a CSV or Parquet file; raise `ArgumentError` if it has no table, or no two different
     rows. A table is a list of rows, which are lists; a single column is a list of its values; with
@@ -60,7 +61,7 @@ def neighbours(
         table = [row[0] for row in table]
     if kind == "replace" and all(row == table[0] for row in table):
         raise ArgumentError(path, "has no two different rows, so that none can be replaced")
-    rng, count, pairs = random.Random(seed), min(limit, len(table)), []  # noqa: S311
+    rng, count, pairs = random.Random(seed), min(limit, len(table)), {}  # noqa: S311
     for i in (k * len(table) // count for k in range(count)):
         name, new = f"without row {i + 1}", []
         if kind == "replace":
@@ -70,5 +71,8 @@ def neighbours(
             name, new = f"row {i + 1} replaced by row {j + 1}", [table[j]]
         sides = table, [*table[:i], *new, *table[i + 1 :]]
         x, y = ({"$frame": names, "rows": side} if frame else side for side in sides)
-        pairs.append((name, x, y))
-    return pairs
+        pairs[name] = x, y
+    left = f"{len(table) - count:,} of {len(table):,} rows were not tried"
+    left += "; in a file of audits, a larger limit tries more"
+    relation = f"this table and the same {_KINDS[kind]}; not: any other"
+    return Candidates(pairs, untried=[left] * (count < len(table)), relations=[relation])
