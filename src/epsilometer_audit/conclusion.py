@@ -187,4 +187,5 @@ def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = 
     order = claim.order if isinstance(claim, claims.Renyi) else None
     of_curve = isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)
     delta = getattr(claim, "delta", None) if of_curve else None
-    return Bound(claim.quantity, claim.level, lower, order, delta)
+    alpha = whole.alphas[whole.claims.index(claim)] if isinstance(whole, claims.Tradeoff) else None
+    return Bound(claim.quantity, claim.level, lower, order, delta, alpha)

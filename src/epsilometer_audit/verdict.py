@@ -56,12 +56,14 @@ class Bound:
     lower: float
     order: float | None = None
     delta: float | None = None  # of a point of a profile
+    alpha: float | None = None  # of the claimed errors that are nearest, of a trade-off curve
 
     @property
     def name(self) -> str:
         """The quantity with its order, or the point of a profile."""
         if self.delta is not None:
-            return f"{self.quantity} at delta = {self.delta:g}"
+            near = "" if self.alpha is None else f"near alpha = {self.alpha:.3g} "
+            return f"{near}{self.quantity} at delta = {self.delta:.6g}"
         return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
 
 

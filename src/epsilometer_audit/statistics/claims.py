@@ -42,6 +42,7 @@ from epsilometer.errors import ArgumentError
 
 _PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of a function
 _MOST_POINTS = 20  # of a profile, each with a share of alpha
+_MOST_LINES, _READ = 10, 300  # of a trade-off curve; points of a function
 _LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
@@ -294,6 +295,24 @@ class Profile:
         return {"notion": "profile", "deltas": deltas}
 
 
+@dataclass(frozen=True)
+class Tradeoff(Profile):
+    """A trade-off curve: errors of types I and II, and the claims (epsilon, delta) of its lines."""
+
+    errors: tuple[tuple[float, float], ...]
+    """Those claimed, or of many those nearest to each line."""
+    alphas: tuple[float, ...]
+    """The claimed error of type I that is nearest to each line."""
+
+    def text(self) -> str:
+        points = [f"{beta:g} at {alpha:g}" for alpha, beta in self.errors]
+        return f"a trade-off curve, beta at alpha: {', '.join(points)}"
+
+    def to_plain(self) -> dict[str, Any]:
+        betas = {_key(alpha): beta for alpha, beta in self.errors}
+        return {**super().to_plain(), "notion": "tradeoff", "betas": betas}
+
+
 AnyClaim = Claim | RenyiCurve | Profile
 Points = Mapping[float, float] | Iterable[tuple[float, float]]
 
@@ -345,7 +364,7 @@ def profile(curve: Points | Callable[[float], float]) -> Profile:
     5
     """
     if not callable(curve):
-        points = dict(curve)
+        points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
     else:
         points = {0.0: float(curve(0.0))}
         for delta in _PROFILE:
@@ -356,33 +375,76 @@ def profile(curve: Points | Callable[[float], float]) -> Profile:
     return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
 
 
-def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
+def tradeoff(curve: Points | Callable[[float], float]) -> Tradeoff:
     """Claim a trade-off curve: the least type II error of a test, at each type I error.
 
     Between the points of a table only what follows from them is claimed, as true curves are convex
-    and go from (0, 1) to (1, 0) or lower. A function is read at 300 points.
+    and go from (0, 1) to (1, 0) or lower. That is tested by lines, 10 at most; of more, some
+    are kept. A function is read at 300 points.
 
     >>> tradeoff({0.1: 0.8}).text()
-    'a privacy profile, delta at epsilon: 0.502379 at 0, 0.3 at 0.341332'
+    'a trade-off curve, beta at alpha: 0.8 at 0.1'
+    >>> tradeoff({0.1: 0.8}).claims
+    (Pure(epsilon=0.510825623765..., delta=0.111111...),)
     """
     if callable(curve):
-        curve = {float(a): float(curve(float(a))) for a in np.geomspace(1e-6, 0.999, 300)}
-    errors = np.array(sorted(dict(curve).items()), float).reshape(-1, 2)
-    first, second = errors.T
-    if not errors.size or errors.min() < 0 or (errors.sum(axis=1) > 1 + 1e-9).any():
+        logits = np.linspace(-16, 16, _READ)
+        curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
+    table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
+    errors = np.array(sorted(table.items()), float).reshape(-1, 2)
+    if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
         text = "must map errors of type I to errors of type II, in [0, 1] and together at most 1"
         raise ArgumentError("tradeoff", text)
-    at = np.union1d(np.append(0.0, np.geomspace(1e-9, 1.0, 3000)), first)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        before = second[:, None] * (1 - at) / (1 - first[:, None])
-        after = 1 - (1 - second[:, None]) * at / first[:, None]
-    power = 1 - np.nanmax(np.where(at <= first[:, None], before, after), axis=0)
-    # a test's power is at most that at the next point, and its error at least that at the last
+    told = errors[errors.max(axis=1) < 1]
+    both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
+    slopes, deltas = _lines(both)
+    if not slopes.size:
+        raise ArgumentError("tradeoff", "must have a point with both errors above 0")
+    above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
+    above[:, len(told) :] += 0.01  # rather a point that is claimed itself
+    nearest = told[np.where(above < -1e-9, 9, above).argmin(axis=1) % len(told)]  # not a weak one
+    lines = zip(np.log(slopes).tolist(), deltas.tolist(), strict=True)
+    shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
+    claims = tuple(Pure(max(epsilon, 0.0), max(delta, 0.0)) for epsilon, delta in lines)
+    return Tradeoff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
-    def delta(epsilon: float) -> float:
-        return max(float(np.max(np.minimum(power, 1)[1:] - math.exp(epsilon) * at[:-1])), 0.0)
 
-    return profile(delta)
+def _lines(errors: Floats) -> tuple[Floats, Floats]:
+    """Return slopes from 1 on, and values at 0, of lines above the power that errors allow.
+
+    A trade-off curve T with T(a) >= b is convex, at most 1 at 0, and 0 at 1. So at q before a it is
+    at least b (1 - q) / (1 - a), and after a at least 1 - q (1 - b) / a. The power 1 - T is at most
+    the least of all these, whose concave hull has its corners where those of neighbours cross.
+    """
+    first, second = errors[np.argsort(errors[:, 0])].T
+    with np.errstate(divide="ignore"):
+        after = np.append(np.inf, np.minimum.accumulate((1 - second) / first))
+    before = np.append(np.maximum.accumulate((second / (1 - first))[::-1])[::-1], 0.0)
+    at = np.divide(1 - before, after - before, np.zeros(after.size), where=after > before)
+    power, i, lines = 1 - before * (1 - at), 0, []
+    while i < at.size - 1:
+        rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
+        lines.append((rises.max(), power[i] - rises.max() * at[i]))
+        i += 1 + int(np.flatnonzero(rises >= rises.max() * (1 - 1e-9))[-1])
+    slopes, deltas = np.array(lines).reshape(-1, 2).T
+    kept = (slopes >= 1 - 1e-12) & (slopes < math.exp(_LARGEST)) & (deltas < 1)
+    slopes, deltas = slopes[kept], deltas[kept]
+    if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
+        order = np.sqrt(deltas) - np.log(slopes) / np.log(slopes[0])
+        few = np.searchsorted(order, np.linspace(order[0], order[-1], _MOST_LINES))
+        slopes, deltas = slopes[np.unique(few)], deltas[np.unique(few)]
+    return slopes, deltas
+
+
+def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[float, float]:
+    """Return the points of a table; refuse other objects, and name their method, if any."""
+    try:
+        return dict(curve)
+    except (TypeError, ValueError):
+        own = [method for method in methods if callable(getattr(curve, method, None))]
+        hint = f"; pass its method {own[0]}" if own else ""
+        text = f"must be a mapping, pairs, or a function of {of}, got {type(curve).__name__}{hint}"
+        raise ArgumentError(name, text) from None
 
 
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
