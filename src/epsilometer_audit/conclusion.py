@@ -185,7 +185,7 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
 def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
     """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, claims.Renyi) else None
-    of_curve = isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)
-    delta = getattr(claim, "delta", None) if of_curve else None
-    alpha = whole.alphas[whole.claims.index(claim)] if isinstance(whole, claims.Tradeoff) else None
-    return Bound(claim.quantity, claim.level, lower, order, delta, alpha)
+    if not (isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)):
+        return Bound(claim.quantity, claim.level, lower, order)
+    alpha = dict(zip(whole.claims, whole.alphas, strict=False)).get(claim)
+    return Bound(claim.quantity, claim.level, lower, order, claim.delta, alpha)

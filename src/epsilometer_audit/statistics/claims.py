@@ -277,9 +277,15 @@ class RenyiCurve:
 
 @dataclass(frozen=True)
 class Profile:
-    """A privacy profile: claims (epsilon, delta), all of which must hold."""
+    """A privacy profile: claims (epsilon, delta), all of which must hold.
+
+    Or a trade-off curve: claimed ``errors`` of types I and II, of many those nearest to each line;
+    ``claims`` are its lines, and ``alphas`` the claimed errors of type I nearest to each.
+    """
 
     claims: tuple[Pure, ...]
+    errors: tuple[tuple[float, float], ...] = ()
+    alphas: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.claims) <= _MOST_POINTS:
@@ -287,30 +293,18 @@ class Profile:
             raise ArgumentError("profile", f"must have {points}")
 
     def text(self) -> str:
-        points = [f"{claim.delta:g} at {claim.epsilon:g}" for claim in self.claims]
-        return f"a privacy profile, delta at epsilon: {', '.join(points)}"
+        of = self.errors or [(claim.epsilon, claim.delta) for claim in self.claims]
+        name = (
+            "trade-off curve, beta at alpha" if self.errors else "privacy profile, delta at epsilon"
+        )
+        return f"a {name}: {', '.join(f'{level:g} at {at:g}' for at, level in of)}"
 
     def to_plain(self) -> dict[str, Any]:
         deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}
-        return {"notion": "profile", "deltas": deltas}
-
-
-@dataclass(frozen=True)
-class Tradeoff(Profile):
-    """A trade-off curve: errors of types I and II, and the claims (epsilon, delta) of its lines."""
-
-    errors: tuple[tuple[float, float], ...]
-    """Those claimed, or of many those nearest to each line."""
-    alphas: tuple[float, ...]
-    """The claimed error of type I that is nearest to each line."""
-
-    def text(self) -> str:
-        points = [f"{beta:g} at {alpha:g}" for alpha, beta in self.errors]
-        return f"a trade-off curve, beta at alpha: {', '.join(points)}"
-
-    def to_plain(self) -> dict[str, Any]:
+        if not self.errors:
+            return {"notion": "profile", "deltas": deltas}
         betas = {_key(alpha): beta for alpha, beta in self.errors}
-        return {**super().to_plain(), "notion": "tradeoff", "betas": betas}
+        return {"notion": "tradeoff", "betas": betas, "deltas": deltas}
 
 
 AnyClaim = Claim | RenyiCurve | Profile
@@ -375,7 +369,7 @@ def profile(curve: Points | Callable[[float], float]) -> Profile:
     return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
 
 
-def tradeoff(curve: Points | Callable[[float], float]) -> Tradeoff:
+def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
     """Claim a trade-off curve: the least type II error of a test, at each type I error.
 
     Between the points of a table only what follows from them is claimed, as true curves are convex
@@ -384,8 +378,6 @@ def tradeoff(curve: Points | Callable[[float], float]) -> Tradeoff:
 
     >>> tradeoff({0.1: 0.8}).text()
     'a trade-off curve, beta at alpha: 0.8 at 0.1'
-    >>> tradeoff({0.1: 0.8}).claims
-    (Pure(epsilon=0.510825623765..., delta=0.111111...),)
     """
     if callable(curve):
         logits = np.linspace(-16, 16, _READ)
@@ -406,7 +398,7 @@ def tradeoff(curve: Points | Callable[[float], float]) -> Tradeoff:
     lines = zip(np.log(slopes).tolist(), deltas.tolist(), strict=True)
     shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
     claims = tuple(Pure(max(epsilon, 0.0), max(delta, 0.0)) for epsilon, delta in lines)
-    return Tradeoff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
+    return Profile(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
 
 def _lines(errors: Floats) -> tuple[Floats, Floats]:
