@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_UP, Context, Decimal
 from itertools import takewhile, zip_longest
 from typing import Any
@@ -47,6 +47,9 @@ def as_plain(value: Any, *, finite: bool = True) -> Any:
 
     NaN and infinite numbers become None, unless ``finite`` is false.
     """
+    if hasattr(value, "to_numpy"):  # a data frame, or a column
+        named = hasattr(value, "columns")
+        value = {k: np.asarray(value[k]) for k in value.columns} if named else value.to_numpy()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
@@ -99,24 +102,31 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
             for i, side in enumerate((x, y))
         ]
         return f"{{{', '.join(parts[0])}}}", f"{{{', '.join(parts[1])}}}"
-    if not (isinstance(x, list) and isinstance(y, list)):
+    text, listed = ({type(x), type(y)} == {kind} for kind in (str, list))
+    start, end = ends_alike(x, y) if text or listed else (0, 0)
+    if not (listed or start + end):
         return _json(x), _json(y)
-    start, end = _alike(x, y), 0
-    if start < min(len(x), len(y)):
-        end = _alike(x[: start - 1 if start else None : -1], y[: start - 1 if start else None : -1])
     ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
-    if len(ours) == len(theirs):
+    if text:
+        pairs = [(_json(ours), _json(theirs))]
+    elif len(ours) == len(theirs):
         pairs = [_differing(*each) for each in zip(ours, theirs, strict=True)]
     else:
         pairs = list(zip_longest(map(_json, ours), map(_json, theirs)))
-    before, after = ([f"{n} alike"] * (n > 0) for n in (start, end))
+    before, after = ([f"{n} {'letters ' * text}alike"] * (n > 0) for n in (start, end))
     sides = ([*before, *filter(None, side), *after] for side in zip(*pairs, strict=True))
     first, second = (f"[{', '.join(side)}]" for side in sides)
     return first, second
 
 
-def _alike(x: list[Any], y: list[Any]) -> int:
-    """Return at how many places lists are alike, before one where they differ."""
+def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
+    """Return at how many places sequences are alike at the start, and at the rest's end."""
+    start = _alike(x, y)
+    return start, _alike(x[start:][::-1], y[start:][::-1])
+
+
+def _alike(x: Sequence[Any], y: Sequence[Any]) -> int:
+    """Return at how many places sequences are alike, before one where they differ."""
     equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
     return sum(takewhile(bool, equal))
 

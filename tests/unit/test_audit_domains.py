@@ -841,7 +841,10 @@ SHOWN = [
     ([KEY] * 3, [KEY, {**KEY, "id": 2}, KEY], '[1 alike, {"id": 1, ...}, 1 alike]', None),
     ({"rows": [[i] for i in range(40)]}, {"rows": [[5]]}, None, '{"rows": [[5]]}'),
     ("a" * 80, "b" * 80, f'"{"a" * 55} ...', None),
+    ("a" * 80, "a" * 60 + "b" + "a" * 19, '[60 letters alike, "a", 19 letters alike]', None),
+    (["a" * 80, 1], ["a" * 81, 1], '[[80 letters alike, ""], 1 alike]', None),
     ([KEY], [KEY], None, None),
+    ([0] * 40, "a" * 80, None, f'"{"a" * 55} ...'),
 ]
 
 
@@ -852,6 +855,17 @@ def test_long_inputs_are_shown_by_the_part_that_differs(x, x_prime, first, secon
     assert second in (None, texts[1])
     assert max(map(len, texts)) <= 60
     assert (texts[0] == texts[1]) == (x == x_prime)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_long_tables_are_shown_by_the_part_that_differs(library):
+    library = pytest.importorskip(library)
+    ages, more = [31.0] * 50, [31.0] * 20 + [32.0] * 30
+    columns, frames = ({"age": ages}, {"age": more}), library.DataFrame
+    texts = ('{"age": [20 alike, 31.0, 31.0, 31.0', '{"age": [20 alike, 32.0, 32.0, 32.0')
+    for x, x_prime in (map(frames, columns), (library.Series(ages), library.Series(more))):
+        shown = pair_texts(x, x_prime)
+        assert all(text[-9:] in each for text, each in zip(texts, shown, strict=True))
 
 
 def test_a_verdict_shows_what_differs_and_lists_all_pairs():

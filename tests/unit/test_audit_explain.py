@@ -172,6 +172,16 @@ FOUND = {  # a mechanism; a pattern of the first finding; the line that is shown
         "return sum(batch) + rng.laplace(0, 10 / (1 + len(batch)))",
         BATCH,
     ),
+    "a scale after a sampled coin for each row": (
+        """
+        def f(x, rng):
+            batch = [value for value in x if rng.binomial(1, .5)]
+            return sum(batch) + rng.normal(0, 10 / len(x))
+        """,
+        r"argument: normal gets scale = 0.833333 on x, 0.909091 on x'$",
+        "return sum(batch) + rng.normal(0, 10 / len(x))",
+        BATCH,
+    ),
     # where the same calls and noise give another output: the first line that is not the same
     "a number": (
         """
@@ -283,6 +293,15 @@ def test_what_the_sizes_of_inputs_explain_comes_last(recorded):
     assert first.textbook.startswith("the noise must not follow the data")
     (only,) = cause_of(recorded["a sampled batch with noise of one scale"], (12, 11)).findings
     assert (only.kind, only.textbook) == ("number", "")
+
+
+def test_calls_go_on_after_those_that_one_side_has_more(recorded):
+    coins = recorded["a scale after a sampled coin for each row"]
+    first, second = cause_of(coins, (12, 11)).findings
+    assert (first.kind, second.kind, second.textbook) == ("argument", "call", "")
+    assert second.words == "binomial is called 12 times on x, 11 on x'"
+    kinds = [finding.kind for finding in cause_of(coins).findings]  # sizes are not known
+    assert kinds == ["call", "argument"]
 
 
 def test_a_finding_of_some_runs_has_their_number(recorded):

@@ -10,11 +10,12 @@ import linecache
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise, zip_longest
+from difflib import SequenceMatcher
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from epsilometer_audit.formats import as_plain
+from epsilometer_audit.formats import as_plain, ends_alike
 from epsilometer_audit.serving.errors import shortened
 from epsilometer_audit.serving.modules import is_library
 
@@ -187,7 +188,8 @@ def differences(
 ) -> Iterator[tuple[Any, int, Finding]]:
     """Yield a key, equal in all runs, a rank, and a finding of each call that is not the same.
 
-    It ends where the calls part, but not if numbers differ as ``sizes`` do, which is no fault.
+    Calls that one side has more are left out of the rest. They are no fault if they are as many as
+    ``sizes`` differ by, as numbers of a call may be; other numbers and seeds end the comparison.
     """
     rows = sizes[0] - sizes[1] if len(sizes) == 2 else 0
 
@@ -197,21 +199,35 @@ def differences(
     def found(rank: int, kind: str, call: Record, text: str, detail: str = "") -> Any:
         key = kind, call["name"], str(call["frames"][:1]), detail
         finding = _finding_at(call["frames"], kind, text)
-        known = kind != "argument" or detail in _SCALES
+        known = rank != _EXPLAINED and (kind != "argument" or detail in _SCALES)
         return key, rank, replace(finding, textbook=_TEXTBOOK.get(kind, "") if known else "")
 
-    for i, (a, b) in enumerate(zip_longest(x["calls"], x_prime["calls"])):
-        if not a or not b or (a["name"], a["frames"][:1]) != (b["name"], b["frames"][:1]):
+    ours, theirs = x["calls"], x_prime["calls"]
+    sites = [[(call["name"], str(call["frames"][:1])) for call in side] for side in (ours, theirs)]
+    start, end = ends_alike(*sites)
+    both = [*zip(ours[:start], theirs, strict=False)]
+    middle, other = (side[start : len(side) - end] for side in sites)
+    for kind, *ends in SequenceMatcher(None, middle, other).get_opcodes():
+        i, i_end, j, j_end = (start + each for each in ends)
+        if kind == "equal":
+            both += zip(ours[i:i_end], theirs[j:j_end], strict=True)
+            continue
+        a, b = next(iter(ours[i:]), None), next(iter(theirs[j:]), None)
+        call, extra = (ours[i:i_end] or theirs[j:])[0], sites[0][i:i_end] + sites[1][j:j_end]
+        numbers = [[side.count(site) for side in sites] for site in dict.fromkeys(extra)]
+        if by_rows := all(of_rows(*each) for each in numbers):
+            text = f"{call['name']} is called {numbers[0][0]} times on x, {numbers[0][1]} on x'"
+        else:
             texts = [
-                _call_text(call) if call else f"none ({trace.get('failed', 'no more calls')})"
-                for call, trace in ((a, x), (b, x_prime))
+                _call_text(each) if each else f"none ({trace.get('failed', 'no more calls')})"
+                for each, trace in ((a, x), (b, x_prime))
             ]
             text = f"call {i + 1} is {texts[0]} on x, {texts[1]} on x'"
-            yield found(1, "call", a or b, text, str((not a, not b)))
-            return
-        given, title, numbers = a["arguments"], a["name"], a["count"] != b["count"]
+        yield found(_EXPLAINED if by_rows else 1, "call", call, text, str((not a, not b)))
+    for a, b in [*both, *zip(ours[len(ours) - end :], theirs[len(theirs) - end :], strict=True)]:
+        given, title, counts = a["arguments"], a["name"], a["count"] != b["count"]
         pairs = _pairs(given, b["arguments"])
-        if names := [name for name in pairs if not (numbers and name in _SIZES)]:
+        if names := [name for name in pairs if not (counts and name in _SIZES)]:
             name = min(names, key=_MILD.__contains__)  # a scale rather than a location
             text = f"{title} gets {name} = {_both(*pairs[name])}"
             if a["kind"] == "seed":
@@ -223,7 +239,7 @@ def differences(
                 by_rows = of_rows(*pairs[name])
                 rank = _EXPLAINED if by_rows else 3 if name in _MILD else 1
                 yield found(rank, "argument", a, text, "" if by_rows else name)
-        if numbers:
+        if counts:
             by_rows = of_rows(a["count"], b["count"])
             text = f"{title} draws {a['count']} numbers on x, {b['count']} on x'"
             yield found(_EXPLAINED if by_rows else 1, "number", a, text)
