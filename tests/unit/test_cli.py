@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer_audit import drawing
-from epsilometer_audit.cli.main import main
+from epsilometer_audit.cli.main import _left, main
 from epsilometer_audit.statistics import power
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
@@ -223,6 +223,11 @@ def test_progress_is_one_line_on_a_terminal(run, monkeypatch):
     assert err.endswith("\r\x1b[K")
     assert all(len(line) < 90 for line in err.split("\r\x1b[K"))
     assert run(f"audit {RIGHT} {FEW}")[2] == ""
+
+
+def test_the_time_that_is_left_does_not_count_what_is_compiled():
+    assert _left(0.02, 9.0, 0.02, 9.0) == ""  # 9 s to the first report
+    assert _left(0.02, 9.0, 0.51, 14.0) == ", 5 s left"
 
 
 def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import shlex
@@ -27,13 +28,12 @@ _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdict
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """Show progress on a terminal, in one line that changes."""
-    shown, started = sys.stderr.isatty() and not quiet, time.monotonic()
+    shown, reports = sys.stderr.isatty() and not quiet, list[tuple[float, float]]()
 
     def show(part: float, line: str) -> None:
         if shown:
-            seconds = (time.monotonic() - started) * (1 - part)
-            left = f", {seconds / part:.0f} s left" if part else ""
-            text = _printable(f"{part:4.0%}{left}: {line}")
+            reports[1:] = [(part, time.monotonic())]
+            text = _printable(f"{part:4.0%}{_left(*reports[0], *reports[-1])}: {line}")
             text = text[: shutil.get_terminal_size().columns - 1]
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
@@ -42,6 +42,12 @@ def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _left(first: float, since: float, part: float, now: float) -> str:
+    """Return the time that is left, by the speed since the first report: loops are compiled."""
+    seconds = (now - since) * (1 - part) / (part - first) if part > first else math.inf
+    return f", {seconds:.0f} s left" if seconds < math.inf else ""
 
 
 def _audit(argv: Sequence[str]) -> int:
