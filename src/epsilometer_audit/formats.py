@@ -107,9 +107,8 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
     if not (listed or start + end):
         return _json(x), _json(y)
     ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
-    if text:
-        pairs = [(_json(ours), _json(theirs))]
-    elif len(ours) == len(theirs):
+    ours, theirs = (ours, theirs) if listed else ([ours], [theirs])
+    if len(ours) == len(theirs):
         pairs = [_differing(*each) for each in zip(ours, theirs, strict=True)]
     else:
         pairs = list(zip_longest(map(_json, ours), map(_json, theirs)))
@@ -121,14 +120,12 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
 
 def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
     """Return at how many places sequences are alike at the start, and at the rest's end."""
-    start = _alike(x, y)
-    return start, _alike(x[start:][::-1], y[start:][::-1])
-
-
-def _alike(x: Sequence[Any], y: Sequence[Any]) -> int:
-    """Return at how many places sequences are alike, before one where they differ."""
-    equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
-    return sum(takewhile(bool, equal))
+    ends = []
+    for _ in range(2):
+        equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
+        ends.append(sum(takewhile(bool, equal)))
+        x, y = x[ends[-1] :][::-1], y[ends[-1] :][::-1]
+    return ends[0], ends[1]
 
 
 def _json(plain: Any) -> str:

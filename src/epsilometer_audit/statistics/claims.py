@@ -301,10 +301,9 @@ class Profile:
 
     def to_plain(self) -> dict[str, Any]:
         deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}
-        if not self.errors:
-            return {"notion": "profile", "deltas": deltas}
         betas = {_key(alpha): beta for alpha, beta in self.errors}
-        return {"notion": "tradeoff", "betas": betas, "deltas": deltas}
+        plain = {"notion": "tradeoff", "betas": betas} if betas else {"notion": "profile"}
+        return {**plain, "deltas": deltas}
 
 
 AnyClaim = Claim | RenyiCurve | Profile
@@ -312,11 +311,7 @@ Points = Mapping[float, float] | Iterable[tuple[float, float]]
 
 
 def pure(epsilon: float) -> Pure:
-    """Claim epsilon-differential privacy.
-
-    >>> pure(1.0).text()
-    'epsilon = 1'
-    """
+    """Claim epsilon-differential privacy."""
     return Pure(epsilon)
 
 
@@ -354,8 +349,6 @@ def profile(curve: Points | Callable[[float], float]) -> Profile:
 
     >>> profile({1: 1e-3, 2: 1e-5}).text()
     'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
-    >>> len(profile(lambda epsilon: min(1.0, 0.1 * math.exp(-epsilon))).claims)
-    5
     """
     if not callable(curve):
         points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
@@ -395,9 +388,8 @@ def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
     above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
     above[:, len(told) :] += 0.01  # rather a point that is claimed itself
     nearest = told[np.where(above < -1e-9, 9, above).argmin(axis=1) % len(told)]  # not a weak one
-    lines = zip(np.log(slopes).tolist(), deltas.tolist(), strict=True)
     shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
-    claims = tuple(Pure(max(epsilon, 0.0), max(delta, 0.0)) for epsilon, delta in lines)
+    claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
     return Profile(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
 
@@ -416,16 +408,15 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
     power, i, lines = 1 - before * (1 - at), 0, []
     while i < at.size - 1:
         rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
-        lines.append((rises.max(), power[i] - rises.max() * at[i]))
+        line = rises.max(), power[i] - rises.max() * at[i]
+        lines += [line] if 1 - 1e-12 <= line[0] < math.exp(_LARGEST) and line[1] < 1 else []
         i += 1 + int(np.flatnonzero(rises >= rises.max() * (1 - 1e-9))[-1])
     slopes, deltas = np.array(lines).reshape(-1, 2).T
-    kept = (slopes >= 1 - 1e-12) & (slopes < math.exp(_LARGEST)) & (deltas < 1)
-    slopes, deltas = slopes[kept], deltas[kept]
     if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
         order = np.sqrt(deltas) - np.log(slopes) / np.log(slopes[0])
         few = np.searchsorted(order, np.linspace(order[0], order[-1], _MOST_LINES))
         slopes, deltas = slopes[np.unique(few)], deltas[np.unique(few)]
-    return slopes, deltas
+    return np.maximum(slopes, 1.0), np.maximum(deltas, 0.0)
 
 
 def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[float, float]:
@@ -433,10 +424,9 @@ def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[flo
     try:
         return dict(curve)
     except (TypeError, ValueError):
-        own = [method for method in methods if callable(getattr(curve, method, None))]
-        hint = f"; pass its method {own[0]}" if own else ""
-        text = f"must be a mapping, pairs, or a function of {of}, got {type(curve).__name__}{hint}"
-        raise ArgumentError(name, text) from None
+        own = (f"; pass its method {m}" for m in methods if callable(getattr(curve, m, None)))
+        text = f"must be a mapping, pairs, or a function of {of}, got {type(curve).__name__}"
+        raise ArgumentError(name, text + next(own, "")) from None
 
 
 def parts(claim: AnyClaim) -> tuple[Claim, ...]:
