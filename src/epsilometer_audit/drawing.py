@@ -7,12 +7,15 @@ is one draw, and each call has a seed of its own. A budget of time ends them bet
 from __future__ import annotations
 
 import itertools
+import pickle
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
@@ -23,7 +26,7 @@ from epsilometer_audit.question import Question
 from epsilometer_audit.sources.callables import Source
 
 _CALLS = {True: 8, False: 128}  # for the draws of a side, of many draws each or of one
-_MEMORY = 1.5  # times the memory of all draws is needed
+_MEMORY = 2.0, 4.0  # times the memory of all draws is needed, of arrays and of pickled outputs
 _EVERY = 1.0  # seconds between two lines of progress
 
 Progress = Callable[[float, str], None]
@@ -75,7 +78,7 @@ class Drawing:
         except MechanismError as error:
             raise named_error(error, list(self._plan.pairs)[pair]) from error.__cause__
         if not self._drawn and not self._plan.stop:
-            _check_memory(2 * self._samples, getattr(batch, "nbytes", 0) / size)
+            _check_memory(2 * self._samples, _bytes(batch) / size)
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:
@@ -84,9 +87,18 @@ class Drawing:
         return batch
 
 
+def _bytes(batch: Any) -> float:
+    """Return the memory that an audit needs for each draw of a call, times their number."""
+    if isinstance(batch, np.ndarray) and batch.dtype != object:
+        return _MEMORY[0] * batch.nbytes
+    with suppress(pickle.PicklingError, TypeError, AttributeError):
+        return _MEMORY[1] * len(pickle.dumps(batch))
+    return 0.0
+
+
 def _check_memory(draws: int, size: float) -> None:
     """Raise `ArgumentError` if so many draws of a size in bytes need more memory than is free."""
-    needed = _MEMORY * draws * size
+    needed = draws * size
     with suppress(OSError):
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
         free = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))

@@ -449,10 +449,15 @@ def test_a_level_of_two_columns_is_detected():
     assert found >= 3
 
 
-def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch):
-    monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", 1e12)
+@pytest.mark.parametrize("as_words", [False, True])
+def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch, as_words):
+    def mechanism(x: float, size: int, rng: np.random.Generator) -> Any:
+        drawn = rng.laplace(x, 1, size)
+        return [f"{number:.1f}" for number in drawn] if as_words else drawn
+
+    monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", (1e12, 1e12))
     with pytest.raises(ArgumentError, match=r"must be fewer: 500 draws a side .* GB are free"):
-        ea.audit(laplace(1.0), [(0, 1)], ea.pure(1.0), samples=500)
+        ea.audit(mechanism, [(0, 1)], ea.pure(1.0), samples=500)
 
 
 def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch):

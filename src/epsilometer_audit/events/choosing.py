@@ -131,6 +131,7 @@ class PastDraws:
         self.sides = self.x, self.x_prime
         if earlier is not None and earlier.layout == self.layout:
             self._learned, self.known = dict(earlier._learned), earlier.known
+            earlier._scores.clear()  # which hold the draws, and each other
 
     def once(self, of: Any, draws: int, make: Callable[[], list[Any]]) -> list[Any]:
         """Return what so many first draws say of something; of fewer, what these say."""

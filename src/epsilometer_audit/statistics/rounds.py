@@ -197,8 +197,6 @@ class Evidence:
         columns = [layout.encode_all(side) for side in self.raw[pair]]
         earlier = self.pasts.get(pair)
         self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, earlier)
-        if earlier is not None:
-            earlier._scores.clear()  # which hold the draws, and each other
         return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
 
     def choose(self, pairs: Sequence[int]) -> None:
@@ -378,18 +376,17 @@ def kept_pairs(
     pairs: list[int], bets: Mapping[int, Mapping[Claim, list[Bet]]], number: int, evidence: Evidence
 ) -> list[int]:
     """Return so many pairs: half by wealth, others by one-sided draws or expected levels."""
-
     # Expected levels are cautious: a pair whose delta is too small comes after pairs that attain
     # the claim, while its wealth grows and theirs do not. What occurs on one side only may be
     # impossible on the other: up to a third are pairs with such draws, if there are more than by
     # chance. The last pair is that of the most such draws, if they are many, or that of the largest
     # expected level, if the wealth of none has grown.
-    def relative(pair: int, level: Callable[[list[Bet]], float]) -> float:
-        return max(level(of) / max(claim.level, 1e-3) for claim, of in bets[pair].items())
-
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
-    by_expected = {pair: relative(pair, expected) for pair in pairs}
+    by_expected = {
+        pair: max(expected(of) / max(claim.level, 1e-3) for claim, of in bets[pair].items())
+        for pair in pairs
+    }
     one_sided = {
         pair: (sided if (sided := _one_sided(*evidence.pasts[pair].sides)) >= _ODD else 0.0, level)
         for pair, level in by_expected.items()
