@@ -290,7 +290,8 @@ def main() -> int:
             each = partial(audited, name, honest=chosen.honest)
             bounds, simple, refuted = map(np.array, zip(*pool.map(each, range(runs)), strict=True))
             enough, share = int((bounds >= ENOUGH * simple).sum()), [float(refuted.mean())]
-            of = [name, leak.claim.text(), f"{leak.draws:,}"]
+            draws = leak.draws // (10 if chosen.honest else 1)
+            of = [name, leak.claim.text(), f"{draws:,}"]
             medians = float(np.median(bounds)), float(np.median(simple))
             line(*of, *medians, f"{enough} of {runs}", *share * chosen.honest)
             often = share[0] > ALPHA + 3 * math.sqrt(ALPHA / runs)
