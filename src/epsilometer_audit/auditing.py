@@ -375,10 +375,7 @@ def _answer(
 
 
 def _exact(
-    draws: rounds.Draw,
-    samples: int,
-    question: Question,
-    checks: Sequence[Check],
+    draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]
 ) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)

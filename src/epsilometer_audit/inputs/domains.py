@@ -21,15 +21,7 @@ from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.formats import pair_texts
-from epsilometer_audit.inputs.entries import (
-    NORMS,
-    Choices,
-    Columns,
-    Entry,
-    Number,
-    Vector,
-    columns,
-)
+from epsilometer_audit.inputs.entries import NORMS, Choices, Columns, Entry, Number, Vector, columns
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
 from epsilometer_audit.inputs.tables import Counts, Table
 from epsilometer_audit.outcomes.words import listed
