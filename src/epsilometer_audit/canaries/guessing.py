@@ -1,19 +1,15 @@
 """Guesses about canaries: the right guesses that the output of a private mechanism allows.
 
-Each of m canaries is in the input or not, by a fair coin. From the output of an (epsilon,
-delta)-private mechanism somebody guesses, r times, which canaries are in, and abstains from the
-others. At least v guesses are right with probability at most
+Each of m canaries is in the input or not, by a fair coin. Of r guesses about them, made from the
+output of an (epsilon, delta)-private mechanism, v or more are right with probability at most
 
     P[W >= v] + m delta P[W >= v] P[W < v] / (v P[W = v]),
 
 with W binomial, of r trials at e^epsilon / (1 + e^epsilon): without delta proposition 5.1 of
 Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023); docs/training.md
-proves the second term, and says where their theorem 5.2 differs.
-
-A *rule* sets how many of the highest scores are guessed to be in, and how many of the lowest out.
-It is fixed before anybody looks at the coins; several rules share alpha evenly (a union bound).
-Equal scores are put in random order, because the order of a file may depend on the coins. Claims of
-Gaussian privacy have one rule, and the bound of `profiles`.
+proves the second term. A rule is fixed before anybody looks at the coins; several share alpha
+evenly (a union bound). The order of a file may depend on the coins, so equal scores are put in
+random order. Claims of Gaussian privacy have one rule, and the bound of `profiles`.
 """
 
 from __future__ import annotations
@@ -22,6 +18,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -165,7 +162,7 @@ class Counted:
         """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
         epsilons = mu * (_SINGLE + mu / 2)
         tail, slope = _terms(self.right, self.rule.guesses, epsilons)
-        p = tail + self.canaries * _deltas(epsilons, mu) * slope
+        p = tail + self._price(epsilons, mu) * slope
         best = int(p.argmin())
         return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
 
@@ -176,12 +173,12 @@ class Counted:
         p, epsilon, weight = self.at_one_epsilon(claim.mu)
         if p >= _HOPELESS or weight <= 0:
             return p
-
-        def price(epsilons: Floats) -> Floats:
-            return self.canaries * _deltas(epsilons, claim.mu)
-
+        price = partial(self._price, mu=claim.mu)
         several = profiles.p_value(self.right, self.rule.guesses, price, epsilon, weight)
         return min(p, several / self.share)
+
+    def _price(self, epsilons: Floats, mu: float) -> Floats:
+        return self.canaries * (np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING)
 
     def delta(self, epsilon: float, alpha: float) -> float:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
@@ -192,10 +189,6 @@ class Counted:
         return min(left / (self.canaries * float(slope)), 1.0)
 
 
-def _deltas(epsilons: Floats, mu: float) -> Floats:
-    return np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING
-
-
 def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> list[Counted]:
     """Count the right guesses of each rule.
 
@@ -204,11 +197,8 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     m, share = scores.size, share_of(1.0, len(rules))
     ties = generator(seed, "one run", "ties").random(m)
     rising = included[np.lexsort((ties, scores))]
-
-    def right(rule: Rule) -> int:
-        return int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
-
-    return [Counted(rule, right(rule), m, share) for rule in rules]
+    right = [int(rising[m - r.top :].sum()) + int((~rising[: r.bottom]).sum()) for r in rules]
+    return [Counted(rule, number, m, share) for rule, number in zip(rules, right, strict=True)]
 
 
 def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:

@@ -1,13 +1,11 @@
-"""Audits in one run: many canaries, each in the input or not by a coin, and a score of each.
-
-See `guessing` for the test.
-"""
+"""Audits in one run: many canaries, each in the input by a coin, with scores; see `guessing`."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -107,6 +105,11 @@ def audit_one_run(
     if lower >= claim.level:
         verdict, missed = "violated", ""
     best = min(counted, key=lambda result: result.p_value_of(claim))
+    rule = best.rule
+    guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
+    guessed |= asdict(rule)
+    guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
+    independent = guessing.independent_mu(values, inside, question.alpha, seed)
     return make_verdict(
         question,
         checked,
@@ -114,17 +117,7 @@ def audit_one_run(
         bounds=bounds,
         p_value=best.p_value_of(claim),
         detectable=level,
-        guesses={
-            "rule": best.rule.text(),
-            "right": best.right,
-            "guesses": best.rule.guesses,
-            "top": best.rule.top,
-            "bottom": best.rule.bottom,
-            "canaries": values.size,
-            "included": int(inside.sum()),
-            "rules": len(counted),
-            "independent_mu": guessing.independent_mu(values, inside, question.alpha, seed),
-        },
+        guesses={**guessed, "independent_mu": independent},
         outputs="scores",
         reasons=[missed] if missed else [],
     )

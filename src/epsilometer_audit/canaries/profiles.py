@@ -8,10 +8,9 @@ over a0, epsilons e_q, and weights 0 <= a_q(k) <= C_q such that for k = 0, ..., 
 
     1[k >= v] <= a0 + sum_q (k a_q(k - 1) - e^(e_q) (r - k) a_q(k)).                          (*)
 
-docs/training.md has the proof. Every choice of C_q and e_q is valid, so a search for good ones
-cannot make the bound wrong. Given C, the recursion finds the smallest a0: for k < v it makes sum_q
-a_q(k) as large as (*) allows, where small epsilons come first because they cost least; from k = r
-down to v it takes the smallest that (*) allows; both must meet at k = v - 1.
+docs/training.md has the proof: every choice of C_q and e_q is valid, so they may be searched for.
+The smallest a0 makes sum_q a_q(k) as large as (*) allows for k < v, with small epsilons first,
+which cost least; and from k = r down to v the smallest that (*) allows; both meet at k = v - 1.
 """
 
 from __future__ import annotations
@@ -101,10 +100,6 @@ def p_value(
         return float(free + limits @ price(epsilons))
 
     first = np.array([np.log(weight / 3), epsilon, np.log(_WIDTH)])
-    options: Any = {
-        "maxfev": _TRIES,
-        "xatol": 1e-2,
-        "fatol": 1e-5,
-        "initial_simplex": first + _STEPS,
-    }
+    options: Any = {"maxfev": _TRIES, "initial_simplex": first + _STEPS}
+    options |= {"xatol": 1e-2, "fatol": 1e-5}
     return float(minimize(p, first, method="Nelder-Mead", options=options).fun)
