@@ -1,8 +1,4 @@
-"""Budgets of time: the numbers of draws that fit into them, and whether these were enough.
-
-Small audits, each larger than the last, tell the seconds of a draw and of a verdict. As many draws
-are planned as fit into the time, and they end between two calls when it is over.
-"""
+"""Budgets of time: small audits tell how many draws fit; draws end when the time is over."""
 
 from __future__ import annotations
 
@@ -47,22 +43,17 @@ class Budget:
         return self._started + share * (self._end - self._started) - time.perf_counter()
 
     def limit(self) -> AbstractContextManager[None]:
-        """Return the limit of a call, which raises `OverdueError` long after the end of the time.
-
-        An earlier end would let the time of a call decide whether its draws count.
-        """
+        """Return the limit of a call, which raises `OverdueError` long after the time is over."""
+        # an earlier end would let the time of a call decide whether its draws count
         return ends_after(max(self.left(_ENDED), 0.0) + _SPARED)
 
     def measure(
         self, source: Source, plan: Question, make: Callable[[Question, Any, Any], object]
     ) -> None:
-        """Time draws of growing numbers, and ``make``, which makes a verdict of them.
-
-        The load of its code comes first: shares are of the time that is left then.
-        """
+        """Time draws of growing numbers, and ``make``, which makes a verdict of them."""
         assert plan.inputs is not None
         rng = generator(plan.seed, "audit", "speed")
-        make(plan, *rng.normal(size=(2, _FEW)))
+        make(plan, *rng.normal(size=(2, _FEW)))  # loads code: shares are of the time after it
         self._started = min(time.perf_counter(), self._end)
         later = 0.0  # seconds of the next one
         for size in _SIZES:

@@ -80,10 +80,7 @@ def _start(seconds: float, again: float) -> None:
 
 
 def watched(file: int, seconds: float | None = None) -> None:
-    """Let `ends_after` end this process, and write to a file where it was.
-
-    With ``seconds`` it ends after so many, whatever it does then.
-    """
+    """Let `ends_after` end this process and write to a file where it was, or end after seconds."""
     global _last_words  # noqa: PLW0603 - there is one timer in a process
     _last_words = file
     if seconds is not None:
