@@ -1,7 +1,6 @@
 """The grids of a file of audits: mechanism x parameters x sets of pairs x claims.
 
-Mechanism, parameters and pairs make a `Case`: one job, which audits all claims about it. No code of
-a mechanism is run or imported here.
+The first three make a `Case`, a job for all claims. No code of a mechanism is run or imported here.
 """
 
 from __future__ import annotations

@@ -5,16 +5,8 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    JsonValue,
-    PositiveInt,
-    Tag,
-    model_validator,
-)
+import pydantic
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, JsonValue, Tag
 
 from epsilometer.checks import LONGEST
 from epsilometer.models import Fractional, Id, Model
@@ -46,10 +38,7 @@ _Named = BeforeValidator(lambda value: {"function": value} if isinstance(value, 
 
 
 class Mechanism(Model):
-    """A function, perhaps in another Python, a program, recorded outputs, or scores of one run.
-
-    `cases` checks that it is one of them.
-    """
+    """A function, program, recorded outputs or scores of one run; `cases` checks that it is one."""
 
     function: str | None = None
     python: str | None = None
@@ -60,9 +49,6 @@ class Mechanism(Model):
     columns: Annotated[list[str], _SOME] | None = None
 
 
-Limit = Annotated[int, Field(gt=0, le=MOST_PAIRS)]
-
-
 def _numbers(value: object) -> object:
     """Read numbers as `_number` does, and leave named choices as they are."""
     if isinstance(value, dict):
@@ -71,17 +57,14 @@ def _numbers(value: object) -> object:
 
 
 class Inputs(Model):
-    """Pairs of a declared domain, or of a table with a row removed or replaced.
-
-    ``limit`` is the largest number of pairs of neighbours, or of rows.
-    """
+    """Pairs of a declared domain, or of a table with a row removed or replaced."""
 
     domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)] | None = None
     remove: Annotated[str | None, Field(alias="remove a row")] = None
     replace: Annotated[str | None, Field(alias="replace a row")] = None
-    limit: Limit | None = None
+    limit: Annotated[int, Field(gt=0, le=MOST_PAIRS)] | None = None  # of pairs, or of rows
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _is_one(self) -> Inputs:
         if [self.domain, self.remove, self.replace].count(None) != 2:
             raise ValueError("must have one of domain, remove a row and replace a row")
@@ -124,7 +107,7 @@ class ClaimEntry(Model):
     zcdp: Level | None = None
     detect: Level | None = None
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _is_one(self) -> ClaimEntry:
         check_claim(self.model_dump())
         return self
@@ -152,16 +135,13 @@ Two = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_lengt
 
 
 class AuditEntry(Model):
-    """A mechanism, the grid of its parameters, pairs of inputs, and the claims about it.
-
-    In place of pairs, ``canaries`` are how many it is given in one run.
-    """
+    """A mechanism, the grid of its parameters, pairs of inputs or canaries, and the claims."""
 
     mechanism: Annotated[Mechanism, _Named]
     parameters: dict[Name, Values] = Field(default_factory=dict)
     pairs: Annotated[list[Set], BeforeValidator(_several)] | None = None
     canaries: Annotated[int, Field(ge=10, le=MOST_CANARIES)] | None = None
-    guesses: PositiveInt | Two | None = None
+    guesses: pydantic.PositiveInt | Two | None = None
     claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)

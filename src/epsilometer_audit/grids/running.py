@@ -55,11 +55,8 @@ def exit_code(rows: Sequence[Audited]) -> int:
 
 def named(file: Audits, only: str | None) -> dict[str, Case]:
     """Return the cases of a file by name; those that ``only`` names, if it is given."""
-    cases = {
-        name: case
-        for name, case in file.cases.items()
-        if only is None or f"{name}/".startswith(f"{only}/")
-    }
+    under = "" if only is None else f"{only}/"
+    cases = {name: case for name, case in file.cases.items() if f"{name}/".startswith(under)}
     if not cases:
         near = suggest(str(only), [*file.cases, *file.file.audits])
         raise ArgumentError("only", f"unknown case {only!r} in {file.path}{near}")

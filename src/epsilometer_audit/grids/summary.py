@@ -28,10 +28,7 @@ def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
 
 
 def xml_of(title: str, rows: Sequence[Audited]) -> str:
-    """Return JUnit's XML: a test for each verdict.
-
-    A violated or undecided claim is a failure of this type; an invalid audit is an error.
-    """
+    """Return JUnit's XML: a test for each verdict, with an error if it is invalid, or a failure."""
     root = Element("testsuites", name="epsilometer")
     suite = SubElement(root, "testsuite", name=legal(title))
     for row in rows:

@@ -1,7 +1,6 @@
-"""The one runner of audits: the verdicts on all claims about one mechanism on one set of pairs.
+"""The one runner of audits: all claims about one mechanism on one set of pairs, on the same draws.
 
-A plain mapping, a *spec*, says what is audited: `Audits` makes it of a file of audits, and the
-command `epsilometer audit` of its options. All claims are audited on the same draws.
+A *spec*, a plain mapping from `Audits` or the options of a command, says what is audited.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ Audit = Callable[..., Verdict]
 
 
 def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Verdict]:
-    """Return the verdict on each claim of ``spec``, about a mechanism of ``folder``.
-
-    A failure of the mechanism is an answer, to all claims or to that whose audit it stops.
-    """
+    """Return the verdicts on the claims of ``spec``; a failure of the mechanism is one, too."""
     verdicts: list[Verdict] = []
     try:
         with chdir(folder), auditor(spec, lambda _, line: progress(line)) as audit:
@@ -78,8 +74,7 @@ def _reason(error: Exception) -> str:
 
 def _options(spec: Mapping[str, Any], *names: str) -> dict[str, Any]:
     """Return the options of these names that are given, with alpha and seed."""
-    given = {name: spec.get(name) for name in ("alpha", *names)}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: spec[name] for name in ("alpha", *names) if spec.get(name) is not None}
     return {"seed": spec["audit_seed"], **given}
 
 
@@ -143,10 +138,7 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
 
 
 def _remembered(source: Source) -> Source:
-    """Return a source that draws once for each input, size and seed, and then returns the same.
-
-    Inputs are compared as objects, and must stay alive.
-    """
+    """Return a source that draws once for each input (an object that lives on), size and seed."""
     held: dict[tuple[int, int, int], Outputs] = {}
 
     def draw(x: Any, size: int, seed: int) -> Outputs:
