@@ -22,11 +22,7 @@ _STDLIB_NAMES = frozenset(getattr(sys, "stdlib_module_names", ()))  # from Pytho
 
 
 def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
-    """Return the digests of a source without running it.
-
-    SHA-256 of its file and of its imports from the same tree of folders; versions of Python and of
-    the packages that these import.
-    """
+    """Return the digests of a source, without running it, as `file_digests` does."""
     module, _, is_file = parsed(spec)
     base = Path(folder).resolve()
     if is_file:
@@ -46,7 +42,7 @@ def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str,
 
 
 def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
-    """Return the digests of a Python file and of its imports from its tree, and versions."""
+    """Return SHA-256 of a Python file and its imports from its tree, and versions of packages."""
     root = root or file.parent
     digests: dict[str, str] = {}
     names: set[str] = set()

@@ -73,10 +73,7 @@ class ModuleFolder:
 
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
-    """Restore settings that change what our code does.
-
-    They are the errors of NumPy, the filters of warnings and the context of decimals.
-    """
+    """Restore the errors of NumPy, the filters of warnings and the context of decimals."""
     filters = warnings.filters[:]
     with decimal.localcontext(), contextlib.nullcontext() if np is None else np.errstate():
         try:

@@ -102,10 +102,7 @@ def compact(values: list[Any], done: tuple[type, ...] = ATOMS) -> Any:
 
 
 def array_of(values: list[Any], depth: int = 1) -> Any:
-    """Return numbers of one type, or sequences of such of one shape, as an array; else None.
-
-    Sequences are in each other ``depth`` times at most.
-    """
+    """Return numbers of one type, or sequences of one shape to a depth, as an array; else None."""
     kinds = set(map(type, values))
     if np is None or len(kinds) != 1:
         return None
@@ -127,10 +124,7 @@ def printable(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return one output as numbers, texts, None, tuples, sets and dictionaries of these.
-
-    A value with labels becomes a dictionary from these, with its type under the key ``$``.
-    """
+    """Return one output as plain values; with labels, as a dictionary, its type under ``$``."""
     return _converter(type(value))(value)  # type: ignore[arg-type]
 
 
@@ -216,10 +210,7 @@ def _labelled(value: Any) -> Any:
 
 
 def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:
-    """Return what a table, or a column, is made of: types, labels of rows, and lists by name.
-
-    It is of pandas or Polars; return None where it is neither.
-    """
+    """Return types, labels of rows and lists by name, of a table of pandas or Polars; else None."""
     labels, kind = None, type(value)  # a label may be that of an attribute
     if hasattr(kind, "get_columns"):
         columns = value.get_columns()

@@ -208,15 +208,12 @@ class Sampler:
         return compact(values, (*ATOMS, tuple, dict, frozenset))
 
     def _converted(self, x: Any) -> Any:
-        """Return an input as an array, if it is annotated as one, or as a table.
-
-        A table of pandas is written as ``{"$frame": {name: type}, "rows": [[value, ...], ...]}``,
-        one of Polars with ``$polars``.
-        """
+        """Return an input as an array, if it is annotated as one, or as the table it describes."""
         if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
             return np.asarray(x)
         if not isinstance(x, dict) or set(x) not in ({"$frame", "rows"}, {"$polars", "rows"}):
             return x
+        # {"$frame": {name: type}, "rows": [[value, ...], ...]} is of pandas, "$polars" of Polars
         if "$frame" in x:
             pandas: Any = importlib.import_module("pandas")
             return pandas.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
@@ -242,10 +239,8 @@ class Sampler:
 
     def _randomness_of(self, seed: int) -> Any:
         """Return the seed or generator of a call."""
-        if not self.randomness:
-            return None
-        if self.randomness == "seed":
-            return folded(seed)
+        if self.randomness in ("", "seed"):
+            return folded(seed) if self.randomness else None
         if self.randomness == "RandomState" and np is not None:
             return np.random.RandomState(folded(seed))
         if self.randomness == "Random" or np is None:
@@ -275,10 +270,7 @@ _keeping: list[bool] = []
 
 
 def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
-    """Return a function with parameters bound by name; its other parameters are unchanged.
-
-    Raise `Misuse` if it takes no parameter of such a name.
-    """
+    """Return a function with parameters bound by name; raise `Misuse` if it has none of a name."""
     if not parameters or inspect.isclass(function) or not callable(function):
         return function  # `Sampler` refuses it
     own = parameters_of(function)
@@ -297,10 +289,9 @@ def copier(x: Any) -> Callable[[], Any]:
 
     if isinstance(x, ATOMS):
         return lambda: x
-    if flat(x):
+    array = np is not None and type(x) is np.ndarray and not x.dtype.hasobject
+    if array or flat(x):
         return x.copy  # type: ignore[no-any-return]
     if type(x) is list and all(map(flat, x)):
         return lambda: [row.copy() for row in x]
-    if np is not None and type(x) is np.ndarray and not x.dtype.hasobject:
-        return x.copy  # type: ignore[no-any-return]
     return lambda: copy.deepcopy(x)
