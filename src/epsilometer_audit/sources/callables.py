@@ -76,12 +76,9 @@ class CallableSource:
         origin: Origin | None = None,
         timeout: float | None = None,
     ) -> None:
-        self.sampler = sampler
+        self.sampler, self.origin, self._digests = sampler, origin, digests
         self._timeout = math.inf if timeout is None else seconds("timeout", timeout)
-        self.origin = origin
-        self._digests = digests
-        self.description = sampler.description
-        self.seeded = sampler.seeded
+        self.description, self.seeded = sampler.description, sampler.seeded
         self.constant, self.many = sampler.constant, sampler.many
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
@@ -148,10 +145,7 @@ def load(
 
 
 def digests(spec: str, *, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
-    """Return SHA-256 of the files that `load` would read, and versions; it runs nothing.
-
-    Raise `ArgumentError` if there is no such file or module.
-    """
+    """Return SHA-256 of the files that `load` reads, and versions, or raise `ArgumentError`."""
     with argument_errors():
         return source_digests(spec, folder)
 

@@ -75,10 +75,7 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 
 
 def table(path: str) -> tuple[dict[str, str], list[Any]]:
-    """Return the types of a table's columns by name, and its rows as lists.
-
-    Raise `ArgumentError` if it is not a table, or is empty.
-    """
+    """Return a table's types of columns by name, and rows as lists; or raise `ArgumentError`."""
     columns = {}
     for name, column in _columns(path, None).items():
         (values,) = _values([column])
@@ -133,10 +130,7 @@ def _file(path: str) -> Path:
 
 
 def _columns(path: str, names: Sequence[str] | None, many: int | None = None) -> dict[str, Any]:
-    """Return the columns of a file by name, so ``many`` if they are named; of an array by number.
-
-    An array of two rows has two columns, as its transpose.
-    """
+    """Return the columns of a file by name, so ``many`` if named; those of an array by number."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -150,7 +144,7 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
             array = np.load(file, allow_pickle=False)
             if array.ndim < 2:
                 array = array.reshape(1, -1)
-            elif len(array) != 2:
+            elif len(array) != 2:  # two rows are two columns
                 array = array.swapaxes(0, 1)
             found = [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
         else:
@@ -193,12 +187,9 @@ def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
     unnamed = [f"f{i}" for i in range(len(first))]
     layout = reader.ReadOptions(column_names=unnamed)
     parse = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(first) > 1)
-    convert = reader.ConvertOptions(
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-        column_types=dict.fromkeys(unnamed, pa.string()),
-    )
+    options: Any = {"null_values": [""], "column_types": dict.fromkeys(unnamed, pa.string())}
+    options |= {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
+    convert = reader.ConvertOptions(**options)
     table = reader.read_csv(io.BytesIO(data + b"\n"), layout, parse, convert)
     if set(names or ()) & set(first) or _is_header(first, table):
         return table.slice(1).rename_columns(first)
@@ -215,10 +206,7 @@ def _is_header(first: list[str], table: pa.Table) -> bool:
 
 
 def _values(columns: Sequence[Any]) -> list[Outputs]:
-    """Return the values of columns that are compared: arrays of numbers, or plain values.
-
-    They are read alike, as what a column has in common is no outcome.
-    """
+    """Return the values of columns, all read alike: what these have in common is no outcome."""
     import pyarrow as pa
 
     read = [_simple(each) if isinstance(each, pa.ChunkedArray) else each for each in columns]

@@ -1,7 +1,4 @@
-"""Draws from programs: a worker answers requests through pipes (``docs/worker.md``).
-
-A program is ended with all its processes.
-"""
+"""Draws from programs: a worker answers requests through pipes (``docs/worker.md``)."""
 
 from __future__ import annotations
 
@@ -66,8 +63,7 @@ class WorkerSource:
     ) -> None:
         self._argv, option = _split(command) or [""], "command" if self._folds else "python"
         self.name = shortened(one_line(shlex.join(self._argv)))
-        self._timeout = checks.seconds("timeout", timeout)
-        self._failures = failures
+        self._timeout, self._failures = checks.seconds("timeout", timeout), failures
         self._folder = Path(folder or ".")
         if not self._folder.is_dir():
             raise ArgumentError("folder", f"{str(folder)!r} is not there")
@@ -89,10 +85,7 @@ class WorkerSource:
         return self._answer(request, reply, reply.outputs)
 
     def digest(self) -> dict[str, str]:
-        """Return the command, and SHA-256 of the program and of the files among its arguments.
-
-        Of a Python file, also of what it imports from its folder.
-        """
+        """Return the command, and SHA-256 of its files and of what those of Python import."""
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
             with suppress(OSError):  # for example, no file, or too long for a name
@@ -130,10 +123,7 @@ class WorkerSource:
 
 
 class PythonWorker(WorkerSource):
-    """A Python function in another interpreter, which `serving` calls there; see `python_worker`.
-
-    Only ``ask`` is used before it is `described`.
-    """
+    """A Python function in another interpreter; before it is `described`, only ``ask`` is used."""
 
     _folds = False
 
@@ -142,14 +132,9 @@ class PythonWorker(WorkerSource):
         with argument_errors():
             module, function, is_file = parsed(origin.spec)
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
-        server = str(Path(program.__file__).resolve())
-        super().__init__(
-            [origin.interpreter, server, origin.spec, options],
-            timeout=timeout,
-            failures=failures,
-            folder=origin.folder,
-            env=origin.env,
-        )
+        server, folder, env = str(Path(program.__file__).resolve()), origin.folder, origin.env
+        argv = [origin.interpreter, server, origin.spec, options]
+        super().__init__(argv, timeout=timeout, failures=failures, folder=folder, env=env)
         self.name = f"{Path(module).name if is_file else module}:{function}"
 
     def described(self) -> PythonWorker:
@@ -228,15 +213,9 @@ class Process:
     def __init__(self, argv: list[str], folder: Path, env: Mapping[str, str]) -> None:
         self._answered = False
         with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
+            pipes: Any = {**dict.fromkeys(("stdin", "stdout"), subprocess.PIPE), "stderr": stderr}
             popen: Any = subprocess.Popen(  # noqa: S603 - the user's command
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                bufsize=0,
-                cwd=folder,
-                env=dict(env),
-                start_new_session=True,
+                argv, bufsize=0, cwd=folder, env=env, start_new_session=True, **pipes
             )
             popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
         for stream in (popen.stdin, popen.stdout):
@@ -244,10 +223,7 @@ class Process:
         self._popen, self._end = popen, weakref.finalize(self, _end, popen, os.getpid())
 
     def exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
-        """Send a request and read until the reply is complete.
-
-        Raise `MechanismError` if the program hangs, dies, or prints no reply.
-        """
+        """Send a request and read all of the reply; raise `MechanismError` if there is none."""
         deadline, left = time.monotonic() + timeout, memoryview(request)
         stdin, stdout = self._popen.stdin, self._popen.stdout
         with suppress(BlockingIOError):
