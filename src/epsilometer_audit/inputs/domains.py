@@ -142,8 +142,7 @@ def _one_of(*known: Any) -> Callable[[str, Any], Any]:
 
 
 def _list(where: str, value: Any, least: int, kind: type, wanted: str) -> list[Any]:
-    right = _is_list(value) and len(value) >= least and all(isinstance(x, kind) for x in value)
-    if not right:
+    if not (_is_list(value) and len(value) >= least and all(isinstance(x, kind) for x in value)):
         _must(where, wanted, value)
     try:
         json.dumps(value, allow_nan=False)
@@ -224,10 +223,8 @@ def _read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any
     return {"values": _values, "rows": _table, "counts": _counts}[kind](where, given)
 
 
-def _entry(where: str, declared: Any) -> Entry:
-    """Return a domain of single values."""
-    entry: Entry = _read(where, declared, ("values", "choices", "bits"))
-    return entry
+# single values
+_entry: Callable[[str, Any], Entry] = partial(_read, kinds=("values", "choices", "bits"))
 
 
 def _values(where: str, given: dict[str, Any]) -> Entry:

@@ -1,8 +1,7 @@
-"""Entries: the values of an input, or of a column of a row.
+"""Entries: the values of an input or of a column: numbers, choices, or several columns.
 
-They are numbers, choices, or several columns. Special values reveal wrong bounds, positions that
-are left out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022). Pairs
-of neighbours may be repeated, or equal.
+Special values reveal wrong bounds, positions that are left out, missing clipping and coarse floats
+(Casacuberta et al. 2022; Haney et al. 2022). Pairs of neighbours may be repeated, or equal.
 """
 
 from __future__ import annotations
@@ -288,17 +287,13 @@ class Vector(Columns):
         together = ((x, y) for x in starts for y in (np.ones(size), signs, rng.normal(size=size)))
         for lap, (k, i) in product(range(len(starts)), enumerate(places)):
             start = starts[(k + lap) % len(starts)]
-            yield start, self._moved(start, self._alone(i))
+            yield start, self._moved(start, np.arange(size) == i)
             yield from ((x, self._moved(x, move)) for x, move in islice(together, 1))
-
-    def _alone(self, i: int) -> Any:
-        return np.arange(len(self.columns)) == i
 
     def _moved(self, start: list[float], move: Any) -> list[float]:
         """Return a vector that is moved, into the domain where entries would leave it."""
         assert self.distance is not None
-        number, moved = self.columns[0], []
-        inside = not number.clipped
+        number, moved, inside = self.columns[0], [], not self.columns[0].clipped
         move = move * (self.distance / np.linalg.norm(move, NORMS[self.norm or "L2"]))
         for x, step in zip(start, move.tolist(), strict=True):
             by = -step if inside and not number.lower <= x + step <= number.upper else step
