@@ -21,14 +21,9 @@ OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of 
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
-_ARGUMENTS = {  # options of arguments with another name in errors
-    "source": "SOURCE",
-    "claim": "--renyi",
-    "input": "--pair",
-    "method": "--exact",
-    "mu": "--gdp",
-    "rho": "--zcdp",
-}
+# options of arguments with another name in errors
+_ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair", "method": "--exact"}
+_ARGUMENTS |= {"mu": "--gdp", "rho": "--zcdp"}
 
 
 def help_of(command: str) -> str:
@@ -245,10 +240,8 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
-    plain = chosen(options, "frame", "canaries", "domain")
-    for kind in ("remove", "replace"):
-        if f"{kind}_a_row" in options:
-            plain[kind] = options[f"{kind}_a_row"]
+    plain, tables = chosen(options, "frame", "canaries", "domain"), chosen(options, *_PAIRS[2:])
+    plain |= {name.removesuffix("_a_row"): table for name, table in tables.items()}
     pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]

@@ -273,11 +273,7 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "audit": _audit,
-    "audits": _audits,
-    "samples-needed": _needed,
-}
+_COMMANDS = {"audit": _audit, "audits": _audits, "samples-needed": _needed}
 
 
 if __name__ == "__main__":
