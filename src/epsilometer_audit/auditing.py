@@ -215,14 +215,8 @@ def check_source(
     checks = [Check("sampler", "note", text)]
     with suppress(OverdueError):
         if draws >= LEAST:
-            checks = check(
-                draw,
-                list(inputs),
-                draws=draws,
-                seed=seed_of(seed, "checks"),
-                seeded=source.seeded,
-                alpha=share,
-            )
+            own, seeded = seed_of(seed, "checks"), source.seeded
+            checks = check(draw, list(inputs), draws=draws, seed=own, seeded=seeded, alpha=share)
             unseeded = checks and checks[0].result != "passed"
             if unseeded and all(check.result != "failed" for check in checks):
                 other = seed_of(seed, "other process")
@@ -330,10 +324,8 @@ def _answer(
         return _exact(draws, samples, question, checks)
     steps = _steps(samples, question)
     total = sum(step.pairs * step.draws for step in steps)
-
-    evidence = rounds.Evidence(
-        question.claim, len(question.pairs), question.alpha, as_reals=question.as_reals
-    )
+    claimed = question.claim, len(question.pairs), question.alpha
+    evidence = rounds.Evidence(*claimed, as_reals=question.as_reals)
     stops = rounds.Evidence.violated if question.stop else lambda _: False
     rounds.run_rounds(draws, steps, evidence, stops, each_block=question.stop)
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best

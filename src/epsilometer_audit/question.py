@@ -1,8 +1,4 @@
-"""The arguments of an audit, built once from plain data and checked before any draw.
-
-The command line, the pytest plugin, files of audits and Python all make a `Question`. Only
-`check_together` states the options that exclude or need each other.
-"""
+"""The arguments of an audit, a `Question` from every door, built and checked before any draw."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ _EXCLUDES = {
 
 
 def check_together(present: Mapping[str, str], spelled: Callable[[str], str] = str) -> None:
-    """Refuse options that exclude each other, or need a missing one.
+    """Refuse options that exclude each other, or need a missing one: no other code states these.
 
     ``present`` has the user's name for each; ``spelled`` returns that of a missing one.
     """
