@@ -3,12 +3,9 @@
     def test_noisy_count(audit):
         audit(noisy_count, pairs=[([0, 0, 1], [0, 1, 1])], epsilon=1, samples=20_000)
 
-The selected tests that take ``audit`` share alpha, and the calls of each (see `shares`). Processes
-of pytest-xdist collect the same tests and so find the same shares. All draws follow from the seed,
-the test's id and the number of the call. A test that is run again until it passes has no level, so
-retries are refused; a new session makes the same draws.
-
-pytest loads this module wherever the package is installed: it imports nothing that costs time.
+The selected tests that take ``audit`` share alpha, and the calls of each (see `shares`). All draws
+follow from the seed, the test's id and the number of the call. pytest loads this module wherever
+the package is installed: it imports nothing that costs time.
 """
 
 from __future__ import annotations
@@ -122,10 +119,7 @@ class Auditor:
         expect: str = _EXPECTED,
         **options: Any,
     ) -> Verdict:
-        """Audit a mechanism; the options are those of `epsilometer.audit`, and ``expect``.
-
-        The test fails unless the verdict is ``expect``, by default "not refuted".
-        """
+        """Audit a mechanism as `epsilometer.audit` does; fail unless the verdict is as expected."""
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
         from epsilometer_audit.auditing import audit
@@ -251,8 +245,7 @@ class _Suite:
         caught = [(*each["caught"], each["test"]) for each in audits if each.get("caught")]
         for _, level, test in sorted(caught)[-1:]:
             yield f"the least sensitive test would catch {level}: {test}"
-        anew = sorted({record["test"] for record in audits if not record["seeded"]})
-        if anew:
+        if anew := sorted({record["test"] for record in audits if not record["seeded"]}):
             more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
             yield (
                 f"{anew[0]}{more}: draws do not follow the seed, so every session draws "

@@ -1,7 +1,6 @@
 """Differences of draws on x and x' with the same noise: of calls, lines, and parts of outputs.
 
-They are not necessarily faults, as two inputs may have other outputs. Likely faults come first;
-what the sizes of the inputs or the noise explain, as in correct code, comes later.
+Likely faults come first; what the sizes of the inputs or the noise explain comes later.
 """
 
 from __future__ import annotations
@@ -267,9 +266,8 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
 
 def _without_noise_inside(runs: Sequence[Record]) -> list[str]:
     """Return values at the end of a function without noise; first collections, such as counts."""
-    ends = [
-        [dict(*(step[2] for step in run[side]["steps"][-1:])) for run in runs] for side in _SIDES
-    ]
+    steps = ([run[side]["steps"][-1:] for run in runs] for side in _SIDES)
+    ends = [[dict(*(step[2] for step in last)) for last in side] for side in steps]
     found = [each for each in _steady(ends) if each[0] != "return" and _MISSING not in each]
     found.sort(key=lambda each: not isinstance(each[1], list | dict))
     return [f"{name} = {_both(*pair)}" for name, *pair in found]

@@ -74,10 +74,7 @@ def explain(
 
 
 def explained(verdict: Verdict, mechanism: Any) -> Verdict:
-    """Return a violated or invalid verdict with its cause, or an error; others as they are.
-
-    The cause of an invalid one is in its seeds only, as that needs no x'.
-    """
+    """Return a violated or invalid verdict with its cause, or an error; others as they are."""
     if verdict.verdict not in ("violated", "invalid") or verdict.pair is None:
         return verdict
     try:
@@ -85,7 +82,7 @@ def explained(verdict: Verdict, mechanism: Any) -> Verdict:
     except EpsilometerError as error:
         lines = [f"could not be looked for: {error}"]
         return replace(verdict, cause={"runs": 0, "words": lines, "findings": []})
-    if verdict.verdict == "invalid":
+    if verdict.verdict == "invalid":  # its cause is in the seeds, as that needs no x'
         findings = tuple(finding for finding in cause.findings if finding.kind in _OF_SEEDS)
         cause = replace(cause, findings=findings)
     if verdict.witness is not None and verdict.witness.note == LOW_BITS:
