@@ -585,7 +585,6 @@ def test_extreme_numbers_have_summaries_without_a_word():
 
 @pytest.mark.parametrize("way", [1, -1])
 def test_equal_entries_are_looked_for_on_both_sides(way):
-    """They may be rare, and on x' only."""
     sides = np.random.default_rng(0).normal(size=(2, 3000, 5))
     sides[1, 2500, 3] = sides[1, 2500, 1]
     assert any(v.summary == DISTINCT for v in summaries(sides[::way], layout_of(*sides)))

@@ -115,7 +115,6 @@ def test_an_event_ends_where_the_draws_of_a_side_end():
 
 @pytest.mark.parametrize("cast", [float, np.int16])
 def test_cells_end_beyond_the_last_draws_of_a_side(cast):
-    """Fresh draws pass the last of so many, and hardly as far again as others lie before it."""
     x = np.arange(1000).astype(cast)
     starts = Numbers(x, x + cast(530), 16, View(), values=False).starts
     assert not ((starts > 992) & (starts <= 1003)).any()
