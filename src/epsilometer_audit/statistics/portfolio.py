@@ -54,6 +54,7 @@ _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of sco
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
 _MANY, _RICH, _SUSPECTS = 60, 3, 2  # draws of a side, from which so many views go on
+_PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
 _ALWAYS = "linear", "sum", "signs", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
@@ -154,6 +155,12 @@ class Portfolio:
 
     def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
         """Bet on the columns of fresh outputs of both sides, in blocks of these sizes."""
+        if len(sizes) > 1 and sum(sizes) > _PART:
+            ends = np.cumsum(sizes).tolist()
+            blocks = [
+                (slice(end - size, end), [size]) for size, end in zip(sizes, ends, strict=True)
+            ]
+            return Growth([self.bet(x[at], x_prime[at], one).pieces[0] for at, one in blocks])
         before = self._wealth()
         paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
         after = np.broadcast_to(before, (len(sizes), len(before)))

@@ -28,7 +28,7 @@ from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
 from epsilometer_audit.statistics.exact_test import largest_bound
 from epsilometer_audit.statistics.learning import expected, learn
-from epsilometer_audit.statistics.portfolio import Growth, Portfolio
+from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
 from epsilometer_audit.statistics.witnesses import Found, first_visible, found
 
@@ -39,7 +39,6 @@ _SURE = 8  # draws on one side only, which are hardly by chance where the claim 
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
 _SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
-_PART = 1 << 16  # more draws of a side are bet on block by block, which takes less memory
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
@@ -173,11 +172,7 @@ class Evidence:
                 placed = [
                     bet.on((sides[0], sides[1]), blocks, ahead, **more) for bet in bets[pair][claim]
                 ]
-                grown, end = list[Any](), 0
-                for part in [[size] for size in blocks] if sum(blocks) > _PART else [blocks]:
-                    start, end = end, end + sum(part)
-                    grown += portfolio.bet(sides[0][start:end], sides[1][start:end], part).pieces
-                step[pair] = PairBets(placed, Growth(grown))
+                step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 
     def past(self, pair: int) -> int:
