@@ -134,7 +134,7 @@ def _run(
 ) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
-    checks = list(checked or ())
+    checks, near = list(checked or ()), getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
         with clock.limit():
             accepted_pairs, refused = accepted(
@@ -171,7 +171,7 @@ def _run(
     least = 50 * pairs if question.method == "exact" else rounds.least_samples(pairs)
     if few := clock.too_few(n, least):
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[few])
-    draws = Drawing(source, question, n, clock, progress)
+    draws = Drawing(source, question, n, clock, progress, near)
     verdict = _answer(draws, n, question, checks, check_sampler if late else None)
     few = clock.too_few(verdict.draws, max(10 * LEAST, least))
     if question.budget is not None and any(check.name == "sampler" for check in checks):
@@ -298,12 +298,12 @@ def audit_outputs(
     return _answer(rounds.successive(recorded), samples, question, checks)
 
 
-def _steps(samples: int, question: Question) -> list[rounds.Step]:
+def _steps(samples: int, question: Question, joining: bool) -> list[rounds.Step]:
     """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
     pairs, recorded = len(question.pairs), question.inputs is None
     n, least = samples // pairs, rounds.least_samples(pairs)
     samples = max(samples, least) if recorded else samples
-    steps = rounds.schedule(samples, pairs)
+    steps = rounds.schedule(samples, pairs, joining=joining)
     while recorded and sum(step.draws for step in steps) > n:
         if samples == least:
             raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
@@ -322,12 +322,17 @@ def _answer(
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
     if question.method == "exact":
         return _exact(draws, samples, question, checks)
-    steps = _steps(samples, question)
-    total = sum(step.pairs * step.draws for step in steps)
+    own = draws if isinstance(draws, Drawing) else None
+    steps = _steps(samples, question, bool(own and own.near))
     claimed = question.claim, len(question.pairs), question.alpha
     evidence = rounds.Evidence(*claimed, as_reals=question.as_reals)
     stops = rounds.Evidence.violated if question.stop else lambda _: False
-    rounds.run_rounds(draws, steps, evidence, stops, each_block=question.stop)
+    join = own.join if own else lambda *_: ()
+    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=question.stop)
+    if own:
+        joined, question = len(own.question.pairs) - len(question.pairs), own.question
+        text = f"{joined} more pairs were tried, near those that seemed to differ most"
+        checks = [*checks, *([Check("range", "note", text)] if joined else [])]
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
@@ -339,7 +344,7 @@ def _answer(
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    if violated and not question.stop and evidence.drawn == total:  # not if time ended the draws
+    if violated and not question.stop and done == steps:  # not if time ended the draws
         lower, bets = evidence.sharpened(lower)
         if (its_bet := bets.get(worst)) is not None:
             its_witness = first_visible([evidence.shown(its_bet, worst)])
@@ -360,7 +365,7 @@ def _answer(
         outputs=outputs,
         calls=getattr(draws, "calls", {}),
         evidence=[
-            {"share": look / total, "log10 e-value": value / math.log(10)}
+            {"share": look / samples, "log10 e-value": value / math.log(10)}
             for look, value in zip(evidence.looks, wealth.history, strict=True)
         ],
     )

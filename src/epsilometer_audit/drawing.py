@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.budgets import Budget
-from epsilometer_audit.checks.accepted_pairs import named_error
+from epsilometer_audit.checks.accepted_pairs import Candidates, accepted, named_error
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.question import Question
 from epsilometer_audit.sources.callables import Source
@@ -40,13 +41,35 @@ class Drawing:
     """
 
     def __init__(
-        self, source: Source, plan: Question, samples: int, clock: Budget, progress: Progress | None
+        self,
+        source: Source,
+        question: Question,
+        samples: int,
+        clock: Budget,
+        progress: Progress | None,
+        near: Sequence[Any] = (),
     ) -> None:
-        self._source, self._plan, self._inputs = source, plan, plan.inputs or ()
+        self.near = [pairs.copy() for pairs in near]
+        self.question, self._source, self._inputs = question, source, list(question.inputs or ())
         self._samples, self._clock, self._drawn = samples, clock, 0
-        self._requests = [[0, 0] for _ in plan.pairs]
+        self._requests = [[0, 0] for _ in self._inputs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._progress, self._reported = progress, time.monotonic()
+
+    def join(self, best: Sequence[int], size: int) -> list[int]:
+        """Add up to so many pairs near the best ones to the question, and return their numbers."""
+        known, seed = dict[str, Any](self.question.pairs), self.question.seed
+        names, rng = [*known], generator(seed, "audit", "joining", len(known))
+        chosen = [names[pair] for pair in best]
+        near = [item for each in self.near for item in each.near(chosen, size, rng).items()]
+        some = {chosen[0]: known[chosen[0]], **dict(near[:size])}  # others may all be refused
+        with self._clock.limit():
+            taken, _ = accepted(self._source, Candidates(some), seed)
+        new = {name: pair for name, pair in taken.items() if name not in known}
+        self.question = replace(self.question, pairs={**known, **new})
+        self._inputs += new.values()
+        self._requests += [[0, 0] for _ in new]
+        return list(range(len(known), len(self._inputs)))
 
     def __call__(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
         """Return outputs of each pair and side; see `Draw`. They are fewer where the time is up.
@@ -71,13 +94,13 @@ class Drawing:
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""
         pair, side = call[:2]
-        seed = seed_of(self._plan.seed, "draws", *call)
+        seed = seed_of(self.question.seed, "draws", *call)
         try:
             with self._clock.limit():
                 batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
-            raise named_error(error, list(self._plan.pairs)[pair]) from error.__cause__
-        if not self._drawn and not self._plan.stop:
+            raise named_error(error, list(self.question.pairs)[pair]) from error.__cause__
+        if not self._drawn and not self.question.stop:
             _check_memory(2 * self._samples, _bytes(batch) / size)
         self.calls[pair, side].append(len(batch))
         self._drawn += size

@@ -95,7 +95,14 @@ def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
     texts = {frozenset(map(json.dumps, pair)) for pair in pairs.values()}
     assert len(texts) == len(pairs)
     assert all(len(text) == 2 for text in texts)
-    for x, y in pairs.values():
+    moved = [
+        pair
+        for near in pairs.near
+        for pair in near.copy().near(list(pairs), 50, np.random.default_rng(0)).values()
+    ]
+    assert len(moved) > 10 * len(pairs.near) - 1
+    assert not texts & {frozenset(map(json.dumps, pair)) for pair in moved}
+    for x, y in [*pairs.values(), *moved]:
         assert neighbours(declaration, x, y), (x, y)
 
 
@@ -543,13 +550,19 @@ def of_three_or_more(x, size, rng):
     return noisy_sum(x, size, rng)
 
 
+def joined(checks):
+    """How many pairs near others were tried, as a note says."""
+    notes = [check["words"] for check in checks if "more pairs were tried" in check["words"]]
+    return sum(int(words.split()[0]) for words in notes)
+
+
 @pytest.mark.parametrize("method", ["anytime", "exact"])
 def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
     pairs, claim = ea.domain(REPLACED), ea.pure(1.0)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
     verdict = ea.audit(of_three_or_more, pairs, claim, samples=2500, method=method, as_reals=True)
     assert verdict.verdict == "not refuted"
-    assert verdict.pairs == len(pairs) - len(short) < len(pairs)
+    assert verdict.pairs == len(pairs) - len(short) + joined(verdict.checks)
     (words,) = (check["words"] for check in verdict.checks if check["name"] == "inputs")
     relation = next(check["words"] for check in verdict.checks if check["name"] == "relation")
     assert relation == f"neighbours are {pairs.relations[0]}"
@@ -644,7 +657,7 @@ def test_on_the_command_line_it_is_json(survey, capsys):
     assert verdict["verdict"] == "violated"
     pairs = ea.domain(REPLACED)
     short = [name for name, (x, _) in pairs.items() if len(x) < 3]
-    assert verdict["pairs"] == len(pairs) - len(short) + 1
+    assert verdict["pairs"] == len(pairs) - len(short) + 1 + joined(verdict["checks"])
     assert any("pairs are left out" in check["words"] for check in verdict["checks"])
     assert "--domain" in verdict["replay"]
     assert main([*words[:3], "nowhere.json", *words[4:6]]) == 2
@@ -747,6 +760,24 @@ CASES = {
     "clipped": (clips, OUTSIDE, ea.pure(1), "not refuted"),
     "one above": (without_noise_at_11, OUTSIDE, ea.pure(1), "violated"),
 }
+
+
+def one_value(x, size, rng):
+    """Laplace noise at epsilon 2: values near .37 differ from all others."""
+    values = [x] if isinstance(x, float) else x
+    return np.exp(-(((np.array(values) - 0.37) / 0.06) ** 2)).sum() + rng.laplace(0, 0.5, size)
+
+
+@pytest.mark.parametrize("declaration", [UNIT, {"rows": UNIT, "length": [0, 9]}], ids=str)
+def test_pairs_near_the_best_ones_join_and_show_what_no_listed_pair_shows(declaration):
+    pairs, options = ea.domain(declaration), {"as_reals": True, "check_sampler": False}
+    verdict, again = (ea.audit(one_value, pairs, ea.pure(1), **options) for _ in range(2))
+    alone = ea.audit(one_value, dict(pairs), ea.pure(1), **options)
+    assert verdict.bounds[0].lower > 1.6
+    assert alone.bounds[0].lower < 1.2
+    assert verdict.pair not in pairs.values()
+    assert verdict.draws == 100_000
+    assert (verdict.pair, verdict.bounds) == (again.pair, again.bounds)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -876,6 +907,7 @@ def test_a_verdict_shows_what_differs_and_lists_all_pairs():
     )
     assert " alike" in str(verdict)
     tried = verdict.to_plain()["tried"]
-    assert [pair["name"] for pair in tried] == list(pairs)
+    assert [pair["name"] for pair in tried[:4]] == list(pairs)
+    assert len(tried) == 4 + joined(verdict.checks) > 4
     assert sum(pair["draws"] for pair in tried) == verdict.draws
     assert all("alike" in pair["pair"][1] for pair in tried)

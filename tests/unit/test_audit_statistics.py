@@ -139,22 +139,25 @@ def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
     counts = np.array([[5, 5]])
     placed = [PlacedBet(still, counts, counts, 10)] * 2
     wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
-    for remaining in ([0, 1, 2], [0, 2], [2]):
+    for remaining in ([0, 1, 2], [0, 2], [2], [2, 3], [3, 4]):  # 3 and 4 join
         wealth.record(dict.fromkeys(remaining, PairBets(placed)))
     assert np.allclose(wealth.history, 0.0)
     assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
 
 
-@given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30))
+@given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())
 @settings(max_examples=100, deadline=None)
-def test_a_schedule_spends_the_budget(samples, pairs):
+def test_a_schedule_spends_the_budget(samples, pairs, joining):
     if samples < least_samples(pairs):
         with pytest.raises(ArgumentError, match="samples must be at least"):
             schedule(samples, pairs)
         return
-    steps = schedule(samples, pairs)
-    assert sum(step.pairs * step.draws for step in steps) == samples
-    assert [step.pairs for step in steps] == sorted((s.pairs for s in steps), reverse=True)
+    steps = schedule(samples, pairs, joining=joining)
+    assert sum(step.pairs * step.draws + step.new * step.before for step in steps) == samples
+    sizes = [step.pairs for step in steps][joining:]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(step.draws for step in steps) > 0
+    assert all(step.new <= step.pairs / 2 and bool(step.new) == bool(step.before) for step in steps)
     assert steps[0].pairs == pairs
     assert steps[-1].pairs == 1
     assert steps[0].ahead == sum(step.draws for step in steps)

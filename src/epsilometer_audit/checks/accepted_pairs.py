@@ -27,7 +27,7 @@ class Candidates(dict[str, Pair]):
 
     ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
     ``untried`` are notes on inputs that are not among the pairs, ``relations`` say which inputs are
-    neighbours.
+    neighbours. ``near`` finds pairs near some of them.
     """
 
     def __init__(
@@ -36,15 +36,17 @@ class Candidates(dict[str, Pair]):
         required: Iterable[str] = (),
         untried: Sequence[str] = (),
         relations: Sequence[str] = (),
+        near: Sequence[Any] = (),
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried, self.relations = untried, relations
+        self.untried, self.relations, self.near = untried, relations, near
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         other = other if isinstance(other, Candidates) else Candidates(other, required=other)
-        notes = [*self.untried, *other.untried], [*self.relations, *other.relations]
-        return Candidates({**self, **other}, self.required | other.required, *notes)
+        names = "untried", "relations", "near"
+        both = {name: [*getattr(self, name), *getattr(other, name)] for name in names}
+        return Candidates({**self, **other}, self.required | other.required, **both)
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         return Candidates(other, required=other) | self

@@ -8,18 +8,21 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any, NoReturn
+
+import numpy as np
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.errors import shown as shown_value
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.accepted_pairs import Candidates
+from epsilometer_audit.checks.accepted_pairs import Candidates, Pair
 from epsilometer_audit.formats import pair_texts
 from epsilometer_audit.inputs.entries import NORMS, Choices, Columns, Entry, Number, Vector, columns
 from epsilometer_audit.inputs.neighbours import MOST_PAIRS, patterns
@@ -30,6 +33,7 @@ _ADD, _REPLACE, _FLIP, _ANY = "add or remove a row", "replace a row", "flip one"
 _NULL, _ORDER = "null row", "any order"
 _MOST = 100  # pairs
 _LONGEST = 10_000  # rows, bits, columns
+_TRIES = 20  # moves of each of the best pairs
 _WIDEST = 1000  # entries of a row
 _LARGEST = 100_000_000  # entries of all inputs, which are kept in memory
 _FINEST = 1e-15  # step, as a part of an interval
@@ -57,8 +61,8 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     ``declaration`` is a mapping, as ``{"rows": {"values": [0, 5]}, "length": [0, 20]}``;
     docs/audit.md has all kinds and keys. ``limit`` is the largest number of pairs, 100 if neither
     it nor the declaration says; there are fewer if these are all. No two pairs are equal, in any
-    order. An audit leaves out pairs of which a mechanism refuses both inputs. Raise `ArgumentError`
-    if the declaration is wrong.
+    order. An audit adds some near its best ones, and leaves out pairs of which a mechanism refuses
+    both inputs. Raise `ArgumentError` if the declaration is wrong.
 
     >>> list(domain({"bits": 3}, limit=2))
     ['[0, 0, 0] against [0, 0, 1]', '[1, 1, 1] against [0, 1, 1]']
@@ -74,25 +78,52 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
         message = f"must be at most {_LARGEST // size} for inputs of {size} entries, got {most}"
         raise ArgumentError("domain.limit", message)
     framed = _framed(space, own.pop("frame")) if "frame" in own else None
+    pairs = _Pairs(space, framed)
     rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
-    chosen: dict[str, tuple[Any, Any]] = {}
-    known, more = dict[frozenset[str], Any](), False
-    for *about, x, y in space.pairs(rng):
-        texts = json.dumps(x), json.dumps(y)
-        if texts[0] == texts[1] or frozenset(texts) in known:
-            continue
-        if more := len(chosen) == most:
-            break
-        known[frozenset(texts)] = about[1:] or ([], [x], [y])
-        name = about[0] if about else " against ".join(pair_texts(x, y))
-        free = (f"{name} ({i})" if i > 1 else name for i in count(1))
-        first, second = map(json.loads, texts)  # without shared rows
-        pair = (framed(first), framed(second)) if framed else (first, second)
-        chosen[next(each for each in free if each not in chosen)] = pair
+    chosen, more = pairs.added(space.pairs(rng), most)
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    untried = _untried(space, list(known.values()), more)
-    return Candidates(chosen, untried=untried, relations=[space.relation])
+    beyond, untried = _untried(space, list(pairs.tried.values()), more)
+    near = [pairs] if untried and hasattr(space, "near") else []
+    return Candidates(chosen, untried=beyond + untried, relations=[space.relation], near=near)
+
+
+@dataclass
+class _Pairs:
+    """The pairs of a domain so far: of each name the neighbours, as ``space`` made them."""
+
+    space: Any
+    framed: Callable[[Any], dict[str, Any]] | None
+    tried: dict[str, Any] = field(default_factory=dict)
+    known: set[frozenset[str]] = field(default_factory=set)
+
+    def copy(self) -> _Pairs:
+        """Return the same pairs, to which others may be added."""
+        return replace(self, tried=dict(self.tried), known=set(self.known))
+
+    def added(self, some: Iterable[Any], size: int) -> tuple[dict[str, Pair], bool]:
+        """Return up to so many new pairs, by names, and whether there are more."""
+        new: dict[str, Pair] = {}
+        for *about, x, y in some:
+            texts = json.dumps(x), json.dumps(y)
+            if texts[0] == texts[1] or frozenset(texts) in self.known:
+                continue
+            if len(new) == size:
+                return new, True
+            self.known.add(frozenset(texts))
+            name = about[0] if about else " against ".join(pair_texts(x, y))
+            free = (f"{name} ({i})" if i > 1 else name for i in count(1))
+            name = next(each for each in free if each not in self.tried)
+            pair: Pair = tuple(map(json.loads, texts))  # without shared rows
+            self.tried[name] = *about, *pair
+            new[name] = (self.framed(pair[0]), self.framed(pair[1])) if self.framed else pair
+        return new, False
+
+    def near(self, names: Sequence[str], size: int, rng: np.random.Generator) -> dict[str, Pair]:
+        """Return up to so many new pairs near those of these names, by names."""
+        own = [self.tried[name] for name in names if name in self.tried]
+        moved = (self.space.near(*each, rng) for _ in range(_TRIES) for each in own)
+        return self.added(islice(moved, _TRIES * size), size)[0]
 
 
 # --- declarations ---------------------------------------------------------------------------------
@@ -278,7 +309,7 @@ def _table(where: str, given: dict[str, Any]) -> Table:
     for key, fault, message in (
         ("length", kind == _ADD and low == high, f"must be {ends}"),
         ("length", high < 1, f"must allow one row at least, got {high}"),
-        ("rows.distance", table.near and (not replaced or kind == _NULL), _NEAR),
+        ("rows.distance", table.at_distance and (not replaced or kind == _NULL), _NEAR),
         ("per user", "per user" in given and user is None, "needs user, the name of a column"),
         ("null", "null" in given and kind != _NULL, f"needs {null}"),
         ("user", user is not None and kind == _NULL, f"cannot be used with {null}"),
@@ -317,17 +348,18 @@ def _cells(entry: Any, row: Any) -> list[tuple[Any, Any]]:
     return [cell for each in zip(entry.columns, values, strict=True) for cell in _cells(*each)]
 
 
-def _untried(space: Any, tried: Sequence[Any], more: bool) -> list[str]:
-    """Return notes on the positions, entries, values and changes of value that no pair has."""
+def _untried(space: Any, tried: Sequence[Any], more: bool) -> tuple[list[str], list[str]]:
+    """Return notes on numbers beyond ends, and on positions, entries and values of no pair."""
     number = Number(*space.ends, True, distance=1) if isinstance(space, Counts) else None
     rows = number or getattr(space, "rows", space)
     leaves = _leaves(rows) if isinstance(rows, Entry) else []
     sizes = {i: leaf.count for i, leaf in enumerate(leaves) if leaf != _BIT}
     apart = [(n, min(n - 1, int(leaves[i].distance or n))) for i, n in sizes.items()]
-    replaced, user = bool(tried[0][2]), getattr(space, "user", None)
+    changes: list[Any] = [each[1:-2] or ([], each[:1], each[1:]) for each in tried]
+    replaced, user = bool(changes[0][2]), getattr(space, "user", None)
     where = "keys" if number else f"positions of a {'user' if user else 'row'}"
     held: dict[str, set[Any]] = defaultdict(set)
-    for at, old, new in tried if leaves else ():
+    for at, old, new in changes if leaves else ():
         held[where].update(at)
         for row, other in zip(old, new or old, strict=False):
             cells = [*zip(_cells(rows, row), _cells(rows, other), strict=True)]
@@ -353,7 +385,7 @@ def _untried(space: Any, tried: Sequence[Any], more: bool) -> list[str]:
     ranges = [*dict.fromkeys(json.dumps([leaf.low, leaf.high]) for leaf in closed if not number)]
     advice = 'if the mechanism clips its inputs, declare "clipped": true'
     beyond = [f"numbers beyond {listed('', ranges)} were not tried; {advice}"] * bool(ranges)
-    return beyond + notes * bool(parts)
+    return beyond, notes * bool(parts)
 
 
 def _entries(space: Any) -> int:

@@ -77,6 +77,11 @@ class Entry(ABC):
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield neighbours, the most useful first."""
 
+    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        """Return neighbours near others, and equal values if those are equal."""
+        new = self.drawn(rng)
+        return (new, new) if x == y else (x, new) if rng.random() < 0.5 else (new, y)
+
 
 @dataclass(frozen=True)
 class Number(Entry):
@@ -158,6 +163,20 @@ class Number(Entry):
         for part in (half, 1 if self.whole else step / 1000):
             if middle + part <= high:
                 yield middle, self.number(middle + part)
+
+    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        if x in self.missing or y in self.missing:
+            return super().near(x, y, rng)
+        step = self.step or (1 if self.whole else 0)
+        by = (self.upper - self.lower) * rng.normal() * 10 ** (-2 * rng.random())
+        by = step * math.ceil(by / step) if step else float(by)
+        outside = self.clipped and math.isfinite(x + by) and math.isfinite(y + by)
+        moved = [self.number(z + by) if outside else self.inside(z + by) for z in (x, y)]
+        if self.distance is not None and abs(moved[0] - moved[1]) > self.distance * _ROUNDED:
+            return x, y  # floats are coarse there
+        if x == y or self.distance is not None:
+            return moved[0], moved[1]
+        return (x, moved[1]) if rng.random() < 0.5 else (moved[0], y)
 
     @property
     def _steps(self) -> list[float]:
@@ -255,6 +274,15 @@ class Columns(Entry):
             yield tuple(map(self._row, map(list, zip(*some, strict=True))))
         for k in range(max(map(len, each))):
             yield from alone(evenly(len(each)), k)
+
+    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        """Return rows of which one column is moved, or about half of them."""
+        rows = [[*(z.values() if isinstance(z, dict) else z)] for z in (x, y)]
+        chosen = rng.random(len(self.columns)) < 0.5 * rng.integers(2)
+        chosen[rng.integers(len(self.columns))] = True
+        for i in np.flatnonzero(chosen).tolist():
+            rows[0][i], rows[1][i] = self.columns[i].near(rows[0][i], rows[1][i], rng)
+        return self._row(rows[0]), self._row(rows[1])
 
     @property
     def _some(self) -> list[int]:

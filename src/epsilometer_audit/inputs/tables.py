@@ -12,7 +12,8 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, cycle, islice, product
+from itertools import chain, combinations, cycle, groupby, islice, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class Table:
         return self.replace and not self.null
 
     @property
-    def near(self) -> bool:
+    def at_distance(self) -> bool:
         """Whether a row is replaced by one at a distance."""
         return any(each.distance is not None for each in (self.rows, *columns(self.rows)))
 
@@ -83,7 +84,7 @@ class Table:
     def relation(self) -> str:
         """How neighbours differ, and how not."""
         unit = "all rows of a user" if self.user else "a row"
-        near = " by one at most as far as declared" * self.near
+        near = " by one at most as far as declared" * self.at_distance
         usual = [f"{unit} replaced{near}", f"{unit} added or removed"]
         own, order = usual[not self.replace], "any" if self.any_order else "the same"
         if self.null:
@@ -93,7 +94,7 @@ class Table:
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Tried]:
         """Yield neighbours: each position and change of a long table, beside other tables."""
-        n, units = self.longest, Users(self.rows, self.most) if self.user else self.rows
+        n, units = self.longest, self._entry
         least = max(self.shortest, 1) if self.replace else self.shortest + 1
         beyond = 2 ** int(math.log2(n)) + 1  # where a chunk may begin
         sizes = dict.fromkeys(k for k in (n, n - 1, beyond, *range(_SMALL + 1)) if least <= k <= n)
@@ -112,14 +113,30 @@ class Table:
         shorter, long = ([x for x in every if (x[0] < n) == less] for less in (True, False))
         orders = cycle(("reverse", "random", "this"))
         for size, change, others, i in [*in_turn([new, shorter]), *long]:
-            name, x, y = self._pair(size, changes[change], others, i)
-            if self.any_order:
-                order = next(orders)
-                places = rng.permutation(len(y)) if order == "random" else range(len(y))
-                y = [y[place] for place in places[:: -1 if order == "reverse" else 1]]
-                name = f"{name}, in {order} order"
-            old, by = changes[change] if self.user else ([row] for row in changes[change])
-            yield name, [i], old, by if self.swaps else [], x, y
+            rest = others[1](size - 1, *changes[change])
+            yield self._tried(changes[change], others[0], rest, i, next(orders), rng)
+
+    def near(self, *tried: Any) -> Tried:
+        """Return neighbours near others: of another change, place, row beside it, or equal rows.
+
+        The arguments are `Tried`, and a random generator.
+        """
+        _, (i,), _, new, x, _, rng = tried
+        units, entry, move = self._units(x), self._entry, rng.integers(4)
+        rest, row = [*units[:i], *units[i + 1 :]], units[i]
+        other = (new if self.user else new[0]) if self.swaps else row
+        if move == 0 or not rest:
+            row, other = entry.near(row, other, rng)
+        elif move == 1:
+            j = int(rng.integers(len(rest)))
+            rest[j] = entry.near(rest[j], rest[j], rng)[0]
+        elif move == 2:
+            one = (row, other, entry.near(rest[0], rest[0], rng)[0])[rng.integers(3)]
+            rest = [one] * len(rest)
+        else:
+            i = int(rng.integers(len(units)))
+        change = row, other if self.swaps else self.null[0] if self.null else None
+        return self._tried(change, "changed", rest, i, "random", rng)
 
     def _changes(self, rows: Entry, rng: np.random.Generator) -> list[Pair]:
         """Return rows to remove, or rows and their replacements."""
@@ -162,9 +179,21 @@ class Table:
         ]
         return both, [*ends, *both, *equal, *mixed, *gaps]
 
-    def _pair(self, n: int, change: Pair, others: Filling, i: int) -> tuple[str, Any, Any]:
-        row, other = change
-        rest = others[1](n - 1, row, other)
+    @property
+    def _entry(self) -> Entry:
+        """What neighbours differ by: a row, or the rows of a user."""
+        return Users(self.rows, self.most) if self.user else self.rows
+
+    def _units(self, table: Sequence[Any]) -> Sequence[Any]:
+        """Return the rows, or those of each user without the number."""
+        if self.user is None:
+            return table
+        users = groupby(table, itemgetter(self.user))
+        return [[{k: row[k] for k in row if k != self.user} for row in rows] for _, rows in users]
+
+    def _tried(self, change: Pair, others: str, rest: Any, i: int, order: str, rng: Any) -> Tried:
+        """Return neighbours by a change at a place beside the rest, which ``others`` describes."""
+        (row, other), n = change, len(rest) + 1
         place = {0: "first", n - 1: "last"}.get(i, f"number {i + 1}")
         x, y = [*rest[:i], row, *rest[i:]], rest
         text = "removed"
@@ -173,17 +202,25 @@ class Table:
             null = "a null row, " if self.null else ""
             text = f"replaced by {null}{input_text(other, _LETTERS)}"
         unit = "user" if self.user else "row"
-        where = f"{place} of {n} {unit}s, others {others[0]}" if n > 1 else f"the only {unit}"
+        where = f"{place} of {n} {unit}s, others {others}" if n > 1 else f"the only {unit}"
         name = f"{input_text(row, _LETTERS)} {text}, {where}"
-        if self.user is None:
-            return name, x, y
-        users = list(range(1, n + 1))
-        both = (x, users), (y, users if self.replace else [*users[:i], *users[i + 1 :]])
-        x, y = (
-            [{self.user: user, **row} for user, own in zip(ids, side, strict=True) for row in own]
-            for side, ids in both
-        )
-        return name, x, y
+        old, new = ([row], [other]) if self.user is None else (row, other)
+        if self.user is not None:
+            users = list(range(1, n + 1))
+            both = (x, users), (y, users if self.replace else [*users[:i], *users[i + 1 :]])
+            x, y = (
+                [
+                    {self.user: user, **row}
+                    for user, own in zip(ids, side, strict=True)
+                    for row in own
+                ]
+                for side, ids in both
+            )
+        if self.any_order:
+            places = rng.permutation(len(y)) if order == "random" else range(len(y))
+            y = [y[place] for place in places[:: -1 if order == "reverse" else 1]]
+            name = f"{name}, in {order} order"
+        return name, [i], old, new if self.swaps else [], x, y
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Each round has as many draws as all rounds before, on which its bets are chosen. Many pairs start
 with few draws; half of them, with the lowest expectation, are dropped at a time, until one is left
 with half of the budget. The k-th of these rounds has a k-th of the draws of the first: a pair that
-is dropped for lack of draws is lost, while the remaining pairs have more draws each.
+is dropped for lack of draws is lost, while the remaining pairs have more draws each. Before a
+round, pairs may join that are near the best ones: they inherit wealth of those that are dropped.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _ODD = 4  # draws on one side only, of which a few pairs have as many by chance
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
+_NEW, _SEARCHES = 8, 3  # pairs that join a round at most, and rounds that are there for it
+_BEST = 3  # pairs near which others are looked for
 _SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
@@ -51,11 +54,21 @@ the outputs.
 
 @dataclass(frozen=True)
 class Step:
-    """A round: ``draws`` of each side of ``pairs`` pairs; ``ahead`` counts those to the end."""
+    """A round: ``draws`` of each side of ``pairs`` pairs; ``ahead`` counts those to the end.
+
+    ``new`` of the pairs join it, after so many draws of each ``before``, without bets on these.
+    """
 
     pairs: int
     draws: int
     ahead: int
+    new: int = 0
+    before: int = 0
+
+    @property
+    def total(self) -> int:
+        """The draws of a side, over all pairs."""
+        return self.pairs * self.draws + self.new * self.before
 
     def blocks(self, past: int) -> list[int]:
         """Return the sizes of blocks, after each of which the wealth is computed.
@@ -87,8 +100,10 @@ def _share(halvings: int) -> float:
     return min(0.1 * halvings, 0.5)
 
 
-def schedule(samples: int, pairs: int) -> list[Step]:
+def schedule(samples: int, pairs: int, *, joining: bool = False) -> list[Step]:
     """Return the rounds that ``samples`` draws of a side, over all pairs, are spread over.
+
+    With ``joining``, new pairs join after the first round.
 
     >>> [(step.pairs, step.draws) for step in schedule(6400, 1)]
     [(1, 100), (1, 100), (1, 200), (1, 400), (1, 800), (1, 1600), (1, 3200)]
@@ -99,20 +114,32 @@ def schedule(samples: int, pairs: int) -> list[Step]:
         many = f" for {pairs} pairs" if pairs > 1 else ""
         fewer = "; of a domain, limit says how many pairs at most" if pairs > 10 else ""
         raise ArgumentError("samples", f"must be at least {least}{many}, got {samples}{fewer}")
-    halvings = _halvings(pairs)
-    parts = [math.ceil(pairs / 2**i) for i in range(halvings)]
-    each = samples * _share(halvings) / max(sum(1 / k for k in range(1, halvings + 1)), 1)
-    steps = [(kept, int(each / k / kept)) for k, kept in enumerate(parts, start=1)]
-    if not steps:
-        steps = [(1, max(samples // 64, min(_LEAST, samples // 2)))]
-    left = samples - sum(kept * draws for kept, draws in steps)
-    past = sum(draws for _, draws in steps)
+    parts = _parts(pairs, joining)
+    share = samples * _share(len(parts)) / max(sum(1 / k for k in range(1, len(parts) + 1)), 1)
+    steps, past, left = list[Step](), 0, samples
     while left:
-        draws = left if left < 2 * past else past
-        steps.append((1, draws))
-        left, past = left - draws, past + draws
-    ahead = [*itertools.accumulate(draws for _, draws in reversed(steps))][::-1]
-    return [Step(kept, draws, later) for (kept, draws), later in zip(steps, ahead, strict=True)]
+        k = len(steps)
+        if k >= len(parts):
+            draws = left if left < 2 * past else past or max(left // 64, min(_LEAST, left // 2))
+            steps.append(Step(1, draws, 0))
+        else:
+            new = min(_NEW, parts[k] // 2) if joining and k and parts[k] > _NEW // 2 else 0
+            before = min(steps[0].draws, int(share / (k + 1) / 2 / new)) if new else 0
+            draws = int((share / (k + 1) - new * before) / parts[k])
+            steps.append(Step(parts[k], draws, 0, new, before))
+        left, past = left - steps[-1].total, past + steps[-1].draws
+    ahead = [*itertools.accumulate(step.draws for step in reversed(steps))][::-1]
+    return [replace(step, ahead=later) for step, later in zip(steps, ahead, strict=True)]
+
+
+def _parts(pairs: int, joining: bool) -> list[int]:
+    """Return the numbers of pairs in each round until one is left."""
+    parts = [math.ceil(pairs / 2**i) for i in range(_halvings(pairs))]
+    if not joining or pairs < 2:
+        return parts
+    many = min(2 * _NEW, 2 * pairs)
+    halves = [many // 2**i for i in range(1, _halvings(many))]
+    return [pairs, *(part for part in parts[1:] if part > many), *[many] * _SEARCHES, *halves]
 
 
 @dataclass
@@ -143,11 +170,20 @@ class Evidence:
         self.wealths = {claim: Wealth(claim, self.pairs, self.alpha, share) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
         self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each}
+        self._unused = 0  # draws of a side, over all pairs, without bets
 
     @property
     def drawn(self) -> int:
         """The draws of a side, over all pairs."""
-        return self.looks[-1] if self.looks else 0
+        return self._unused + (self.looks[-1] if self.looks else 0)
+
+    def join(self, pair: int, outputs: tuple[Any, Any]) -> None:
+        """Add a pair, with draws before its first bets."""
+        assert pair == len(self.raw)
+        self.raw.append(([outputs[0]], [outputs[1]]))
+        self._unused += len(outputs[0])
+        for claim in self.wealths:
+            self._portfolios[claim, pair] = Portfolio(claim, self.as_reals)
 
     def record(
         self,
@@ -161,6 +197,7 @@ class Evidence:
         columns = {pair: [*map(of.encode, outputs[pair])] for pair, of in layouts.items()}
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
+            self._unused = 0
         for claim, wealth in self.wealths.items():
             step = {}
             for pair, fresh in outputs.items():
@@ -313,6 +350,7 @@ def run_rounds(
     evidence: Evidence,
     stops: Callable[[Evidence], bool] = lambda _: False,
     *,
+    join: Callable[[Sequence[int], int], Sequence[int]] = lambda *_: (),
     each_block: bool = False,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
@@ -323,8 +361,18 @@ def run_rounds(
     raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
     for i, step in enumerate(steps):
         bets = {pair: evidence.learned(pair, step) for pair in kept if i}
-        if len(kept) > step.pairs:
-            kept = kept_pairs(kept, bets, step.pairs, evidence)
+        if len(kept) > (old := step.pairs - step.new):
+            kept = kept_pairs(kept, bets, old, evidence)
+        if step.new:
+            by_level = sorted(kept, key=lambda pair: -_expected_share(bets[pair]))
+            new = join(by_level[:_BEST], step.new)
+            sides = [(pair, side) for pair in new for side in (0, 1)]
+            fresh = draw(sides, step.before) if new else []
+            for pair, both in zip(new, zip(fresh[::2], fresh[1::2], strict=True), strict=True):
+                evidence.join(pair, both)
+                if len(both[0]) == step.before:
+                    bets[pair] = evidence.learned(pair, step)
+                    kept.append(pair)
         if i:
             evidence.choose(kept)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
@@ -378,10 +426,7 @@ def kept_pairs(
     # expected level, if the wealth of none has grown.
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
-    by_expected = {
-        pair: max(expected(of) / max(claim.level, 1e-3) for claim, of in bets[pair].items())
-        for pair in pairs
-    }
+    by_expected = {pair: _expected_share(bets[pair]) for pair in pairs}
     one_sided = {
         pair: (sided if (sided := _one_sided(*evidence.pasts[pair].sides)) >= _ODD else 0.0, level)
         for pair, level in by_expected.items()
@@ -395,6 +440,11 @@ def kept_pairs(
     if number == 1 and one_sided[surest][0] >= _SURE and max(evidence.of_pairs.values()) <= 0:
         return [surest]
     return ranked[:number]
+
+
+def _expected_share(bets: Mapping[Claim, list[Bet]]) -> float:
+    """Return the largest expected level of any part of the claim, in units of its own level."""
+    return max(expected(of) / max(claim.level, 1e-3) for claim, of in bets.items())
 
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:

@@ -13,9 +13,9 @@ reaches 1/alpha within the draws to come at the smallest excess; it is 0 where t
 phi and psi take one value in each of k cells, so that a block of draws is k counts of either side.
 
 All pairs of inputs start with equal shares, which the purses of a pair divide: that of `portfolio`
-first, then those of chosen bets. A pair that is dropped leaves its wealth to the others. This is
-allowed at any time, because the choice depends on the past only: a hundred pairs cost no more than
-their first draws.
+first, then those of chosen bets. A pair that is dropped leaves its wealth to the others, also to
+those that join then. This is allowed at any time, because the choice depends on the past only: a
+hundred pairs cost no more than their first draws.
 
 Neither kind of bets does for both. Without `portfolio`, NonDPGaussian1 at .01 takes 621 draws in
 place of 34; without chosen events, an epsilon of 6.8 by parity in wide noise has the bound 0.
@@ -37,6 +37,7 @@ from epsilometer_audit.statistics.claims import Claim
 from epsilometer_audit.statistics.portfolio import Growth
 
 _EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
+_GIVEN = 0.1  # part of the wealth that goes to pairs that join where none is dropped
 _LARGEST = 0.95  # of the stake at which a factor may be 0
 _LOOKS = (512, False), (32, True)  # levels of a grid that are tested together, and by block or not
 
@@ -180,10 +181,14 @@ class _Course:
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         wealth = self.wealth
-        dropped = [wealth[pair] for pair in wealth if pair not in step]
-        if dropped:
-            inherited = _log_sum(np.concatenate(dropped), 0) - math.log(len(step)) + self._shares
-            wealth = {pair: np.logaddexp(wealth[pair], inherited) for pair in step}
+        pool = [wealth[pair] for pair in wealth if pair not in step]
+        if not (pool or step.keys() <= wealth.keys()):  # pairs join, and none is dropped
+            pool = [logs + math.log(_GIVEN) for logs in wealth.values()]
+            wealth = {pair: logs + math.log1p(-_GIVEN) for pair, logs in wealth.items()}
+        if pool:
+            inherited = _log_sum(np.concatenate(pool), 0) - math.log(len(step)) + self._shares
+            nothing = np.full_like(inherited, -np.inf)
+            wealth = {pair: np.logaddexp(wealth.get(pair, nothing), inherited) for pair in step}
         if self._first and any(bets.placed for bets in step.values()):
             self._first, self._shares = False, self._later
             wealth = {pair: _log_sum(logs, 0) + self._later for pair, logs in wealth.items()}
