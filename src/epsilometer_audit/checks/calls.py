@@ -54,7 +54,7 @@ class Sample:
                 return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
             del first
         codes = codes_of(np.concatenate(self.tables))
-        return codes.astype(np.int32), np.bincount(codes)
+        return codes.astype(np.int32, copy=False), np.bincount(codes)
 
     @cached_property
     def scores(self) -> list[Scores]:

@@ -163,12 +163,12 @@ def check_drawn(
         side = Sample(batches, name)
         if (repeated := _repetitions([side], limit / 2)).result == "failed":
             return repeated
-        for score, most in _limited(side, limit / 2):
-            if shuffled.by_time(score) <= most:
-                text = "late outputs differ from early ones: state is kept between calls"
-                late.append(f"{name}, {text}")
-            tested.append((name, _stretches(score, _LONG), most))
+        scores = [*_limited(side, limit / 2)]
+        text = f"{name}, late outputs differ from early ones: state is kept between calls"
+        late += [text for score, most in scores if shuffled.by_time(score) <= most]
+        tested += [(name, _stretches(score, _LONG), most) for score, most in scores]
         parts.append(shuffled.pieces(side.scores, sizes))
+        del side, scores  # in memory
     if not late and shuffled.calls_p(parts, rng, limit) <= limit:
         text = "outputs of different calls differ more than those of one call: draws of a call "
         late = [f"{text}share noise, or state is kept between calls"]

@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, codes_of
+from epsilometer_audit.events.events import Event, View, codes_of, in_parts
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
@@ -160,9 +160,10 @@ def fifths(size: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(ends)]
 
 
-def _of_fifths(codes: Counts, size: int) -> Counts:
-    """Return how often each code below ``size`` is in each successive fifth, ``(5, size)``."""
-    return np.array([np.bincount(codes[part], None, size) for part in fifths(codes.size)])
+def _of_fifths(codes: Sample, size: int, low: int = 0) -> Counts:
+    """Return how often each of ``size`` codes from ``low`` is in each successive fifth."""
+    parts = (codes[part] - np.int64(low) if low else codes[part] for part in fifths(codes.size))
+    return np.array([np.bincount(part, None, size) for part in parts])
 
 
 def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
@@ -172,7 +173,7 @@ def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
     low, high = min(int(x.min()) for x in sides), max(int(x.max()) for x in sides)
     if high - low >= max(sum(side.size for side in sides) // 8, _NEAR):
         return None
-    folds = np.array([_of_fifths(side - np.int64(low), high - low + 1) for side in sides])
+    folds = np.array([_of_fifths(side, high - low + 1, low) for side in sides])
     values = np.flatnonzero(folds.any(axis=(0, 1)))
     return (values + low).astype(sides[0].dtype), folds[:, :, values]
 
@@ -260,10 +261,12 @@ class Numbers(Cells):
         if (tally := _tally(self.sides)) is not None:  # code each different number once
             distinct, folds = tally
             times, different, total = folds.sum(axis=(0, 1)), distinct.size, int(folds.sum())
-            pooled, *ends = map(distinct.repeat, (times, *folds.sum(axis=1)))
+            pooled: Any = _Repeated(distinct, times)
+            ends = [_tail(_Repeated(distinct, n), cells) for n in folds.sum(axis=1) if tails]
         else:
-            ends = [np.sort(side) for side in self.sides if tails]
-            pooled = np.sort(np.concatenate(self.sides))
+            ends = [_tail(np.sort(side), cells) for side in self.sides if tails]
+            pooled = np.concatenate(self.sides)
+            pooled.sort()
             pooled = pooled[: (total := _there(pooled))]
             new = pooled[1:] != pooled[:-1]
             different = int(np.count_nonzero(new)) + (total > 0)
@@ -273,7 +276,7 @@ class Numbers(Cells):
             enough = self.repeats or total - different >= _REPEATS - 1
             first = np.flatnonzero(np.append(True, new)[:total]) if enough else np.empty(0, int)
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells, ends if tails else ())
+        self.starts = _starts(pooled, distinct, times, cells, ends)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
@@ -309,7 +312,8 @@ class Numbers(Cells):
         return self._codes(self.sides[0]), self._codes(self.sides[1])
 
     def _codes(self, side: Sample) -> Counts:
-        codes: Counts = np.searchsorted(self.starts, side, "right")
+        find = self.starts.searchsorted
+        codes = np.concatenate([find(p, "right").astype(np.int16) for p in in_parts(side)])
         if side.dtype.kind == "f":
             codes[np.isnan(side)] = self._size
         return codes
@@ -336,41 +340,53 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
-def _there(ordered: Sample) -> int:
+class _Repeated:
+    """Rising numbers, each so many times in a row."""
+
+    def __init__(self, numbers: Sample, times: Counts) -> None:
+        self._numbers, self.dtype, self._ends = numbers, numbers.dtype, np.cumsum(times)
+        self.size = int(self._ends[-1])
+
+    def __getitem__(self, at: Any) -> Sample:
+        return np.asarray(self._numbers[self._ends.searchsorted(at, "right")])
+
+
+def _there(ordered: Any) -> int:
     """Return how many of numbers in increasing order are not missing."""
     real = np.issubdtype(ordered.dtype, np.floating)
     return int(np.searchsorted(ordered, np.nan)) if real else ordered.size
 
 
 def _starts(
-    pooled: Sample, distinct: Sample, times: Counts, cells: int, tails: Sequence[Sample]
+    pooled: Any, distinct: Sample, times: Counts, cells: int, tails: Sequence[list[Sample]]
 ) -> Sample:
     """Return the starts of cells but the first: at quantiles, at and after values that repeat.
 
-    Also in both ``tails`` of ordered sides, and beyond the last draws: there may be no outputs.
+    Also in the ``tails`` of the sides.
     """
     if not (total := pooled.size):
         return distinct
     at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
-    starts, least = [pooled[at]], total * (_RARE if tails else _COMMON)
-    for side in tails:
-        if (size := _there(side)) > 0:
-            halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
-            tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
-            low, high = _beyond(side[:size])
-            starts += [side[tail], side[size - 1 - tail], low[None], _next(high[None], 1)]
+    starts, least = [pooled[at], *chain(*tails)], total * (_RARE if tails else _COMMON)
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     edges = np.unique(np.concatenate([*starts, distinct[atoms], _next(distinct[atoms], 1)]))
-    return np.asarray(edges[(edges > pooled[0]) & (edges <= pooled[-1])])
+    first, last = pooled[[0, total - 1]]
+    return np.asarray(edges[(edges > first) & (edges <= last)])
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers may be infinite
-def _beyond(ordered: Sample) -> Any:
-    """Return numbers that fresh draws hardly pass: as far from the ends as ends are from others."""
-    ends, other = ordered[[0, -1]], min(_MARGIN, ordered.size - 1)
-    return ends + (ends - ordered[[other, -other - 1]])
+def _tail(side: Any, cells: int) -> list[Sample]:
+    """Return starts of cells in both tails of rising numbers, and beyond: there may be none."""
+    if not (size := _there(side)):
+        return []
+    halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
+    tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
+    other = min(_MARGIN, size - 1)
+    ends = side[[0, size - 1]]  # and as far from them as they are from others
+    low, high = ends + (ends - side[[other, size - 1 - other]])
+    return [side[tail], side[size - 1 - tail], low[None], _next(high[None], 1)]
 
 
 def _next(values: Any, way: int) -> Any:

@@ -11,18 +11,19 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Sample
+from epsilometer.arrays import Bools, Counts, Floats, Integers, Sample
 from epsilometer_audit.events.vectors import Formula, summary
 
 Number = float | int
 
 _FEW = 4096  # values of whole numbers
+PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
@@ -182,8 +183,9 @@ class Event:
                 for first, last in zip(firsts, lasts, strict=True):
                     inside |= (numbers >= first) & (numbers <= last)
             else:
-                at = np.searchsorted(firsts, numbers, side="right") - 1
-                inside = (numbers >= firsts[at]) & (numbers <= lasts[at])
+                for part, held in zip(in_parts(numbers), in_parts(inside), strict=True):
+                    at = np.searchsorted(firsts, part, side="right") - 1
+                    held[:] = (part >= firsts[at]) & (part <= lasts[at])
         if self.missing and np.issubdtype(numbers.dtype, np.floating):
             inside |= np.isnan(numbers)
         return np.asarray(inside, np.bool_)
@@ -269,6 +271,8 @@ def lowest_bits(numbers: Sample) -> Counts:
     >>> lowest_bits(np.array([1.0, 0.75, -40.0, 0.1, 0.0, np.inf, 5e-324])).tolist()
     [0, -2, 3, -55, 1024, 1025, -1074]
     """
+    if len(numbers) > PART:
+        return np.concatenate([*map(lowest_bits, in_parts(numbers))])
     bits = np.ascontiguousarray(numbers, np.float64).view(np.int64)
     exponents = (bits >> 52) & 2047
     significands = bits & (2**52 - 1)
@@ -278,7 +282,12 @@ def lowest_bits(numbers: Sample) -> Counts:
     lowest += np.maximum(exponents, 1) - (1023 + 1075)
     lowest[(significands == 0) | (numbers == MINUS_ZERO)] = ZERO
     lowest[exponents == 2047] = NOT_FINITE
-    return lowest
+    return lowest.astype(np.int16)
+
+
+def in_parts(numbers: Sample) -> Iterator[Sample]:
+    """Yield so many numbers in a row."""
+    return (numbers[at : at + PART] for at in range(0, max(len(numbers), 1), PART))
 
 
 def remainders(numbers: Sample, modulus: Number) -> Sample:
@@ -313,7 +322,7 @@ def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
     return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
 
 
-def codes_of(outputs: Sample) -> Counts:
+def codes_of(outputs: Sample) -> Integers:
     """Return a number from 0 for each output, the same for equal outputs only; NaN equals NaN.
 
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``; they are in the outputs' order.
@@ -331,6 +340,10 @@ def codes_of(outputs: Sample) -> Counts:
     low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
     if high - low >= max(codes.size, _FEW):
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
-    seen, places = np.zeros(high - low + 1, bool), np.subtract(codes, low, dtype=np.int64)
-    seen[places] = True
-    return np.asarray((seen.cumsum() - 1)[places])
+    seen = np.zeros(high - low + 1, bool)
+    for part in in_parts(codes):
+        seen[np.subtract(part, low, dtype=np.int64)] = True
+    places, numbers = seen.cumsum() - 1, np.empty(codes.size, np.int32)
+    for part, of_part in zip(in_parts(codes), in_parts(numbers), strict=True):
+        of_part[:] = places[np.subtract(part, low, dtype=np.int64)]
+    return numbers

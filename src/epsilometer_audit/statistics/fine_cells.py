@@ -18,6 +18,7 @@ in 10^5 tests.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from functools import lru_cache
@@ -27,7 +28,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.candidates import Cells, Numbers, deviations
-from epsilometer_audit.events.events import LOWEST, NOT_FINITE, View, lowest_bits, remainders
+from epsilometer_audit.events.events import LOWEST, View, in_parts, lowest_bits, remainders
 
 _DRAWS = 2048  # of either side for a test
 _MOST = 3  # moduli
@@ -142,14 +143,16 @@ def low_bits(numbers: Numbers) -> Iterator[Cells]:
     bits, bits_prime = map(lowest_bits, numbers.sides)
     if min(bits.min(), bits_prime.min()) >= 0:
         return
-    seen, counts = np.zeros(NOT_FINITE + 1 - LOWEST, bool), []
-    for side in (bits, bits_prime):
-        seen[side - LOWEST] = True
+    seen = np.zeros(max(bits.max(), bits_prime.max()) + 1 - LOWEST, bool)
+    for part in itertools.chain(*map(in_parts, (bits, bits_prime))):
+        seen[part - LOWEST] = True
     levels, columns = int(np.count_nonzero(seen)), np.cumsum(seen) - 1  # of those that occur
-    for side, ranges in zip((bits, bits_prime), numbers.codes, strict=True):
-        codes = ranges * levels + columns[side - LOWEST]
-        counts.append(np.bincount(codes, None, (numbers.size + 1) * levels).reshape(-1, levels))
-    ours, theirs = counts
+    counts = np.zeros((2, (numbers.size + 1) * levels), np.int64)
+    for side, sums, ranges in zip((bits, bits_prime), counts, numbers.codes, strict=True):
+        for part, inside in zip(in_parts(side), in_parts(ranges), strict=True):
+            codes = inside.astype(np.int64) * levels + columns[part - LOWEST]
+            sums[:] += np.bincount(codes, None, sums.size)
+    ours, theirs = counts.reshape(2, -1, levels)
     excess, variance, _ = deviations(ours, theirs)
     # Mantel and Haenszel's test for each lowest bit over the ranges
     times = (ours + theirs) / np.maximum((ours + theirs).sum(axis=1, keepdims=True), 1)

@@ -171,7 +171,7 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
     p, q = ((event.count(side) + 0.5) / (len(side) + 1) for side in sides)
     indicator = np.array([0.0, 1.0])
     return Bet(
-        lambda sample: event.holds(sample).astype(np.int64),
+        lambda sample: event.holds(sample).view(np.int8),
         indicator,
         indicator,
         swapped,

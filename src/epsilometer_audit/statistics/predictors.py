@@ -50,6 +50,7 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
+from epsilometer_audit.events.events import PART
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -338,14 +339,18 @@ class Mixture:
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Add past draws of both sides, ``(n,)``, without bets on them."""
         self._draws += x.size
-        self._fresh.append((x, x_prime))
+        parts = -(-x.size // PART)
+        self._fresh += [(x[i::parts], x_prime[i::parts]) for i in range(parts)]
+        while parts > 1 and self._fresh:  # in less memory
+            self._past = self._past.with_draws(*self._fresh.pop(0))
 
     def _learn(self) -> None:
         """Predict from the past draws, if there are enough new ones."""
         if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
             return
-        x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
-        self._past, self._fresh = self._past.with_draws(x, x_prime), []
+        if self._fresh:
+            x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
+            self._past, self._fresh = self._past.with_draws(x, x_prime), []
         self._fitted, self._bets = self._draws, []
         self._predictions = [predictor(self._past) for predictor in self.shares]
 

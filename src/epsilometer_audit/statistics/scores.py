@@ -238,9 +238,8 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
 def _counts(first: Numbers, second: Numbers, draws: int = ROWS) -> list[Counts]:
     """Return the table of both columns for either side, with a row and a column for NaN."""
     shape = first.starts.size + 2, second.starts.size + 2
-    codes = (
-        a[:draws] * shape[1] + b[:draws] for a, b in zip(first.codes, second.codes, strict=True)
-    )
+    both = zip(first.codes, second.codes, strict=True)
+    codes = (a[:draws].astype(np.int64) * shape[1] + b[:draws] for a, b in both)
     return [np.bincount(side, None, shape[0] * shape[1]).reshape(shape) for side in codes]
 
 

@@ -194,7 +194,8 @@ def _short(event: Event, fresh: Sequence[Sample]) -> Event:
     real = any(isinstance(end, float) for ends in event.ranges for end in ends)
     if view.kind not in _READ or not real:
         return event
-    numbers = np.unique(np.concatenate([view.of(side) for side in fresh]))
+    numbers = np.concatenate([view.of(side) for side in fresh])
+    numbers.sort()
     if numbers.dtype.kind != "f":
         return event
     ranges = [
