@@ -42,7 +42,15 @@ from epsilometer_audit.events.events import (
 )
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, parts_of, raw, typical
+from epsilometer_audit.outcomes.shapes import (
+    COLUMNS,
+    PAIRED,
+    Part,
+    Records,
+    parts_of,
+    raw,
+    typical,
+)
 from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
@@ -190,6 +198,13 @@ class Layout:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
+    @cached_property
+    def _keys(self) -> list[Any] | None:
+        """The keys of an output if all columns are the numbers of keys that all have."""
+        numbers = [c for c in self.columns if c.kind == "number" and not c.optional]
+        keys = [c.path[0][1] for c in numbers if len(c.path) == 1 and c.path[0][0] == "key"]
+        return keys if len(keys) == len(self.columns) else None
+
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -200,8 +215,9 @@ class Layout:
         another word.
         """
         values = raw(outputs)
-        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
-            numbers, rest, _ = reals.as_numbers(values)
+        of = values.rows(self._keys) if type(values) is Records else values
+        if isinstance(of, np.ndarray) and (of is not values or of.shape[1:] == self._shape):
+            numbers, rest, _ = reals.as_numbers(of)
             numbers = reals.as_whole(numbers, rest) if self.whole else self._signed(numbers)
             return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
         defaults = [column.default(self.whole) for column in self.columns]

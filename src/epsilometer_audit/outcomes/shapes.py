@@ -87,6 +87,9 @@ def together(batches: Sequence[Any]) -> Any:
     if kinds == {Coded}:
         return Coded.joined(batches)
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
+        tables = [batch.table for batch in batches if batch.table is not None]
+        if len(tables) == len(batches) and len({table.dtype for table in tables}) == 1:
+            return Records.of(first.columns, np.concatenate(tables, axis=1))
         each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
         return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
@@ -97,7 +100,8 @@ def typical(batches: Sequence[Any]) -> Any:
     arrays = same_shape(batches)
     if arrays is not None and arrays[0].dtype.kind in "bif" and arrays[0].dtype.itemsize <= 8:
         return arrays[0][:1]
-    return together(batches)
+    values = together(batches)
+    return values[:_FREQUENT] if type(values) is Records and values.table is not None else values
 
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
@@ -173,14 +177,35 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
+    table: Array | None = None  # of mappings to numbers of one type: a row for each key
+
     def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
         self.form, self.columns, self._size = form, columns, size
+
+    @classmethod
+    def of(cls, keys: Iterable[Any], table: Array) -> Records:
+        """Return mappings from keys to the numbers in the rows of a table."""
+        new = cls("mapping", dict(zip(keys, table, strict=True)), table.shape[1])
+        new.table = table
+        return new
+
+    def __reduce__(self) -> Any:
+        return Records, (self.form, self.columns, self._size)  # each number once
+
+    def rows(self, keys: Sequence[Any] | None) -> Array | None:
+        """Return the numbers of these keys, ``(n, k)``, if all are of one type; else None."""
+        if self.table is None or keys is None or not self.columns.keys() >= set(keys):
+            return None
+        place = {key: i for i, key in enumerate(self.columns)}
+        return np.ascontiguousarray(self.table[[place[key] for key in keys]].T)
 
     def __len__(self) -> int:
         return self._size
 
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
+        if self.table is not None:
+            return Records.of(self.columns, self.table[:, at])
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
         size = len(range(self._size)[at] if isinstance(at, slice) else at)
         return Records(self.form, columns, size)
@@ -214,6 +239,9 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
         if len(set(map(len, values))) == 1:
             columns = enumerate(zip(*values, strict=True))
     elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
+        table = array_of([tuple(each.values()) for each in values])
+        if table is not None:
+            return Records.of(values[0], np.ascontiguousarray(table.T))
         columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
     if columns is None or not values[0]:
         return values
