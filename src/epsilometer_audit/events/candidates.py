@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
@@ -29,6 +29,7 @@ _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
+_TOGETHER = 64  # columns
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
 _NOTHING = -math.inf
 _NEAR = 512  # whole numbers in a row that are counted one by one, of more an eighth of the draws
@@ -340,6 +341,35 @@ class Numbers(Cells):
         return Event(tuple(ranges), missing, self.view)
 
 
+def tables(x: Sequence[Sample], x_prime: Sequence[Sample], cells: int) -> Iterator[Any]:
+    """Yield `Numbers.table` of columns; those of reals that hardly repeat are made together."""
+    for first in range(0, len(x), _TOGETHER):
+        sides = [np.array(side[first : first + _TOGETHER]) for side in (x, x_prime)]
+        alone = np.ones(len(sides[0]), bool)
+        if sides[0].dtype.kind == "f":
+            pooled = np.concatenate(sides, axis=1)
+            pooled.sort(axis=1)
+            starts = pooled[:, _quantiles(pooled.shape[1], cells)]
+            repeats = (pooled[:, 1:] == pooled[:, :-1]).sum(axis=1)
+            alone = (repeats >= _REPEATS - 1) | np.isnan(pooled[:, -1])
+            alone |= (starts <= np.column_stack([pooled[:, 0], starts[:, :-1]])).any(axis=1)
+            logs = []
+            for side in sides:
+                n, above = side.shape[1], [(side >= s[:, None]).sum(axis=1) for s in starts.T]
+                less = np.diff(above, axis=0, prepend=n, append=0)
+                logs.append(np.log((1 - less) / (n + 1)))
+        for i, (ours, theirs) in enumerate(zip(*sides, strict=True)):
+            if alone[i]:
+                yield Numbers(ours, theirs, cells, View(), values=False, tails=False).table()
+            else:
+                ratio = (logs[0][:, i] - logs[1][:, i]).tolist()
+                yield (tuple(starts[i].tolist()),), (*ratio, 0.0)
+
+
+def _quantiles(total: int, cells: int) -> Counts:
+    return np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
+
+
 class _Repeated:
     """Rising numbers, each so many times in a row."""
 
@@ -366,8 +396,10 @@ def _starts(
     """
     if not (total := pooled.size):
         return distinct
-    at = np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
-    starts, least = [pooled[at], *chain(*tails)], total * (_RARE if tails else _COMMON)
+    starts, least = (
+        [pooled[_quantiles(total, cells)], *chain(*tails)],
+        total * (_RARE if tails else _COMMON),
+    )
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Sample
-from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values
+from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values, tables
 from epsilometer_audit.events.events import Table, View, entries_of
 
 ROWS = 10_000  # of either side, for learning: standardised weights have an error of about .01
@@ -170,9 +170,5 @@ class PastDraws:
 
 def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int) -> View:
     """Learn the log likelihood ratio of so many independent entries or bits, each in ``cells``."""
-    tables = []
-    columns, columns_prime = (entries_of(side, size) for side in (x, x_prime))
-    for i, sides in enumerate(zip(columns, columns_prime, strict=True)):
-        cut = Numbers(*sides, cells, View(), values=False, tails=False)
-        tables.append(Table((i,), *cut.table()))
-    return View("score", tables=tuple(tables))
+    of_entries = tables(entries_of(x, size), entries_of(x_prime, size), cells)
+    return View("score", tables=tuple(Table((i,), *each) for i, each in enumerate(of_entries)))
