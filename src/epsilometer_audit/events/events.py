@@ -25,6 +25,7 @@ Number = float | int
 _FEW = 4096  # values of whole numbers
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
+_AT_ONCE = 1 << 20  # numbers of outputs
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -77,7 +78,7 @@ class View:
             return (sample >> self.entry) & 1
         if self.kind == "score":
             if sample.ndim == 2:
-                return np.asarray(sum(table.of(sample.T) for table in self.tables))
+                return _added(self.tables, sample)
             size = 1 + max(self.read)
             some = np.arange(1 << size) if len(sample) > 1 << size else sample  # each word once
             columns = entries_of(some, size)
@@ -159,6 +160,21 @@ class Table:
             cells.append(np.where(np.isnan(column), len(starts) + 1, cell))
         adds = np.asarray(self.adds, float)
         return adds.take(cells[0]) if len(cells) == 1 else np.asarray(adds[tuple(cells)])
+
+
+def _added(tables: Sequence[Table], sample: Sample) -> Floats:
+    """Return the sums of numbers of outputs ``(n, d)``; of few, those of equal tables at once."""
+    sizes = {len(starts) for table in tables for starts in table.starts}
+    several = len(sizes) > 1 or len(tables[0].entries) > 1 or max(sizes) > _EACH
+    if several or len(sample) >= _MANY or len(sample) * len(tables) > _AT_ONCE:
+        return np.asarray(sum(table.of(sample.T) for table in tables))
+    columns = np.ascontiguousarray(sample.T[[table.entries[0] for table in tables]])
+    cells = np.zeros(columns.shape, np.int8)
+    for start in np.array([table.starts[0] for table in tables]).T:
+        cells += columns >= start[:, None]
+    cells[np.isnan(columns)] = max(sizes) + 1
+    adds = np.array([table.adds for table in tables], float)
+    return np.asarray(sum(each.take(of) for each, of in zip(adds, cells, strict=True)))
 
 
 @dataclass(frozen=True)
