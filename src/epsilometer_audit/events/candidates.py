@@ -262,13 +262,16 @@ class Numbers(Cells):
         if (tally := _tally(self.sides)) is not None:  # code each different number once
             distinct, folds = tally
             times, different, total = folds.sum(axis=(0, 1)), distinct.size, int(folds.sum())
-            pooled: Any = _Repeated(distinct, times)
-            ends = [_tail(_Repeated(distinct, n), cells) for n in folds.sum(axis=1) if tails]
+            picked = _repeated(distinct, times, _quantiles(total, cells))
+            sides = [(partial(_repeated, distinct, n), int(n.sum())) for n in folds.sum(axis=1)]
+            ends = [_tail(*side, cells) for side in sides if tails]
         else:
-            ends = [_tail(np.sort(side), cells) for side in self.sides if tails]
+            rising = map(np.sort, self.sides if tails else ())
+            ends = [_tail(side.__getitem__, _there(side), cells) for side in rising]
             pooled = np.concatenate(self.sides)
             pooled.sort()
             pooled = pooled[: (total := _there(pooled))]
+            picked = pooled[_quantiles(total, cells)] if total else pooled
             new = pooled[1:] != pooled[:-1]
             different = int(np.count_nonzero(new)) + (total > 0)
         # of few different values, each counts as a category
@@ -277,7 +280,7 @@ class Numbers(Cells):
             enough = self.repeats or total - different >= _REPEATS - 1
             first = np.flatnonzero(np.append(True, new)[:total]) if enough else np.empty(0, int)
             distinct, times = pooled[first], np.diff(first, append=total)
-        self.starts = _starts(pooled, distinct, times, cells, ends)
+        self.starts = _starts(picked, total, distinct, times, ends)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
         self.ordered = size > 1
@@ -347,78 +350,67 @@ def tables(x: Sequence[Sample], x_prime: Sequence[Sample], cells: int) -> Iterat
         sides = [np.array(side[first : first + _TOGETHER]) for side in (x, x_prime)]
         alone = np.ones(len(sides[0]), bool)
         if sides[0].dtype.kind == "f":
-            pooled = np.concatenate(sides, axis=1)
-            pooled.sort(axis=1)
-            starts = pooled[:, _quantiles(pooled.shape[1], cells)]
+            pooled = np.sort(np.concatenate(sides, axis=1))
+            picked = pooled[:, _quantiles(pooled.shape[1], cells)]
             repeats = (pooled[:, 1:] == pooled[:, :-1]).sum(axis=1)
             alone = (repeats >= _REPEATS - 1) | np.isnan(pooled[:, -1])
-            alone |= (starts <= np.column_stack([pooled[:, 0], starts[:, :-1]])).any(axis=1)
+            alone |= (picked[:, 1:-1] <= picked[:, :-2]).any(axis=1)
             logs = []
             for side in sides:
-                n, above = side.shape[1], [(side >= s[:, None]).sum(axis=1) for s in starts.T]
-                less = np.diff(above, axis=0, prepend=n, append=0)
-                logs.append(np.log((1 - less) / (n + 1)))
+                above = [(side >= start[:, None]).sum(axis=1) for start in picked.T[1:-1]]
+                less = np.diff(above, axis=0, prepend=side.shape[1], append=0)
+                logs.append(np.log((1 - less) / (side.shape[1] + 1)))
         for i, (ours, theirs) in enumerate(zip(*sides, strict=True)):
             if alone[i]:
                 yield Numbers(ours, theirs, cells, View(), values=False, tails=False).table()
             else:
-                ratio = (logs[0][:, i] - logs[1][:, i]).tolist()
-                yield (tuple(starts[i].tolist()),), (*ratio, 0.0)
+                ratio = logs[0][:, i] - logs[1][:, i]
+                yield (tuple(picked[i, 1:-1].tolist()),), (*ratio.tolist(), 0.0)
 
 
 def _quantiles(total: int, cells: int) -> Counts:
-    return np.linspace(0, total - 1, cells + 1).round().astype(np.int64)[1:-1]
+    return np.linspace(0, total - 1, cells + 1).round().astype(np.int64)
 
 
-class _Repeated:
-    """Rising numbers, each so many times in a row."""
-
-    def __init__(self, numbers: Sample, times: Counts) -> None:
-        self._numbers, self.dtype, self._ends = numbers, numbers.dtype, np.cumsum(times)
-        self.size = int(self._ends[-1])
-
-    def __getitem__(self, at: Any) -> Sample:
-        return np.asarray(self._numbers[self._ends.searchsorted(at, "right")])
+def _repeated(numbers: Sample, times: Counts, at: Any) -> Sample:
+    """Return some of rising numbers, each of which is there so many times."""
+    return np.asarray(numbers[np.cumsum(times).searchsorted(at, "right")])
 
 
-def _there(ordered: Any) -> int:
+def _there(ordered: Sample) -> int:
     """Return how many of numbers in increasing order are not missing."""
     real = np.issubdtype(ordered.dtype, np.floating)
     return int(np.searchsorted(ordered, np.nan)) if real else ordered.size
 
 
 def _starts(
-    pooled: Any, distinct: Sample, times: Counts, cells: int, tails: Sequence[list[Sample]]
+    picked: Sample, total: int, distinct: Sample, times: Counts, tails: Sequence[list[Sample]]
 ) -> Sample:
-    """Return the starts of cells but the first: at quantiles, at and after values that repeat.
+    """Return the starts of cells but the first: at ``picked`` quantiles, and values that repeat.
 
     Also in the ``tails`` of the sides.
     """
-    if not (total := pooled.size):
+    if not total:
         return distinct
-    starts, least = (
-        [pooled[_quantiles(total, cells)], *chain(*tails)],
-        total * (_RARE if tails else _COMMON),
-    )
+    starts, least = [picked[1:-1], *chain(*tails)], total * (_RARE if tails else _COMMON)
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]
     edges = np.unique(np.concatenate([*starts, distinct[atoms], _next(distinct[atoms], 1)]))
-    first, last = pooled[[0, total - 1]]
-    return np.asarray(edges[(edges > first) & (edges <= last)])
+    return np.asarray(edges[(edges > picked[0]) & (edges <= picked[-1])])
 
 
 @np.errstate(over="ignore", invalid="ignore")  # numbers may be infinite
-def _tail(side: Any, cells: int) -> list[Sample]:
+def _tail(pick: Callable[[Any], Sample], size: int, cells: int) -> list[Sample]:
     """Return starts of cells in both tails of rising numbers, and beyond: there may be none."""
-    if not (size := _there(side)):
+    if not size:
         return []
     halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
     tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
     other = min(_MARGIN, size - 1)
-    ends = side[[0, size - 1]]  # and as far from them as they are from others
-    low, high = ends + (ends - side[[other, size - 1 - other]])
-    return [side[tail], side[size - 1 - tail], low[None], _next(high[None], 1)]
+    ends = pick([0, size - 1])  # and as far from them as they are from others
+    low, high = ends + (ends - pick([other, size - 1 - other]))
+    return [pick(tail), pick(size - 1 - tail), low[None], _next(high[None], 1)]
 
 
 def _next(values: Any, way: int) -> Any:

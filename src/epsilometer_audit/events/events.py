@@ -25,7 +25,6 @@ Number = float | int
 _FEW = 4096  # values of whole numbers
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
-_AT_ONCE = 1 << 20  # numbers of outputs
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -166,7 +165,7 @@ def _added(tables: Sequence[Table], sample: Sample) -> Floats:
     """Return the sums of numbers of outputs ``(n, d)``; of few, those of equal tables at once."""
     sizes = {len(starts) for table in tables for starts in table.starts}
     several = len(sizes) > 1 or len(tables[0].entries) > 1 or max(sizes) > _EACH
-    if several or len(sample) >= _MANY or len(sample) * len(tables) > _AT_ONCE:
+    if several or len(sample) >= _MANY or len(sample) * len(tables) > 16 * PART:
         return np.asarray(sum(table.of(sample.T) for table in tables))
     columns = np.ascontiguousarray(sample.T[[table.entries[0] for table in tables]])
     cells = np.zeros(columns.shape, np.int8)

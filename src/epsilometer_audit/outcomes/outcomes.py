@@ -33,24 +33,10 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer_audit.events.events import (
-    MINUS_ZERO,
-    Event,
-    Ranges,
-    low_bit_texts,
-    range_texts,
-)
+from epsilometer_audit.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import (
-    COLUMNS,
-    PAIRED,
-    Part,
-    Records,
-    parts_of,
-    raw,
-    typical,
-)
+from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, Records, parts_of, raw, typical
 from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts

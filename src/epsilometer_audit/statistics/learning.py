@@ -25,12 +25,7 @@ from epsilometer_audit.statistics.claims import (
     with_delta,
 )
 from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
-from epsilometer_audit.statistics.scores import (
-    differences,
-    learn_tables,
-    learned_score,
-    summaries,
-)
+from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
