@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats, Integers
 from epsilometer_audit.checks.permutations import Scores
-from epsilometer_audit.events.events import codes_of
+from epsilometer_audit.events.events import codes_of, in_parts
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined
@@ -53,8 +53,12 @@ class Sample:
             if (first[1:] > first[:-1]).all():  # so do the outputs differ
                 return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
             del first
-        codes = codes_of(np.concatenate(self.tables))
-        return codes.astype(np.int32, copy=False), np.bincount(codes)
+        near = all(table.min() >= -(2**31) and table.max() < 2**31 for table in self.tables)
+        dtype = np.int32 if near and self.layout.whole else None  # in less memory
+        codes = codes_of(np.concatenate(self.tables, dtype=dtype, casting="unsafe"))
+        parts = in_parts(codes) if (size := int(codes.max()) + 1) < _ROWS else [codes]
+        times = sum((np.bincount(part, None, size) for part in parts), np.zeros(1, int))
+        return codes.astype(np.int32, copy=False), times
 
     @cached_property
     def scores(self) -> list[Scores]:

@@ -89,7 +89,7 @@ def together(batches: Sequence[Any]) -> Any:
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
         tables = [batch.table for batch in batches if batch.table is not None]
         if len(tables) == len(batches) and len({table.dtype for table in tables}) == 1:
-            return Records.of(first.columns, np.concatenate(tables, axis=1))
+            return Records.of(first.columns, np.concatenate(tables))
         each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
         return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
@@ -177,15 +177,15 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
-    table: Array | None = None  # of mappings to numbers of one type: a row for each key
+    table: Array | None = None  # of mappings to numbers of one type: a column for each key
 
     def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
         self.form, self.columns, self._size = form, columns, size
 
     @classmethod
     def of(cls, keys: Iterable[Any], table: Array) -> Records:
-        """Return mappings from keys to the numbers in the rows of a table."""
-        new = cls("mapping", dict(zip(keys, table, strict=True)), table.shape[1])
+        """Return mappings from keys to the numbers in the columns of a table."""
+        new = cls("mapping", dict(zip(keys, table.T, strict=True)), len(table))
         new.table = table
         return new
 
@@ -197,7 +197,7 @@ class Records:
         if self.table is None or keys is None or not self.columns.keys() >= set(keys):
             return None
         place = {key: i for i, key in enumerate(self.columns)}
-        return np.ascontiguousarray(self.table[[place[key] for key in keys]].T)
+        return self.table.take([place[key] for key in keys], axis=1)
 
     def __len__(self) -> int:
         return self._size
@@ -205,7 +205,7 @@ class Records:
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
         if self.table is not None:
-            return Records.of(self.columns, self.table[:, at])
+            return Records.of(self.columns, self.table[at])
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
         size = len(range(self._size)[at] if isinstance(at, slice) else at)
         return Records(self.form, columns, size)
@@ -241,7 +241,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
         table = array_of([tuple(each.values()) for each in values])
         if table is not None:
-            return Records.of(values[0], np.ascontiguousarray(table.T))
+            return Records.of(values[0], table)
         columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
     if columns is None or not values[0]:
         return values
