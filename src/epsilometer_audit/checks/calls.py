@@ -160,10 +160,7 @@ def spread(size: int, most: int) -> list[int]:
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
-    """Return classes of numbers in their order, ``(n,)``, and how many are in each.
-
-    Each number is a class; of many, cuts are between classes, closer in the tails.
-    """
+    """Return rising classes of numbers, ``(n,)``, of many between cuts, and how many each has."""
     ordered = np.concatenate(parts)
     if ordered.size <= _FEW:
         codes = codes_of(ordered)

@@ -386,10 +386,7 @@ def _there(ordered: Sample) -> int:
 def _starts(
     picked: Sample, total: int, distinct: Sample, times: Counts, tails: Sequence[list[Sample]]
 ) -> Sample:
-    """Return the starts of cells but the first: at ``picked`` quantiles, and values that repeat.
-
-    Also in the ``tails`` of the sides.
-    """
+    """Return the starts of cells but the first: quantiles, values that repeat, and tails."""
     if not total:
         return distinct
     starts, least = [picked[1:-1], *chain(*tails)], total * (_RARE if tails else _COMMON)

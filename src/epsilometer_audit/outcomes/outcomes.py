@@ -357,10 +357,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
 def _columns(
     parts: list[Part], path: tuple[Step, ...], beside: int, total: int, cut: list[str]
 ) -> Iterator[Column]:
-    """Yield the columns of ``total`` outputs, or of a part that ``beside`` values may have.
-
-    Notes on what they leave out are added to ``cut``.
-    """
+    """Yield the columns of ``total`` outputs, or of a part of ``beside``; add notes to ``cut``."""
     place, count = words.name_of(path), sum(len(part.values) for part in parts)
     if path and path[-1][0] in ("member", "listed"):
         yield Column(f"{place} present", "present", path, count=count, rank=1)

@@ -89,7 +89,8 @@ def together(batches: Sequence[Any]) -> Any:
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
         tables = [batch.table for batch in batches if batch.table is not None]
         if len(tables) == len(batches) and len({table.dtype for table in tables}) == 1:
-            return Records.of(first.columns, np.concatenate(tables))
+            table = np.concatenate(tables)
+            return Records(first.form, first.columns, len(table), table)
         each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
         return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
@@ -177,20 +178,10 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
-    table: Array | None = None  # of mappings to numbers of one type: a column for each key
-
-    def __init__(self, form: str, columns: dict[Any, Any], size: int) -> None:
-        self.form, self.columns, self._size = form, columns, size
-
-    @classmethod
-    def of(cls, keys: Iterable[Any], table: Array) -> Records:
-        """Return mappings from keys to the numbers in the columns of a table."""
-        new = cls("mapping", dict(zip(keys, table.T, strict=True)), len(table))
-        new.table = table
-        return new
-
-    def __reduce__(self) -> Any:
-        return Records, (self.form, self.columns, self._size)  # each number once
+    def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
+        if table is not None:  # of mappings to numbers of one type: a column for each key
+            columns = dict(zip(columns, table.T, strict=True))
+        self.form, self.columns, self._size, self.table = form, columns, size, table
 
     def rows(self, keys: Sequence[Any] | None) -> Array | None:
         """Return the numbers of these keys, ``(n, k)``, if all are of one type; else None."""
@@ -205,7 +196,8 @@ class Records:
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
         if self.table is not None:
-            return Records.of(self.columns, self.table[at])
+            table = self.table[at]
+            return Records(self.form, self.columns, len(table), table)
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
         size = len(range(self._size)[at] if isinstance(at, slice) else at)
         return Records(self.form, columns, size)
@@ -241,7 +233,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
         table = array_of([tuple(each.values()) for each in values])
         if table is not None:
-            return Records.of(values[0], table)
+            return Records("mapping", values[0], len(values), table)
         columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
     if columns is None or not values[0]:
         return values
