@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,20 +148,21 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
     None if there is one call only, or other numbers of draws.
     """
     ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
-    starts = [
-        range(end - size, end - piece + 1, piece)
+    cuts = [
+        slice(end - size, end - size % piece)
         for size, end in zip(sizes, ends.tolist(), strict=True)
         if size >= piece
     ]
     columns = [
-        np.array([score[i : i + piece].sum() for i in chain(*starts)]) / math.sqrt(score.variance)
-        for score in (scores if len(starts) > 1 else ())
+        np.concatenate([score[cut].reshape(-1, piece).sum(axis=1) for cut in cuts])
+        / math.sqrt(score.variance)
+        for score in (scores if len(cuts) > 1 else ())
         if ends[-1] == score.classes.size
     ]
     if not columns:
         return None
     parts = np.array(columns).T
-    return parts - parts.mean(axis=0), np.array(list(map(len, starts)))
+    return parts - parts.mean(axis=0), np.array([(c.stop - c.start) // piece for c in cuts])
 
 
 def calls_p(
@@ -186,7 +187,7 @@ def calls_p(
     least = statistic([np.arange(len(parts))[None] for parts, _ in sides])[0] * (1 - 1e-9)
     reached, done, wanted = 1, 1, math.ceil(2 / limit)
     while done < wanted:
-        number = min(done if done > 1 else _PERMUTATIONS, _AT_ONCE, wanted - done)
+        number = min(done if done > 1 else _FIRST, _AT_ONCE, wanted - done)
         orders = [rng.permuted(np.tile(np.arange(len(p)), (number, 1)), axis=1) for p, _ in sides]
         reached += int(np.count_nonzero(statistic(orders) >= least))
         done += number
@@ -235,7 +236,9 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
     pieces = [piece for piece in pieces if piece.size >= 4]
     # most independent draws are told by a normal law of correlations, without permutations
     sizes = np.array([piece.size for piece in pieces])
-    far = np.array([largest(piece[None])[0] for piece in pieces]) * np.sqrt(sizes)
+    far = np.sqrt(sizes)
+    for size in set(sizes.tolist()):
+        far[sizes == size] *= largest(np.array([piece for piece in pieces if piece.size == size]))
     p = np.minimum(sizes / 2 * erfc(far / math.sqrt(2)), 1.0)
     if chdtrc(2 * p.size, -2 * np.log(np.maximum(p, 1e-300)).sum()) > math.sqrt(limit):
         return 1.0

@@ -53,7 +53,7 @@ def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
         if key in digests:
             continue
         digests[key] = sha256(path)
-        for module, level in _imports(path):
+        for module, level in _imports(path.read_bytes()):
             start = path.parents[min(level, len(path.parents)) - 1] if level else root
             parts = module.split(".")
             reached = [_module_file(start, parts[:i]) for i in range(1, len(parts) + 1)]
@@ -77,11 +77,12 @@ def _module_file(folder: Path, parts: Sequence[str]) -> Path | None:
     return None
 
 
-def _imports(path: Path) -> set[tuple[str, int]]:
-    """Return the names that a file imports anywhere in it, with the number of dots before each."""
+@functools.lru_cache(maxsize=256)
+def _imports(code: bytes) -> set[tuple[str, int]]:
+    """Return the names that code imports anywhere in it, with the number of dots before each."""
     names: set[tuple[str, int]] = set()
     with contextlib.suppress(SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.Import):
                 names.update((alias.name, 0) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -90,6 +91,7 @@ def _imports(path: Path) -> set[tuple[str, int]]:
     return names
 
 
+@functools.lru_cache(maxsize=None)  # what is imported stays
 def _version(module: str) -> Mapping[str, str]:
     """Return the version of the package that installed a module; nothing for Python's own."""
     if module in _STDLIB_NAMES:
