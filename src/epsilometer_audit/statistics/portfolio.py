@@ -189,7 +189,7 @@ class Portfolio:
         sides = layout.encode(x), layout.encode(x_prime)
         draws = PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
-            past = Points().with_draws(*map(choice.steps, numbers))
+            past = Points().with_draws(*map(choice.steps, numbers()))
             for predictor, _ in best.mixture.ranked(of_claim):
                 prediction = predictor(past)
                 if prediction is not None:
@@ -216,7 +216,7 @@ class Portfolio:
                 continue
             chosen[key] = each
             each.mixture = Mixture(self._initial.size, self._bets, each.shares)
-            each.mixture.prime(*map(each.steps, numbers))
+            each.mixture.prime(*map(each.steps, numbers()))
             each.start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
                 each.mixture.inherit(old.mixture)
@@ -398,7 +398,7 @@ def _key(view: View, layout: Layout) -> Any:
 
 def _views(
     past: PastDraws, wanted: Callable[[Any], bool]
-) -> Iterator[tuple[Any, _Viewed, tuple[Sample, Sample]]]:
+) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
     """Yield the views of wanted keys that past draws choose, and how they see past draws."""
     layout, (x, x_prime) = past.layout, past.sides
     size, learners = len(layout.columns), _learners(x, layout.numbers)
@@ -421,14 +421,14 @@ def _views(
             # few numbers are soon learned
             more = 2 if few and x.ndim > 1 and view in singles else 1
             of = _Viewed(view, share * more / len(views), shares)
-            yield _key(view, layout), of, Look(view, past).sides(ROWS)
+            yield _key(view, layout), of, partial(Look(view, past).sides, ROWS)
     for name in names:
         if (score := past.score(name, learners[name])) is not None:
             numbers = score.sides(ROWS)
             step = float(np.ptp(np.concatenate(numbers))) / 20
             if step > 0:
                 of = _Viewed(score.view, _SCORES / len(names), SCORES, step)
-                yield name, of, numbers
+                yield name, of, partial(tuple[Sample, Sample], numbers)
 
 
 def _shares(numbers: Sample, few: bool) -> Shares:

@@ -35,7 +35,7 @@ which weighs at each split whether the sides differ (Holmes and others, Bayesian
 2015). `histogram` and `spikes` are for values that repeat.
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
-a sixth, and by a fourth. Past draws are kept as at most `POINTS` weighted points a side.
+a third, and by a half. Past draws are kept as at most `POINTS` weighted points a side.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from epsilometer_audit.events.events import PART
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
-_OFTEN = 500  # draws until which each sixth more is learned from, later each fourth
+_OFTEN = 500  # draws until which each third more is learned from, later each half
 _FEW = 64  # draws that are sorted with those before
 _MANY = 2000  # draws that are sorted before their cells are counted
 _FEWEST = 2  # draws a side that are learned from
@@ -308,33 +308,29 @@ class Mixture:
         """
         x, x_prime = _numbers(x), _numbers(x_prime)
         ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
-        wealth = np.empty((ends.size, self.claims))
-        start = block = 0
+        grown, done, start = [self.logs[None]], [0], 0
         while start < len(x):
             self._learn()
             self._bets = self._bets or [
                 None if each is None else self.bets(each) for each in self._predictions
             ]
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
-            complete = int(ends.searchsorted(end, "right"))
-            cuts = sorted({0, end - start, *(ends[block:complete] - start).tolist()})
+            within = slice(*ends.searchsorted([start + 1, end]))
+            cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]
             for a, b in pairwise(cuts if end - start > _MANY else ()):
                 fresh[0][a:b].sort()  # blocks, to count the draws below each edge
                 fresh[1][a:b].sort()
-            paths = []
+            grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
             for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
-                path = np.broadcast_to(self.logs[i], (len(cuts) - 1, self.claims))
                 if guess is not None and bets is not None:
-                    of = zip(fresh, bets, strict=True)
-                    each = (_sums(side, cuts, guess.edges, logs) for side, logs in of)
-                    path = path + np.add(*each).cumsum(axis=0)
-                self.logs[i] = path[-1]
-                paths.append(path[: complete - block])
-            wealth[block:complete] = _log_mean(np.array(paths), self._log_shares)
+                    grown[-1][:, i] = _sums(fresh, cuts, guess.edges, bets)
             self.prime(*fresh)
-            start, block = end, complete
-        return wealth
+            done += [start + cut for cut in cuts[1:]]
+            start = end
+        path = np.concatenate(grown).cumsum(axis=0)
+        self.logs = path[-1]
+        return _log_mean(path[np.searchsorted(done, ends)], self._log_shares)
 
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Add past draws of both sides, ``(n,)``, without bets on them."""
@@ -380,22 +376,27 @@ class Mixture:
 
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
-        return max(self._fitted // (6 if self._fitted < _OFTEN else 4), 1)
+        return max(self._fitted // (3 if self._fitted < _OFTEN else 2), 1)
 
 
-def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
+def _sums(
+    sides: Sequence[Floats], cuts: Sequence[int], edges: Floats, bets: Sequence[Floats]
+) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
-    if draws.size > _MANY:
-        below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
-        return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
-    each = logs.take(edges.searchsorted(draws), axis=0)
+    if sides[0].size > _MANY:
+        size, sums = np.diff(cuts)[:, None], []
+        for draws, logs in zip(sides, bets, strict=True):
+            below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
+            sums.append(np.diff(below, prepend=0, append=size) @ logs)
+        return np.asarray(sums[0] + sums[1])
+    codes = (edges.searchsorted(draws) for draws in sides)
+    each = np.add(*(logs.take(cells, axis=0) for logs, cells in zip(bets, codes, strict=True)))
     return each if len(cuts) > len(each) else np.add.reduceat(each, cuts[:-1], axis=0)
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
-    """Return the log of the mean wealth over the first axis of logs."""
-    shares = log_shares.reshape(-1, *[1] * (logs.ndim - 1))
-    return np.asarray(np.logaddexp.reduce(logs + shares, axis=0))
+    """Return the log of the mean wealth over the last axis but one of logs."""
+    return np.asarray(np.logaddexp.reduce(logs + log_shares[:, None], axis=-2))
 
 
 # --- loops ----------------------------------------------------------------------------------------
