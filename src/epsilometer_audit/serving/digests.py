@@ -91,7 +91,7 @@ def _imports(code: bytes) -> set[tuple[str, int]]:
     return names
 
 
-@functools.lru_cache(maxsize=None)  # what is imported stays
+@functools.lru_cache(maxsize=256)  # what is imported stays
 def _version(module: str) -> Mapping[str, str]:
     """Return the version of the package that installed a module; nothing for Python's own."""
     if module in _STDLIB_NAMES:
