@@ -73,15 +73,17 @@ class Growth:
 
     pieces: Sequence[tuple[Mapping[str, Floats], Mapping[str, Floats]]]
 
-    def at(self, claim: Claim, levels: Floats) -> Floats:
-        """Return the factors at any levels of the claim, ``(blocks, k)``."""
+    def at(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
+        """Return the factors of blocks, or of all, at levels of the claim, ``(blocks, k)``."""
         factors = []
         for grids, logs in self.pieces:
             # a bet against the next higher level is one against each level below it
             each = logs[claim.quantity]  # above all levels there is none
+            each = each if by_block else each.sum(axis=0, keepdims=True)
             each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
-        return np.concatenate(factors)
+        all_factors = np.concatenate(factors)
+        return all_factors if by_block else all_factors.sum(axis=0, keepdims=True)
 
 
 @dataclass(eq=False)

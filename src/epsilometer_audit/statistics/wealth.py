@@ -101,9 +101,11 @@ class PlacedBet:
     layout: Layout | None = None
     past: int = 0
 
-    def growth(self, claim: Claim, levels: Floats, alpha: float) -> Floats:
-        """Return the log of the factor of each block at each level, of shape ``(blocks, m)``."""
-        bet = self.bet
+    def growth(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
+        """Return the log of the factor of each block, or of all, at each level, ``(blocks, m)``."""
+        bet, counts = self.bet, [self.counts, self.counts_prime]
+        if not by_block:
+            counts = [each.sum(axis=0, keepdims=True) for each in counts]
         kappa, b = claim.null(levels, bet.mean_psi, bet.order)
         u = kappa * bet.mean_psi + b
         means = np.array(bet.mean_phi), np.array(bet.mean_psi)
@@ -112,7 +114,7 @@ class PlacedBet:
         l = stake(means, variance, ends, kappa, u, self.ahead, alpha)  # noqa: E741
         gain = np.log1p(l * (bet.phi[:, None] - u))
         loss = np.log1p(-l * kappa * (bet.psi[:, None] - bet.mean_psi))
-        return np.asarray(self.counts @ gain + self.counts_prime @ loss)
+        return np.asarray(counts[0] @ gain + counts[1] @ loss)
 
 
 def aimed_stake(variance: Floats, draws: float, alpha: float) -> Floats:
@@ -151,12 +153,12 @@ class PairBets:
 
     def logs(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
         """Return the log factors of each block, or of all, by purse: ``(blocks, t, m)``."""
-        each = [] if self.growth is None else [(0, self.growth.at(claim, levels))]
-        each += [(i, bet.growth(claim, levels, alpha)) for i, bet in enumerate(self.placed, 1)]
-        blocks = len(each[0][1]) if each and by_block else 1
-        logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
+        each = [] if self.growth is None else [(0, self.growth.at(claim, levels, by_block))]
+        for purse, bet in enumerate(self.placed, 1):
+            each.append((purse, bet.growth(claim, levels, alpha, by_block)))
+        logs = np.zeros((len(each[0][1]) if each else 1, 1 + bet_shares(claim).size, levels.size))
         for purse, growth in each:
-            logs[:, purse] = growth if by_block else growth.sum(axis=0)
+            logs[:, purse] = growth
         return logs
 
 
@@ -287,22 +289,21 @@ class Wealth:
 
         And whether the portfolio of the pair won more than all these bets.
         """
-        levels = np.array([level])
-        bets: dict[int, PlacedBet] = {}  # those on blocks of one round together
-        course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
-        for step in self.steps:
-            course.advance(step)
+        levels, course = np.array([level]), self._claimed
+        if level != self.claim.level:
+            course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
+            for step in self.steps:
+                course.advance(step, by_block=False)
+        bets, gains = dict[int, list[PlacedBet]](), dict[int, float]()
         for step in reversed(self.steps):
             for each in step[pair].placed if pair in step else ():
-                sides = each.counts, each.counts_prime
-                if (later := bets.get(id(each.bet))) is not None:
-                    pieces = zip(sides, (later.counts, later.counts_prime), strict=True)
-                    sides = np.concatenate(next(pieces)), np.concatenate(next(pieces))
-                bets[id(each.bet)] = replace(each, counts=sides[0], counts_prime=sides[1])
-
-        def gain(bet: PlacedBet) -> float:
-            return float(bet.growth(self.claim, levels, self.alpha).sum())
-
-        purses = course.wealth[pair][:, 0]
-        early = bool(purses[0] > np.logaddexp.reduce(purses[1:]))
-        return max(bets.values(), key=gain, default=None), early
+                key, gain = id(each.bet), each.growth(self.claim, levels, self.alpha, False).sum()
+                bets.setdefault(key, []).insert(0, each)  # those on blocks of one round together
+                gains[key] = gains.get(key, 0.0) + float(gain)
+        purses, best = course.wealth[pair][:, 0], None
+        if gains:
+            blocks = bets[max(gains, key=gains.__getitem__)]
+            sides = zip(*((each.counts, each.counts_prime) for each in blocks), strict=True)
+            counts, counts_prime = map(np.concatenate, sides)
+            best = replace(blocks[0], counts=counts, counts_prime=counts_prime)
+        return best, bool(purses[0] > np.logaddexp.reduce(purses[1:]))
