@@ -54,7 +54,7 @@ from epsilometer_audit.statistics.rounds import (
     shuffled,
     successive,
 )
-from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, stake
+from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, growths, stake
 from tests.sharing import FIVE
 from tests.unit.audits import audited, seldom
 
@@ -124,7 +124,7 @@ def test_growth_is_the_sum_over_single_draws(claim):
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     sizes = Step(1, 50, 1000).blocks(50)
     levels = np.array([0.01, 0.2])
-    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
+    rates = growths([bet.on((x, y), sizes, 1000)], claim, levels, 0.05)[:, 0]
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
     means, ends = (bet.mean_phi, bet.mean_psi), (phi.min(), psi.max())

@@ -77,12 +77,12 @@ class Bet:
         self, fresh: tuple[Sample, Sample], sizes: Sequence[int], ahead: int, **more: Any
     ) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
-        ends = np.cumsum(sizes)[:-1]
-        counts, counts_prime = (
-            np.array([np.bincount(block, None, self.phi.size) for block in np.split(codes, ends)])
-            for codes in map(self.coded, fresh[::-1] if self.swapped else fresh)
-        )
-        return PlacedBet(self, counts, counts_prime, ahead, **more)
+        blocks, cells = len(sizes), self.phi.size
+        starts, counts = np.repeat(np.arange(blocks, dtype=np.int32) * cells, sizes), []
+        for side in fresh[::-1] if self.swapped else fresh:
+            codes = self.coded(side) + starts
+            counts.append(np.bincount(codes, None, blocks * cells).reshape(blocks, cells))
+        return PlacedBet(self, counts[0], counts[1], ahead, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,20 +101,24 @@ class PlacedBet:
     layout: Layout | None = None
     past: int = 0
 
-    def growth(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
-        """Return the log of the factor of each block, or of all, at each level, ``(blocks, m)``."""
-        bet, counts = self.bet, [self.counts, self.counts_prime]
-        if not by_block:
-            counts = [each.sum(axis=0, keepdims=True) for each in counts]
-        kappa, b = claim.null(levels, bet.mean_psi, bet.order)
-        u = kappa * bet.mean_psi + b
-        means = np.array(bet.mean_phi), np.array(bet.mean_psi)
-        variance = bet.variance_phi + kappa**2 * bet.variance_psi
-        ends = bet.phi.min(), bet.psi.max()
-        l = stake(means, variance, ends, kappa, u, self.ahead, alpha)  # noqa: E741
-        gain = np.log1p(l * (bet.phi[:, None] - u))
-        loss = np.log1p(-l * kappa * (bet.psi[:, None] - bet.mean_psi))
-        return np.asarray(counts[0] @ gain + counts[1] @ loss)
+
+def growths(
+    placed: Sequence[PlacedBet], claim: Claim, levels: Floats, alpha: float, by_block: bool = True
+) -> Floats:
+    """Return the logs of factors of bets of a round, in blocks or all: ``(blocks, bets, m)``."""
+    bets, ahead = [each.bet for each in placed], placed[0].ahead
+    counts = np.array([[each.counts for each in placed], [each.counts_prime for each in placed]])
+    counts = counts if by_block else counts.sum(axis=2, keepdims=True)
+    names = "mean_phi", "mean_psi", "variance_phi", "variance_psi"
+    mean, v, *variances = (np.array([[getattr(bet, name)] for bet in bets]) for name in names)
+    phi, psi = np.array([bet.phi for bet in bets]), np.array([bet.psi for bet in bets])
+    kappa, b = claim.null(levels, v, bets[0].order)
+    u, variance = kappa * v + b, variances[0] + kappa**2 * variances[1]
+    ends = phi.min(axis=1, keepdims=True), psi.max(axis=1, keepdims=True)
+    l = stake((mean, v), variance, ends, kappa, u, ahead, alpha)  # noqa: E741
+    gain = np.log1p(l[:, None] * (phi[:, :, None] - u[:, None]))
+    loss = np.log1p((-l * kappa)[:, None] * (psi - v)[:, :, None])
+    return np.swapaxes(counts[0] @ gain + counts[1] @ loss, 0, 1)
 
 
 def aimed_stake(variance: Floats, draws: float, alpha: float) -> Floats:
@@ -153,12 +157,15 @@ class PairBets:
 
     def logs(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
         """Return the log factors of each block, or of all, by purse: ``(blocks, t, m)``."""
-        each = [] if self.growth is None else [(0, self.growth.at(claim, levels, by_block))]
-        for purse, bet in enumerate(self.placed, 1):
-            each.append((purse, bet.growth(claim, levels, alpha, by_block)))
-        logs = np.zeros((len(each[0][1]) if each else 1, 1 + bet_shares(claim).size, levels.size))
-        for purse, growth in each:
-            logs[:, purse] = growth
+        purses: list[tuple[slice, Floats]] = []
+        if self.growth is not None:
+            purses.append((slice(1), self.growth.at(claim, levels, by_block)[:, None]))
+        if self.placed:
+            purses.append((slice(1, None), growths(self.placed, claim, levels, alpha, by_block)))
+        blocks = len(purses[0][1]) if purses else 1
+        logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
+        for part, growth in purses:
+            logs[:, part] = growth
         return logs
 
 
@@ -296,10 +303,12 @@ class Wealth:
                 course.advance(step, by_block=False)
         bets, gains = dict[int, list[PlacedBet]](), dict[int, float]()
         for step in reversed(self.steps):
-            for each in step[pair].placed if pair in step else ():
-                key, gain = id(each.bet), each.growth(self.claim, levels, self.alpha, False).sum()
-                bets.setdefault(key, []).insert(0, each)  # those on blocks of one round together
-                gains[key] = gains.get(key, 0.0) + float(gain)
+            if pair in step and (placed := step[pair].placed):
+                won = growths(placed, self.claim, levels, self.alpha, by_block=False)[0, :, 0]
+                for each, gain in zip(placed, won.tolist(), strict=True):
+                    key = id(each.bet)
+                    bets.setdefault(key, []).insert(0, each)  # those on blocks of one round
+                    gains[key] = gains.get(key, 0.0) + gain
         purses, best = course.wealth[pair][:, 0], None
         if gains:
             blocks = bets[max(gains, key=gains.__getitem__)]
