@@ -33,7 +33,7 @@ from epsilometer_audit.events.vectors import CORRELATION, DISTINCT, Formula, sum
 from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics import scores
-from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
+from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.scores import learn_tables, learned_score, summaries
 from tests.benchmarks import seen
@@ -66,7 +66,7 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     rng = np.random.default_rng(1)
     x, y = laplace(0.3, 3000, rng), laplace(0.6, 3000, rng)
     x[:50], y[:60] = math.nan, math.inf
-    (look,) = low_bits(Numbers(x, y, 16, View()))
+    (look,) = (Numbers(v.of(x), v.of(y), 64, v) for v in low_bit_views(Numbers(x, y, 16, View())))
     for side, counts in zip((x, y), look.folds, strict=True):
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
@@ -472,8 +472,8 @@ def test_extreme_numbers_raise_no_warning(numbers):
     x[::50] = numbers
     for sides in ((x, y), (x.astype(float), y.astype(float)), (x * 1e280, y / 3)):
         sides[0][::40] = 0 if sides[0].dtype == np.int64 else math.nan
-        numbers = Numbers(*sides, 64, View())
-        assert all(look.size > 0 for look in remainder_cells(numbers, 64, as_reals=False))
+        for view in remainder_views(Numbers(*sides, 64, View()), 64, as_reals=False):
+            assert Numbers(*map(view.of, sides), 64, view).size > 0
 
 
 # --- leaks that no single column shows ------------------------------------------------------------

@@ -148,21 +148,18 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
     None if there is one call only, or other numbers of draws.
     """
     ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
-    cuts = [
-        slice(end - size, end - size % piece)
-        for size, end in zip(sizes, ends.tolist(), strict=True)
-        if size >= piece
-    ]
+    starts = [(end - size, size // piece) for size, end in zip(sizes, ends.tolist(), strict=True)]
+    calls = [(slice(i, i + k * piece), k) for i, k in starts if k]
     columns = [
-        np.concatenate([score[cut].reshape(-1, piece).sum(axis=1) for cut in cuts])
+        np.concatenate([score[call].reshape(k, piece).sum(axis=1) for call, k in calls])
         / math.sqrt(score.variance)
-        for score in (scores if len(cuts) > 1 else ())
+        for score in (scores if len(calls) > 1 else ())
         if ends[-1] == score.classes.size
     ]
     if not columns:
         return None
     parts = np.array(columns).T
-    return parts - parts.mean(axis=0), np.array([(c.stop - c.start) // piece for c in cuts])
+    return parts - parts.mean(axis=0), np.array([k for _, k in calls])
 
 
 def calls_p(

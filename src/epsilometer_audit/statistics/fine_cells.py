@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.candidates import Cells, Numbers, deviations
+from epsilometer_audit.events.candidates import Numbers, deviations
 from epsilometer_audit.events.events import LOWEST, View, in_parts, lowest_bits, remainders
 
 _DRAWS = 2048  # of either side for a test
@@ -41,19 +40,17 @@ _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
 _WHOLE = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 10.0, 100.0, 1000.0)
 
 
-def remainder_cells(numbers: Numbers, cells: int, *, as_reals: bool) -> Iterator[Cells]:
-    """Yield the cells of remainders of numbers that differ between the sides, for a few moduli.
+def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[View]:
+    """Return the remainders of numbers that differ between the sides, for a few moduli.
 
     Quantiles of a remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of
     the spread.
     """
     heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
     z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
-    for modulus in sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MOST]:
-        divisor = int(modulus) if modulus.is_integer() else modulus
-        view = View("remainder", numbers.view.entry, modulus=divisor)
-        ours, theirs = (remainders(side, divisor) for side in numbers.sides)
-        yield from Numbers(ours, theirs, cells, view).choices()
+    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MOST]
+    divisors = (int(modulus) if modulus.is_integer() else modulus for modulus in moduli)
+    return [View("remainder", numbers.view.entry, modulus=divisor) for divisor in divisors]
 
 
 @lru_cache(maxsize=4)  # later rounds have the same first draws
@@ -132,17 +129,17 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
 # --- the lowest bit -------------------------------------------------------------------------------
 
 
-def low_bits(numbers: Numbers) -> Iterator[Cells]:
-    """Yield the cells of lowest bits of reals if they differ significantly within ranges.
+def low_bit_views(numbers: Numbers) -> list[View]:
+    """Return the lowest bits of reals if they differ significantly within ranges.
 
     ``numbers`` are the cells of the reals themselves, which are the ranges. There are none for
     whole numbers, and where each value has a cell of its own.
     """
     if numbers.repeats:
-        return
+        return []
     bits, bits_prime = map(lowest_bits, numbers.sides)
     if min(bits.min(), bits_prime.min()) >= 0:
-        return
+        return []
     seen = np.zeros(max(bits.max(), bits_prime.max()) + 1 - LOWEST, bool)
     for part in itertools.chain(*map(in_parts, (bits, bits_prime))):
         seen[part - LOWEST] = True
@@ -157,5 +154,5 @@ def low_bits(numbers: Numbers) -> Iterator[Cells]:
     # Mantel and Haenszel's test for each lowest bit over the ranges
     times = (ours + theirs) / np.maximum((ours + theirs).sum(axis=1, keepdims=True), 1)
     of_bits = excess.sum(axis=0) ** 2 / np.maximum((variance * (1 - times)).sum(axis=0), 1e-300)
-    if max(_z_score(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT:
-        yield Numbers(bits, bits_prime, _CELLS, View("low bit", numbers.view.entry))
+    differ = max(_z_score(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT
+    return [View("low bit", numbers.view.entry)] if differ else []

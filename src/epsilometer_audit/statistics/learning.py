@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
 from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
-from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import (
     Claim,
@@ -24,7 +24,7 @@ from epsilometer_audit.statistics.claims import (
     Gaussian,
     with_delta,
 )
-from epsilometer_audit.statistics.fine_cells import low_bits, remainder_cells
+from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
 from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
@@ -89,10 +89,11 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
         numbers = look.cells(_CELLS, most)[0]
         if not isinstance(numbers, Numbers) or numbers.repeats:
             continue
-        hidden = partial(remainder_cells, numbers, _CELLS, as_reals=layout.as_reals)
-        looks += [Look(view, past) for view in past.once(entry, _SCREENED, partial(_views, hidden))]
+        hidden = partial(remainder_views, numbers, _CELLS, as_reals=layout.as_reals)
+        views = past.once(entry, _SCREENED, hidden)
         if entry in layout.reals and not layout.as_reals:
-            looks += [Look(cells.view, past) for cells in low_bits(numbers)]
+            views = [*views, *low_bit_views(numbers)]
+        looks += [Look(view, past) for view in views]
     if past.x.ndim == 2:
         apart = partial(differences, *past.sides, layout.numbers, _CELLS)
         alike = partial(summaries, past.sides, layout)
@@ -105,10 +106,6 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
         scores = [past.score(name, learner) for name, learner in learners.items()]
         looks += [score for score in scores if score is not None]
     return looks
-
-
-def _views(cells: Callable[[], Iterator[Cells]]) -> list[View]:
-    return [*dict.fromkeys(each.view for each in cells())]
 
 
 def looked_at(layout: Layout) -> str:

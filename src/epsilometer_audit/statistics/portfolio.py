@@ -78,12 +78,10 @@ class Growth:
         factors = []
         for grids, logs in self.pieces:
             # a bet against the next higher level is one against each level below it
-            each = logs[claim.quantity]  # above all levels there is none
-            each = each if by_block else each.sum(axis=0, keepdims=True)
-            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)
+            each = logs[claim.quantity] if by_block else logs[claim.quantity].sum(axis=0)[None]
+            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)  # none above all levels
             factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
-        all_factors = np.concatenate(factors)
-        return all_factors if by_block else all_factors.sum(axis=0, keepdims=True)
+        return np.concatenate(factors) if by_block else np.sum(factors, axis=0)
 
 
 @dataclass(eq=False)

@@ -324,12 +324,13 @@ class Mixture:
             grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
             for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
                 if guess is not None and bets is not None:
-                    grown[-1][:, i] = _sums(fresh, cuts, guess.edges, bets)
+                    for side, logs in zip(fresh, bets, strict=True):
+                        grown[-1][:, i] += _sums(side, cuts, guess.edges, logs)
             self.prime(*fresh)
             done += [start + cut for cut in cuts[1:]]
             start = end
         path = np.concatenate(grown).cumsum(axis=0)
-        self.logs = path[-1]
+        self.logs = path[-1].copy()
         return _log_mean(path[np.searchsorted(done, ends)], self._log_shares)
 
     def prime(self, x: Sample, x_prime: Sample) -> None:
@@ -379,18 +380,12 @@ class Mixture:
         return max(self._fitted // (3 if self._fitted < _OFTEN else 2), 1)
 
 
-def _sums(
-    sides: Sequence[Floats], cuts: Sequence[int], edges: Floats, bets: Sequence[Floats]
-) -> Floats:
+def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
-    if sides[0].size > _MANY:
-        size, sums = np.diff(cuts)[:, None], []
-        for draws, logs in zip(sides, bets, strict=True):
-            below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
-            sums.append(np.diff(below, prepend=0, append=size) @ logs)
-        return np.asarray(sums[0] + sums[1])
-    codes = (edges.searchsorted(draws) for draws in sides)
-    each = np.add(*(logs.take(cells, axis=0) for logs, cells in zip(bets, codes, strict=True)))
+    if draws.size > _MANY:
+        below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
+        return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
+    each = logs.take(edges.searchsorted(draws), axis=0)
     return each if len(cuts) > len(each) else np.add.reduceat(each, cuts[:-1], axis=0)
 
 

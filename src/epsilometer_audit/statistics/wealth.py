@@ -106,7 +106,9 @@ def growths(
     placed: Sequence[PlacedBet], claim: Claim, levels: Floats, alpha: float, by_block: bool = True
 ) -> Floats:
     """Return the logs of factors of bets of a round, in blocks or all: ``(blocks, bets, m)``."""
-    bets, ahead = [each.bet for each in placed], placed[0].ahead
+    if not placed:
+        return np.zeros((1, 0, levels.size))
+    bets = [each.bet for each in placed]
     counts = np.array([[each.counts for each in placed], [each.counts_prime for each in placed]])
     counts = counts if by_block else counts.sum(axis=2, keepdims=True)
     names = "mean_phi", "mean_psi", "variance_phi", "variance_psi"
@@ -115,7 +117,7 @@ def growths(
     kappa, b = claim.null(levels, v, bets[0].order)
     u, variance = kappa * v + b, variances[0] + kappa**2 * variances[1]
     ends = phi.min(axis=1, keepdims=True), psi.max(axis=1, keepdims=True)
-    l = stake((mean, v), variance, ends, kappa, u, ahead, alpha)  # noqa: E741
+    l = stake((mean, v), variance, ends, kappa, u, placed[0].ahead, alpha)  # noqa: E741
     gain = np.log1p(l[:, None] * (phi[:, :, None] - u[:, None]))
     loss = np.log1p((-l * kappa)[:, None] * (psi - v)[:, :, None])
     return np.swapaxes(counts[0] @ gain + counts[1] @ loss, 0, 1)
@@ -157,15 +159,13 @@ class PairBets:
 
     def logs(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
         """Return the log factors of each block, or of all, by purse: ``(blocks, t, m)``."""
-        purses: list[tuple[slice, Floats]] = []
+        portfolio = np.zeros((1, 1, levels.size))
         if self.growth is not None:
-            purses.append((slice(1), self.growth.at(claim, levels, by_block)[:, None]))
-        if self.placed:
-            purses.append((slice(1, None), growths(self.placed, claim, levels, alpha, by_block)))
-        blocks = len(purses[0][1]) if purses else 1
+            portfolio = self.growth.at(claim, levels, by_block)[:, None]
+        placed = growths(self.placed, claim, levels, alpha, by_block)
+        blocks = max(len(portfolio), len(placed))
         logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
-        for part, growth in purses:
-            logs[:, part] = growth
+        logs[:, :1], logs[:, 1 : 1 + placed.shape[1]] = portfolio, placed
         return logs
 
 
@@ -303,12 +303,11 @@ class Wealth:
                 course.advance(step, by_block=False)
         bets, gains = dict[int, list[PlacedBet]](), dict[int, float]()
         for step in reversed(self.steps):
-            if pair in step and (placed := step[pair].placed):
-                won = growths(placed, self.claim, levels, self.alpha, by_block=False)[0, :, 0]
-                for each, gain in zip(placed, won.tolist(), strict=True):
-                    key = id(each.bet)
-                    bets.setdefault(key, []).insert(0, each)  # those on blocks of one round
-                    gains[key] = gains.get(key, 0.0) + gain
+            placed = step[pair].placed if pair in step else ()
+            won = growths(placed, self.claim, levels, self.alpha, by_block=False)
+            for each, gain in zip(placed, won[0, :, 0].tolist(), strict=True):
+                bets.setdefault(id(each.bet), []).insert(0, each)  # those on blocks of a round
+                gains[id(each.bet)] = gains.get(id(each.bet), 0.0) + gain
         purses, best = course.wealth[pair][:, 0], None
         if gains:
             blocks = bets[max(gains, key=gains.__getitem__)]
