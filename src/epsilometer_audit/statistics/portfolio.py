@@ -417,10 +417,10 @@ def _views(
         views = [view for view in each if wanted(_key(view, layout))]
         for view in views:
             few = view in bits or layout.columns[view.entry].kind not in _NUMBERS
-            shares = _shares(np.concatenate([view.of(s[:_LOOKED]) for s in past.sides]), few)
+            kinds = [DISCRETE] if few else past.once(view, _LOOKED, partial(_kinds, view, past))
             # few numbers are soon learned
             more = 2 if few and x.ndim > 1 and view in singles else 1
-            of = _Viewed(view, share * more / len(views), shares)
+            of = _Viewed(view, share * more / len(views), *kinds)
             yield _key(view, layout), of, partial(Look(view, past).sides, ROWS)
     for name in names:
         if (score := past.score(name, learners[name])) is not None:
@@ -431,12 +431,13 @@ def _views(
                 yield name, of, partial(tuple[Sample, Sample], numbers)
 
 
-def _shares(numbers: Sample, few: bool) -> Shares:
-    """Return the predictors that bet on such numbers, and their shares."""
+def _kinds(view: View, past: PastDraws) -> list[Shares]:
+    """Return the predictors that bet on numbers that are not few by kind, and their shares."""
+    numbers = np.concatenate([view.of(side[:_LOOKED]) for side in past.sides])
     different = np.unique(numbers).size
-    if few or different <= min(8, numbers.size // 2):  # too few for a density
-        return DISCRETE
-    return DENSE if different == numbers.size else ATOMS
+    if different <= min(8, numbers.size // 2):  # too few for a density
+        return [DISCRETE]
+    return [DENSE if different == numbers.size else ATOMS]
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
