@@ -90,10 +90,9 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
         if not isinstance(numbers, Numbers) or numbers.repeats:
             continue
         hidden = partial(remainder_views, numbers, _CELLS, as_reals=layout.as_reals)
-        views = past.once(entry, _SCREENED, hidden)
+        looks += [Look(view, past) for view in past.once(entry, _SCREENED, hidden)]
         if entry in layout.reals and not layout.as_reals:
-            views = [*views, *low_bit_views(numbers)]
-        looks += [Look(view, past) for view in views]
+            looks += [Look(view, past) for view in low_bit_views(numbers)]
     if past.x.ndim == 2:
         apart = partial(differences, *past.sides, layout.numbers, _CELLS)
         alike = partial(summaries, past.sides, layout)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -156,11 +157,8 @@ class Portfolio:
     def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
         """Bet on the columns of fresh outputs of both sides, in blocks of these sizes."""
         if len(sizes) > 1 and sum(sizes) > _PART:
-            ends = np.cumsum(sizes).tolist()
-            blocks = [
-                (slice(end - size, end), [size]) for size, end in zip(sizes, ends, strict=True)
-            ]
-            return Growth([self.bet(x[at], x_prime[at], one).pieces[0] for at, one in blocks])
+            cuts = pairwise([0, *np.cumsum(sizes).tolist()])
+            return Growth([self.bet(x[a:b], x_prime[a:b], [b - a]).pieces[0] for a, b in cuts])
         before = self._wealth()
         paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
         after = np.broadcast_to(before, (len(sizes), len(before)))

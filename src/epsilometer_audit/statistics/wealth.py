@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,12 +78,12 @@ class Bet:
         self, fresh: tuple[Sample, Sample], sizes: Sequence[int], ahead: int, **more: Any
     ) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
-        blocks, cells = len(sizes), self.phi.size
-        starts, counts = np.repeat(np.arange(blocks, dtype=np.int32) * cells, sizes), []
-        for side in fresh[::-1] if self.swapped else fresh:
-            codes = self.coded(side) + starts
-            counts.append(np.bincount(codes, None, blocks * cells).reshape(blocks, cells))
-        return PlacedBet(self, counts[0], counts[1], ahead, **more)
+        cuts = [0, *np.cumsum(sizes).tolist()]
+        counts, counts_prime = (
+            np.array([np.bincount(codes[a:b], None, self.phi.size) for a, b in pairwise(cuts)])
+            for codes in map(self.coded, fresh[::-1] if self.swapped else fresh)
+        )
+        return PlacedBet(self, counts, counts_prime, ahead, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +164,9 @@ class PairBets:
         if self.growth is not None:
             portfolio = self.growth.at(claim, levels, by_block)[:, None]
         placed = growths(self.placed, claim, levels, alpha, by_block)
-        blocks = max(len(portfolio), len(placed))
-        logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
+        logs = np.zeros(
+            (max(map(len, (portfolio, placed))), 1 + bet_shares(claim).size, len(levels))
+        )
         logs[:, :1], logs[:, 1 : 1 + placed.shape[1]] = portfolio, placed
         return logs
 
