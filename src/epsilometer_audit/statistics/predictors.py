@@ -311,7 +311,7 @@ class Mixture:
         grown, done, start = [self.logs[None]], [0], 0
         while start < len(x):
             self._learn()
-            self._bets = self._bets or [each and self.bets(each) for each in self._predictions]
+            self._bets = self._bets or [g if g is None else self.bets(g) for g in self._predictions]
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
