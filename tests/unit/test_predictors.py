@@ -192,7 +192,7 @@ def naive(x, y, epsilon, delta, shares):
     """Return the log wealth after each pair of draws, pair by pair."""
     wealth, logs, guesses, fitted = np.ones(len(shares)), [], [None] * len(shares), 0
     for n in range(len(x)):
-        if n >= 2 and n >= fitted + max(fitted // 3, 1):
+        if n >= 2 and n >= fitted + max(fitted // 6, 1):
             fitted = n
             guesses = [each(Points().with_draws(x[:n], y[:n])) for each in PREDICTORS]
         for i, guess in enumerate(guesses):

@@ -35,7 +35,7 @@ which weighs at each split whether the sides differ (Holmes and others, Bayesian
 2015). `histogram` and `spikes` are for values that repeat.
 
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
-a third, and by a half. Past draws are kept as at most `POINTS` weighted points a side.
+a sixth, and by a half. Past draws are kept as at most `POINTS` weighted points a side.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from epsilometer_audit.events.events import PART
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
-_OFTEN = 500  # draws until which each third more is learned from, later each half
+_OFTEN = 500  # draws until which each sixth more is learned from, later each half
 _FEW = 64  # draws that are sorted with those before
 _MANY = 2000  # draws that are sorted before their cells are counted
 _FEWEST = 2  # draws a side that are learned from
@@ -375,7 +375,7 @@ class Mixture:
 
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
-        return max(self._fitted // (3 if self._fitted < _OFTEN else 2), 1)
+        return max(self._fitted // (6 if self._fitted < _OFTEN else 2), 1)
 
 
 def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
