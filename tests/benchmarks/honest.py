@@ -172,7 +172,7 @@ def case(mechanism: Mechanism, pairs: Any = ONE, claim: AnyClaim = PURE) -> Case
 HIGH, LOW = [1.0, 1, 1, 1, 1, 1], [2.0, 0, 0, 0, 0, 0]
 ABOVE = math.exp(-THRESHOLD) / (1 + math.exp(-1))  # that a group of one is released
 TEN = {f"{i}": (i, i + 1) for i in range(10)}
-DOMAIN = ea.domain({"values": [0, 50], "whole": True, "distance": 1})
+DOMAIN = ea.domain({"values": [0, 5000], "whole": True, "distance": 1})
 RENYI = ea.renyi({a: _geometric_renyi(a) for a in (2.0, 4.0)})
 DISCRETE = ea.approximate(0.5, _discrete_gaussian_delta(0.5))
 GROUPS = [({"a": 5}, {"a": 5, "b": 1})]
