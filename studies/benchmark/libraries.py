@@ -32,6 +32,13 @@ def scipy_density(data: Data) -> Any:
     return gaussian_kde(x, data["bandwidth"] / x.std(ddof=1))(grid(data))
 
 
+def sklearn_density(data: Data) -> Any:
+    from sklearn.neighbors import KernelDensity
+
+    density = KernelDensity(bandwidth=data["bandwidth"]).fit(data["x"][:, None])
+    return np.exp(density.score_samples(grid(data)[:, None]))
+
+
 def kdepy_density(data: Data) -> Any:
     return _fft(data["x"], grid(data), data["bandwidth"])
 
