@@ -401,8 +401,8 @@ def _exact(
     best = best or next(iter(counted), None)
     event, witness = best and best.bet.event(), None
     if best and event:
-        shown = found(event, layout, past[pair].sides, fresh, claim, swapped=best.bet.swapped)
-        witness = first_visible([shown])
+        chosen = event, best.bet.swapped, layout
+        witness = first_visible([found(chosen, past[pair].sides, fresh, claim, predicted=False)])
     bounds = [conclusion.bound_of(claim, lower)]
     if isinstance(claim, Pure) and claim.delta > 0:
         same = Delta(claim.epsilon, claim.delta)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.choosing import PastDraws
-from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
@@ -31,7 +30,7 @@ from epsilometer_audit.statistics.exact_test import largest_bound
 from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
-from epsilometer_audit.statistics.witnesses import Found, first_visible, found
+from epsilometer_audit.statistics.witnesses import Chosen, Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
 _FEWEST = 5  # draws of a side that choose an event
@@ -302,35 +301,23 @@ class Evidence:
         event, end = bet.bet.event(), bet.past + int(bet.counts.sum())
         if event is None or bet.layout is None:
             return None
-        return self._counted(event, bet.bet.swapped, bet.layout, claim, bet.past, end)
+        return self._counted((event, bet.bet.swapped, bet.layout), claim, bet.past, end)
 
     def _predicted(self, claim: Claim, level: float) -> Found | None:
         raw = self.raw[self.best]
         half = self.past(self.best) // 2
         if half < _FEWEST:
             return None
-        past = (
-            _part(raw[0], max(half - _CHOSEN, 0), half),
-            _part(raw[1], max(half - _CHOSEN, 0), half),
-        )
-        chosen = self._portfolios[claim, self.best].event(*past, level)
-        return chosen and self._counted(*chosen, claim, half, None, predicted=True)
+        x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in raw)
+        chosen = self._portfolios[claim, self.best].event(x, x_prime, level)
+        return chosen and self._counted(chosen, claim, half)
 
-    def _counted(
-        self,
-        event: Event,
-        swapped: bool,
-        layout: Layout,
-        claim: Claim,
-        start: int,
-        end: int | None,
-        predicted: bool = False,
-    ) -> Found:
-        """Count an event in the draws from the ``start`` on, before which conditions are chosen."""
-        raw = self.raw[self.best]
-        before = [layout.encode(_part(side, start - _CHOSEN, start)) for side in raw]
-        fresh = [layout.encode(_part(side, start, end)) for side in raw]
-        return found(event, layout, before, fresh, claim, swapped=swapped, predicted=predicted)
+    def _counted(self, chosen: Chosen, claim: Claim, start: int, end: int | None = None) -> Found:
+        """Count an event in the draws from the ``start`` on; without an ``end``, a portfolio's."""
+        raw, encode = self.raw[self.best], chosen[2].encode
+        before = [encode(_part(side, start - _CHOSEN, start)) for side in raw]
+        fresh = [encode(_part(side, start, end)) for side in raw]
+        return found(chosen, before, fresh, claim, predicted=end is None)
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""

@@ -26,6 +26,7 @@ from epsilometer_audit.statistics.scores import suspects
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word
 _TERMS, _BETTER = 3, 1.15  # conditions; times as many standard deviations with one more
+Chosen = tuple[Event, bool, Layout]  # whether it is likelier on x', and the layout of outputs
 _READ = ("output", "entry", "learned", "score", "remainder", "difference", "all")
 
 
@@ -55,19 +56,13 @@ class Found:
 
 
 def found(
-    event: Event,
-    layout: Layout,
-    before: Sequence[Sample],
-    fresh: Sequence[Sample],
-    claim: Claim,
-    *,
-    swapped: bool,
-    predicted: bool = False,
+    chosen: Chosen, before: Sequence[Sample], fresh: Sequence[Sample], claim: Claim, predicted: bool
 ) -> Found:
     """Count an event, or conditions of it, in the fresh draws of both sides, x first.
 
     Conditions are chosen on the draws ``before``. All are encoded by the layout.
     """
+    event, swapped, layout = chosen
     turn = -1 if swapped else 1
     before, fresh = before[::turn], fresh[::turn]
     draws = len(fresh[0]), len(fresh[1])
