@@ -106,22 +106,10 @@ def audit(
     """
     started = time.perf_counter()
     source = source_of(mechanism, failures)
-    question = Question(
-        claim=claim,
-        pairs=named_pairs(pairs),
-        samples=samples,
-        budget=budget,
-        alpha=alpha,
-        seed=seed,
-        detect=detect,
-        stop=stop,
-        method=method,
-        as_reals=as_reals,
-        check_sampler=check_sampler,
-        source=source.description,
-        digest=source.digest(),
-        started=started,
-    )
+    options: dict[str, Any] = {"samples": samples, "budget": budget, "alpha": alpha, "seed": seed}
+    options |= {"detect": detect, "stop": stop, "method": method, "as_reals": as_reals}
+    options |= {"check_sampler": check_sampler, "source": source.description, "started": started}
+    question = Question(claim=claim, pairs=named_pairs(pairs), digest=source.digest(), **options)
     with globals_kept():
         try:
             return _run(question, source, checked, progress)
@@ -265,20 +253,10 @@ def audit_outputs(
     named = outputs if isinstance(outputs, Mapping) else {"": outputs}
     if not named:
         raise ArgumentError("outputs", "must hold at least one pair")
-    question = Question(
-        audited="recorded outputs",
-        claim=claim,
-        pairs=dict.fromkeys(named),
-        alpha=alpha,
-        seed=seed,
-        detect=detect,
-        method=method,
-        as_reals=as_reals,
-        check_sampler=False,
-        source=source,
-        digest=digest or {},
-        started=started,
-    )
+    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "detect": detect, "method": method}
+    options |= {"as_reals": as_reals, "source": source, "digest": digest or {}, "started": started}
+    options |= {"audited": "recorded outputs", "check_sampler": False}
+    question = Question(claim=claim, pairs=dict.fromkeys(named), **options)
     recorded, checks = [], []
     for name, sides in named.items():
         where = f"outputs {name!r}" if name else "outputs"
@@ -385,10 +363,8 @@ def _exact(
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
-    past = [
-        PastDraws(layout.encode(x), layout.encode(y), layout)
-        for layout, ([x], [y]) in zip(layouts, outputs, strict=True)
-    ]
+    both = zip(sides[::2], sides[1::2], layouts, strict=True)
+    past = [PastDraws(layout.encode(x), layout.encode(y), layout) for x, y, layout in both]
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
     layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:

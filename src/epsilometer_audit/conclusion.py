@@ -84,28 +84,15 @@ def verdict_of(
     if (shown := witness or (None if bet is None else bet.bet)) is not None:
         names = ("x", "x'") if inputs is None else pair_texts(*inputs)
         direction = " against ".join(names[::-1] if shown.swapped else names)
-    return make_verdict(
-        question,
-        checks,
-        verdict=name,
-        bounds=bounds,
-        p_value=p_value,
-        pair=inputs,
-        name=list(question.pairs)[pair] or None,
-        tried=[
-            {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
-            for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
-        ],
-        direction=direction,
-        witness=_witness(witness, violated),
-        detectable=level,
-        detectable_jointly=joint,
-        draws=draws,
-        outputs=layout.kind,
-        looked_at=looked_at(layout),
-        evidence=evidence,
-        reasons=reasons,
-    )
+    tried = [
+        {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
+        for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
+    ]
+    facts: dict[str, Any] = {"verdict": name, "bounds": bounds, "p_value": p_value, "pair": inputs}
+    facts |= {"name": tried[pair]["name"] or None, "tried": tried, "direction": direction}
+    facts |= {"witness": _witness(witness, violated), "detectable": level, "draws": draws}
+    facts |= {"detectable_jointly": joint, "outputs": layout.kind, "looked_at": looked_at(layout)}
+    return make_verdict(question, checks, evidence=evidence, reasons=reasons, **facts)
 
 
 def undetected(detect: float | None, level: float | None) -> str:
@@ -134,24 +121,14 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
     from epsilometer import __version__
 
     libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-    return Verdict(
-        claim=question.claim.to_plain(),
-        claimed=question.claim.text(),
-        alpha=question.alpha,
-        method=question.method or "anytime",
-        detect=question.detect,
-        pairs=len(question.pairs),
-        seed=question.seed,
-        source=question.source,
-        checks=[check.to_plain() for check in checks],
-        provenance={
-            "made of": dict(question.digest),
-            "versions": libraries | {"python": platform.python_version()},
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        },
-        seconds=round(time.perf_counter() - question.started, 3),
-        **facts,
-    )
+    libraries["python"] = platform.python_version()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    facts["provenance"] = {"made of": dict(question.digest), "versions": libraries, "time": now}
+    facts |= {"claim": question.claim.to_plain(), "claimed": question.claim.text()}
+    facts |= {"method": question.method or "anytime", "pairs": len(question.pairs)}
+    facts |= {name: getattr(question, name) for name in ("alpha", "detect", "seed", "source")}
+    seconds = round(time.perf_counter() - question.started, 3)
+    return Verdict(checks=[check.to_plain() for check in checks], seconds=seconds, **facts)
 
 
 def invalid(question: Question, checks: Sequence[Check]) -> Verdict:

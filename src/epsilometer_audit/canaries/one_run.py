@@ -70,16 +70,9 @@ def audit_one_run(
     >>> audit_one_run(scores, included, pure(1.0), guesses=100).verdict
     'violated'
     """
-    question = Question(
-        audited="one run",
-        claim=claim,
-        alpha=alpha,
-        seed=seed,
-        detect=detect,
-        source=source,
-        digest=digest or {},
-        started=time.perf_counter(),
-    )
+    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "detect": detect, "source": source}
+    options |= {"digest": digest or {}, "started": time.perf_counter()}
+    question = Question(audited="one run", claim=claim, **options)
     assert isinstance(claim, Pure | Gaussian)  # `Question` refuses others
     values, inside = _scores(scores), _included(included)
     if values.size != inside.size:
@@ -110,17 +103,10 @@ def audit_one_run(
     guessed |= asdict(rule)
     guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
     independent = guessing.independent_mu(values, inside, question.alpha, seed)
-    return make_verdict(
-        question,
-        checked,
-        verdict=verdict,
-        bounds=bounds,
-        p_value=best.p_value_of(claim),
-        detectable=level,
-        guesses={**guessed, "independent_mu": independent},
-        outputs="scores",
-        reasons=[missed] if missed else [],
-    )
+    facts: dict[str, Any] = {"verdict": verdict, "bounds": bounds, "detectable": level}
+    facts |= {"p_value": best.p_value_of(claim), "reasons": [missed] if missed else []}
+    facts |= {"guesses": {**guessed, "independent_mu": independent}, "outputs": "scores"}
+    return make_verdict(question, checked, **facts)
 
 
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:

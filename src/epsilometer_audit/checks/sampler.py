@@ -143,23 +143,19 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
 
 
 def check_drawn(
-    x: Sequence[Any],
-    x_prime: Sequence[Any],
-    *,
-    alpha: float = ALPHA,
-    calls: Sequence[Sequence[int]] = ((), ()),
+    *outputs: Sequence[Any], alpha: float = ALPHA, calls: Sequence[Sequence[int]] = ((), ())
 ) -> Check:
     """Check all draws of an audit: whether calls share noise, or the distribution drifts.
 
     A drift too small for two thousand draws may be a violation after a hundred thousand. Each side
-    has batches of outputs, raw or encoded, in the order of the draws. ``alpha`` is that of all
+    has batches of ``outputs``, raw or encoded, in the order of the draws. ``alpha`` is that of all
     checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of each
     side; without them it is not tested whether they differ from each other.
     """
     limit, rng = _DRAWN * min(alpha / ALPHA, 1.0) / 4, np.random.default_rng(0)
     late: list[str] = []
     parts, tested = [], []
-    for name, batches, sizes in zip(("on x", "on x'"), (x, x_prime), calls, strict=True):
+    for name, batches, sizes in zip(("on x", "on x'"), outputs, calls, strict=True):
         side = Sample(batches, name)
         if (repeated := _repetitions([side], limit / 2)).result == "failed":
             return repeated

@@ -48,18 +48,11 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
 
 def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") -> list[Verdict]:
     """Return the verdicts on claims that cannot be audited, with the reason."""
+    facts: dict[str, Any] = {"verdict": word, "alpha": spec["alpha"], "seed": spec["audit_seed"]}
+    facts |= {"method": spec["method"] or "anytime", "reasons": [reason]}
     claims = [(claim_of(entry["claim"]), entry["detect"]) for entry in spec["claims"]]
     return [
-        Verdict(
-            verdict=word,
-            claim=claim.to_plain(),
-            claimed=claim.text(),
-            alpha=spec["alpha"],
-            method=spec["method"] or "anytime",
-            detect=detect,
-            seed=spec["audit_seed"],
-            reasons=[reason],
-        )
+        Verdict(claim=claim.to_plain(), claimed=claim.text(), detect=detect, **facts)
         for claim, detect in claims
     ]
 

@@ -24,15 +24,7 @@ from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import (
-    AnyClaim,
-    Claim,
-    DivergenceClaim,
-    EventClaim,
-    Gaussian,
-    Pure,
-    Renyi,
-)
+from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Evidence, Step, least_samples, run_rounds, schedule
@@ -90,7 +82,7 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
     """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
     if isinstance(claim, Pure):
         return False, levels - 2 * math.log1p(-claim.delta)
-    if isinstance(claim, Gaussian):
+    if isinstance(claim, claims.Gaussian):
         return True, levels
     a = claim.order if isinstance(claim, Renyi) else 1.0
     if not isinstance(claim, Renyi) or math.sqrt(2 * a * claim.rho) <= 4.5:
@@ -107,7 +99,7 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
 
     def level(p: Floats, q: Floats) -> Floats:
-        assert isinstance(claim, DivergenceClaim)
+        assert isinstance(claim, claims.DivergenceClaim)
         each = []
         for a in claim.orders:
             terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))

@@ -21,17 +21,10 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer_audit.events import vectors
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.choosing import ENTRIES, ROWS
 from epsilometer_audit.events.events import Table, View
-from epsilometer_audit.events.vectors import (
-    CORRELATION,
-    DISTINCT,
-    SUMMARIES,
-    Formula,
-    product,
-    standardised,
-)
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
 from epsilometer_audit.statistics.fine_cells import z_score
@@ -64,11 +57,11 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
         return None
     units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
     chosen = tuple(entries[i] for i in kept.tolist())
-    columns = standardised(both, chosen, *units)
+    columns = vectors.standardised(both, chosen, *units)
     terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
     terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
     terms += _strongest(columns, len(x))
-    features = np.array([product(columns, factors) for factors in terms]).T
+    features = np.array([vectors.product(columns, factors) for factors in terms]).T
     spread = features.std(axis=0)
     terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
     if not terms:
@@ -87,7 +80,7 @@ def _view(
     """Return the score of entries with weights in few digits."""
     rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
     kept = tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight)
-    return View("learned", formula=Formula(chosen, *units, kept))
+    return View("learned", formula=vectors.Formula(chosen, *units, kept))
 
 
 def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -101,7 +94,7 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     if len(kept) < 2:
         return None
     units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
-    means = [np.mean(standardised(side, kept, *units), axis=1) for side in sides]
+    means = [np.mean(vectors.standardised(side, kept, *units), axis=1) for side in sides]
     terms = [(i,) for i in range(len(kept))]
     return _view(tuple(entries[i] for i in kept), units, terms, means[0] - means[1])
 
@@ -281,11 +274,11 @@ def summaries(sides: tuple[Sample, Sample], layout: Layout) -> list[View]:
         repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
         views += [
             View("summary", summary=name, groups=(entries,))
-            for name in SUMMARIES
-            if repeat or name != DISTINCT
+            for name in vectors.SUMMARIES
+            if repeat or name != vectors.DISTINCT
         ]
         columns = list(zip(*group, strict=False))
         if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
             pairs = combinations(columns, 2)
-            views += [View("summary", summary=CORRELATION, groups=pair) for pair in pairs]
+            views += [View("summary", summary=vectors.CORRELATION, groups=pair) for pair in pairs]
     return views
