@@ -327,26 +327,17 @@ def _answer(
         if (its_bet := bets.get(worst)) is not None:
             its_witness = first_visible([evidence.shown(its_bet, worst)])
             bet, witness = its_bet, its_witness or witness
-    return conclusion.verdict_of(
-        question,
-        checks,
-        claim=worst,
-        bounds=[conclusion.bound_of(claim, low, question.claim) for claim, low in lower.items()],
-        violated=violated,
-        p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
-        pair=pair,
-        bet=bet,
-        witness=witness,
-        steps=done,
-        draws=evidence.drawn,
-        layout=evidence.layout(pair),
-        outputs=outputs,
-        calls=getattr(draws, "calls", {}),
-        evidence=[
-            {"share": look / samples, "log10 e-value": value / math.log(10)}
-            for look, value in zip(evidence.looks, wealth.history, strict=True)
-        ],
-    )
+    bounds = [conclusion.bound_of(claim, low, question.claim) for claim, low in lower.items()]
+    course = [
+        {"share": look / samples, "log10 e-value": value / math.log(10)}
+        for look, value in zip(evidence.looks, wealth.history, strict=True)
+    ]
+    facts: dict[str, Any] = {"claim": worst, "bounds": bounds, "violated": violated, "bet": bet}
+    facts |= {"pair": pair, "witness": witness, "steps": done, "draws": evidence.drawn}
+    facts |= {"layout": evidence.layout(pair), "outputs": outputs, "evidence": course}
+    p_value = min(wealth.p_value() for wealth in evidence.wealths.values())
+    calls = getattr(draws, "calls", {})
+    return conclusion.verdict_of(question, checks, p_value=p_value, calls=calls, **facts)
 
 
 def _exact(
@@ -384,18 +375,8 @@ def _exact(
         same = Delta(claim.epsilon, claim.delta)
         delta, _ = fixed.largest_bound(counted, same, question.alpha)
         bounds.append(Bound("delta", claim.delta, delta))
-    return conclusion.verdict_of(
-        question,
-        checks,
-        claim=claim,
-        bounds=bounds,
-        violated=lower > claim.level,
-        pair=pair,
-        bet=best,
-        witness=witness,
-        steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
-        draws=first * pairs + rest,
-        layout=layout,
-        outputs=outputs,
-        calls=getattr(draws, "calls", {}),
-    )
+    facts: dict[str, Any] = {"claim": claim, "bounds": bounds, "violated": lower > claim.level}
+    facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
+    facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
+    facts |= {"draws": first * pairs + rest, "calls": getattr(draws, "calls", {})}
+    return conclusion.verdict_of(question, checks, **facts)

@@ -127,9 +127,8 @@ def _check_memory(draws: int, size: float) -> None:
         free = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
         if needed > free > 0:
             many = f"{draws // 2:,} draws a side need about {needed / 1e9:.1f} GB of memory"
-            raise ArgumentError(
-                "samples", f"must be fewer: {many}, and {free / 1e9:.1f} GB are free"
-            )
+            message = f"must be fewer: {many}, and {free / 1e9:.1f} GB are free"
+            raise ArgumentError("samples", message)
 
 
 def seed_of(root: int, *identity: str | int) -> int:

@@ -104,11 +104,9 @@ class Question:
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
         if self.samples is not None:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
-        values = {
-            "alpha": checks.between_0_and_1("alpha", self.alpha),
-            "seed": checks.integer("seed", self.seed, minimum=0),
-            "method": method,
-        }
+        alpha = checks.between_0_and_1("alpha", self.alpha)
+        seed = checks.integer("seed", self.seed, minimum=0)
+        values: dict[str, Any] = {"alpha": alpha, "seed": seed, "method": method}
         if self.detect is not None:
             first, *others = parts(self.claim)
             if others:

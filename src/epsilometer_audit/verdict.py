@@ -233,13 +233,9 @@ class Verdict:
                 text += "; the bound rests on bets on predicted distributions"
             return [("witness", text)] if told else []
         counts = f"{event.count} of {event.draws} against {event.count_prime} of "
-        rows = [
-            ("witness", event.event),
-            ("counts", f"{counts}{event.draws_prime} fresh draws"),
-            ("rests on", event.rests_on),
-            ("note", event.note),
-        ]
-        return [(name, text) for name, text in rows if text]
+        rows = [("witness", event.event), ("counts", f"{counts}{event.draws_prime} fresh draws")]
+        more = ("rests on", event.rests_on), ("note", event.note)
+        return [*rows, *((name, text) for name, text in more if text)]
 
 
 def as_expected(word: str, expected: str | None) -> str | None:

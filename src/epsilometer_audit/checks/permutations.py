@@ -34,6 +34,7 @@ _VALUES = 4096  # the most frequent values
 _STRETCHES = 12  # of all rows
 _PARTS = 128  # of all draws, which calls are cut into
 _AT_ONCE = 1000  # permutations
+Statistic = Callable[[Floats], Floats]
 
 
 class Matches(NamedTuple):
@@ -194,10 +195,7 @@ def calls_p(
 
 
 def _pieces_p(
-    pieces: Sequence[Floats],
-    statistic: Callable[[Floats], Floats],
-    rng: np.random.Generator,
-    limit: float,
+    pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
 ) -> float:
     """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit.
 

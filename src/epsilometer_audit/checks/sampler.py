@@ -124,11 +124,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     ['failed']
     """
     rng = np.random.default_rng(0)
-    sides = [
-        Sample([side[:_ROWS]], f"outputs on {name}")
-        for side, name in ((x, "x"), (x_prime, "x'"))
-        if len(side) >= _LEAST
-    ]
+    named = {"outputs on x": x, "outputs on x'": x_prime}.items()
+    sides = [Sample([side[:_ROWS]], name) for name, side in named if len(side) >= _LEAST]
     repeated = _result("repetitions", _multiplied(sides))
     if repeated.result == "failed":
         return [repeated]

@@ -133,11 +133,11 @@ def _needed(argv: Sequence[str]) -> int:
 
     settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
-    _print(
-        f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is claimed, "
-        f"with probability {settings.get('power', POWER):g}, for "
-        f"{assumed(claim, detect=options['detect'], event=options.get('event'))}"
+    noise = assumed(claim, detect=options["detect"], event=options.get("event"))
+    found = (
+        f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is claimed"
     )
+    _print(f"{found}, with probability {settings.get('power', POWER):g}, for {noise}")
     return 0
 
 

@@ -131,9 +131,8 @@ class Cells(ABC):
             shares = others / np.maximum(others.sum(axis=1, keepdims=True), 1)
             whole.append(np.log(counts / n + some))
             rest.append(np.log(shares + some[:, None]))
-        ratios, of_others = (
-            np.concatenate([ours - theirs, theirs - ours]) for ours, theirs in (whole, rest)
-        )
+        both_ways = [(ours - theirs, theirs - ours) for ours, theirs in (whole, rest)]
+        ratios, of_others = map(np.concatenate, both_ways)
         orders = np.argsort(-ratios, axis=1, kind="stable")
         first = np.argsort(-of_others, axis=2, kind="stable")
         fold = np.arange(FOLDS)[:, None]

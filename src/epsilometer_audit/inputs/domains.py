@@ -274,19 +274,12 @@ def _values(where: str, given: dict[str, Any]) -> Entry:
         raise ArgumentError(f"{where}.norm", message)
     width = high - low
     widest = width * size ** (1 / NORMS[norm or "Linf"])
-    for key, by, least, most in (
-        ("distance", distance, 0, widest),
-        ("step", step, _FINEST * width, width),
-    ):
-        if by is not None and not least < by <= most:
+    for key, (least, most) in {"distance": (0, widest), "step": (_FINEST * width, width)}.items():
+        if key in given and not least < given[key] <= most:
             _must(f"{where}.{key}", f"above 0, and {most:g} at most", given[key])
     missing = ("None" if whole else "NaN") if missing is True else missing
-    entry = Number(
-        *(low, high, whole, given.get("clipped", False)),
-        distance=distance,
-        step=step,
-        missing={"NaN": (math.nan,), "None": (None,)}.get(missing, ()),
-    )
+    none = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
+    entry = Number(low, high, whole, given.get("clipped", False), distance, step, none)
     if "length" not in given:
         return entry
     return Vector([entry] * size, None, distance, norm) if norm else Columns([entry] * size)

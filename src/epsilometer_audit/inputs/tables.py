@@ -206,16 +206,9 @@ class Table:
         name = f"{input_text(row, _LETTERS)} {text}, {where}"
         old, new = ([row], [other]) if self.user is None else (row, other)
         if self.user is not None:
-            users = list(range(1, n + 1))
-            both = (x, users), (y, users if self.replace else [*users[:i], *users[i + 1 :]])
-            x, y = (
-                [
-                    {self.user: user, **row}
-                    for user, own in zip(ids, side, strict=True)
-                    for row in own
-                ]
-                for side, ids in both
-            )
+            users = [[{self.user: user, **row} for row in own] for user, own in enumerate(x, 1)]
+            new_rows = [{self.user: i + 1, **row} for row in (other if self.replace else ())]
+            x, y = [*chain(*users)], [*chain(*users[:i], new_rows, *users[i + 1 :])]
         if self.any_order:
             places = rng.permutation(len(y)) if order == "random" else range(len(y))
             y = [y[place] for place in places[:: -1 if order == "reverse" else 1]]

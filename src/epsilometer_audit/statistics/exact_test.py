@@ -96,9 +96,8 @@ def largest_bound(
 
 def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> float:
     """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
-    (rest, hits), (_, hits_prime) = (
-        side.sum(axis=0).tolist() for side in (event.counts, event.counts_prime)
-    )
+    sides = event.counts, event.counts_prime
+    (rest, hits), (_, hits_prime) = (side.sum(axis=0).tolist() for side in sides)
     n = rest + hits
     if isinstance(claim, Pure):
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)

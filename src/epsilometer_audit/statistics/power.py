@@ -136,9 +136,8 @@ def _detected(
     if claim.orders and event is None:
         laws.append((p, q, np.full(levels.size, _FUNCTION), 0.0))
     for cut in range(1) if event is not None else range(3, p.shape[1] - 3, 4):
-        of, of_prime = (
-            np.stack([tail := side[:, : cut + 1].sum(axis=1), 1 - tail], axis=1) for side in (p, q)
-        )
+        tails = (side[:, : cut + 1].sum(axis=1) for side in (p, q))
+        of, of_prime = (np.stack([tail, 1 - tail], axis=1) for tail in tails)
         rare = np.log(np.maximum(of_prime.min(axis=1), 1e-300))
         learning = _EVENT[0] - _EVENT[1] * rare
         if joint:

@@ -205,9 +205,7 @@ class Evidence:
                     step[pair] = PairBets((), portfolio.record(*fresh, blocks))
                     continue
                 more = {"layout": layouts[pair], "past": self.past(pair)}
-                placed = [
-                    bet.on((sides[0], sides[1]), blocks, ahead, **more) for bet in bets[pair][claim]
-                ]
+                placed = [bet.on(sides, blocks, ahead, **more) for bet in bets[pair][claim]]
                 step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 
@@ -414,10 +412,8 @@ def kept_pairs(
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
     by_expected = {pair: _expected_share(bets[pair]) for pair in pairs}
-    one_sided = {
-        pair: (sided if (sided := _one_sided(*evidence.pasts[pair].sides)) >= _ODD else 0.0, level)
-        for pair, level in by_expected.items()
-    }
+    sided = {pair: _one_sided(*evidence.pasts[pair].sides) for pair in pairs}
+    one_sided = {pair: (sided[pair], level) for pair, level in by_expected.items()}
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half = math.ceil(number / 2)
     last = max(half, number - math.ceil(number / 3))
@@ -435,7 +431,7 @@ def _expected_share(bets: Mapping[Claim, list[Bet]]) -> float:
 
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
-    """Return the most draws of one side in a value, where the other side has none."""
+    """Return the most draws of a side in a value of which the other has none, or 0 if few."""
     most, size = 0.0, len(x)
     for column in np.concatenate([x, x_prime]).reshape(size + len(x_prime), -1)[:, :_COLUMNS].T:
         values, codes = np.unique(column, return_inverse=True)
@@ -444,7 +440,7 @@ def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
             first, last = np.flatnonzero(other)[[0, -1]]
             ends = counts[:first].sum(), counts[last + 1 :].sum()  # which any sample may have
             most = max(most, float(counts[other == 0].max(initial=0)), _END * float(max(ends)))
-    return most
+    return most if most >= _ODD else 0.0
 
 
 def shuffled(outputs: Sequence[Any] | NDArray[Any], rng: np.random.Generator) -> Any:

@@ -48,18 +48,14 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
-    entries = suspects(x, x_prime, entries)
-    x, x_prime = x[:ROWS], x_prime[:ROWS]
+    x, x_prime, entries = x[:ROWS], x_prime[:ROWS], suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
-    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
-    kept = np.flatnonzero(scales > 0)
-    if kept.size < 2:
+    chosen, units = _varying(both, entries)
+    if len(chosen) < 2:
         return None
-    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
-    chosen = tuple(entries[i] for i in kept.tolist())
     columns = vectors.standardised(both, chosen, *units)
-    terms: list[tuple[int, ...]] = [(i,) for i in range(kept.size)]
-    terms += [(i, i) for i in range(kept.size) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms: list[tuple[int, ...]] = [(i,) for i in range(len(chosen))]
+    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST]).size > 2]
     terms += _strongest(columns, len(x))
     features = np.array([vectors.product(columns, factors) for factors in terms]).T
     spread = features.std(axis=0)
@@ -71,11 +67,16 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     return _view(chosen, units, terms, weights)
 
 
+def _varying(both: Sample, entries: Sequence[int]) -> tuple[tuple[int, ...], tuple[Any, Any]]:
+    """Return the entries that are not constant, their centres and their spreads."""
+    centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
+    kept = np.flatnonzero(scales > 0).tolist()
+    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
+    return tuple(entries[i] for i in kept), units
+
+
 def _view(
-    chosen: tuple[int, ...],
-    units: tuple[tuple[float, ...], tuple[float, ...]],
-    terms: Sequence[tuple[int, ...]],
-    weights: Floats,
+    chosen: tuple[int, ...], units: tuple[Any, Any], terms: Sequence[Any], weights: Floats
 ) -> View:
     """Return the score of entries with weights in few digits."""
     rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
@@ -88,15 +89,11 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
 
     Sides have shape ``(n, d)``; few rows are enough, as no product has a weight.
     """
-    sides = [side[:, list(entries)].astype(np.float64) for side in (x, x_prime)]
-    centres, scales = _spreads(np.concatenate(sides))
-    kept = [i for i, scale in enumerate(scales) if scale > 0]
-    if len(kept) < 2:
+    chosen, units = _varying(np.concatenate([x, x_prime]), entries)
+    if len(chosen) < 2:
         return None
-    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
-    means = [np.mean(vectors.standardised(side, kept, *units), axis=1) for side in sides]
-    terms = [(i,) for i in range(len(kept))]
-    return _view(tuple(entries[i] for i in kept), units, terms, means[0] - means[1])
+    means = [np.mean(vectors.standardised(side, chosen, *units), axis=1) for side in (x, x_prime)]
+    return _view(chosen, units, [(i,) for i in range(len(chosen))], means[0] - means[1])
 
 
 def suspects(
@@ -228,11 +225,11 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     return View("score", tables=tuple(tables)) if tables else None
 
 
-def _counts(first: Numbers, second: Numbers, draws: int = ROWS) -> list[Counts]:
+def _counts(first: Numbers, second: Numbers) -> list[Counts]:
     """Return the table of both columns for either side, with a row and a column for NaN."""
     shape = first.starts.size + 2, second.starts.size + 2
     both = zip(first.codes, second.codes, strict=True)
-    codes = (a[:draws].astype(np.int64) * shape[1] + b[:draws] for a, b in both)
+    codes = (a.astype(np.int64) * shape[1] + b for a, b in both)
     return [np.bincount(side, None, shape[0] * shape[1]).reshape(shape) for side in codes]
 
 
@@ -272,11 +269,8 @@ def summaries(sides: tuple[Sample, Sample], layout: Layout) -> list[View]:
         entries = tuple(i for row in group for i in row)
         rows = (np.sort(side[:ROWS, list(entries)], axis=1) for side in sides)
         repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
-        views += [
-            View("summary", summary=name, groups=(entries,))
-            for name in vectors.SUMMARIES
-            if repeat or name != vectors.DISTINCT
-        ]
+        names = [name for name in vectors.SUMMARIES if repeat or name != vectors.DISTINCT]
+        views += [View("summary", summary=name, groups=(entries,)) for name in names]
         columns = list(zip(*group, strict=False))
         if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
             pairs = combinations(columns, 2)

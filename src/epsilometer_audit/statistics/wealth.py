@@ -74,14 +74,12 @@ class Bet:
     expected: float = -math.inf
     optimistic: float = -math.inf
 
-    def on(
-        self, fresh: tuple[Sample, Sample], sizes: Sequence[int], ahead: int, **more: Any
-    ) -> PlacedBet:
+    def on(self, new: Sequence[Sample], sizes: Sequence[int], ahead: int, **more: Any) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""
         cuts = [0, *np.cumsum(sizes).tolist()]
         counts, counts_prime = (
             np.array([np.bincount(codes[a:b], None, self.phi.size) for a, b in pairwise(cuts)])
-            for codes in map(self.coded, fresh[::-1] if self.swapped else fresh)
+            for codes in map(self.coded, new[::-1] if self.swapped else new)
         )
         return PlacedBet(self, counts, counts_prime, ahead, **more)
 
@@ -182,9 +180,8 @@ class _Course:
 
     def __post_init__(self) -> None:
         bets = bet_shares(self.claim)
-        self._shares, self._later = (
-            np.log(np.append(part, (1 - part) * bets))[:, None] for part in (_EARLY, _LATER)
-        )
+        parts = (np.append(part, (1 - part) * bets) for part in (_EARLY, _LATER))
+        self._shares, self._later = (np.log(part)[:, None] for part in parts)
         self._first = True
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
@@ -204,9 +201,8 @@ class _Course:
             self._first, self._shares = False, self._later
             wealth = {pair: _log_sum(logs, 0) + self._later for pair, logs in wealth.items()}
         of = self.claim, self.levels, self.alpha, by_block
-        courses = {
-            pair: wealth[pair] + np.cumsum(bets.logs(*of), axis=0) for pair, bets in step.items()
-        }
+        logs = {pair: np.cumsum(bets.logs(*of), axis=0) for pair, bets in step.items()}
+        courses = {pair: wealth[pair] + each for pair, each in logs.items()}
         self.wealth = {pair: course[-1] for pair, course in courses.items()}
         return _log_sum(np.concatenate(list(courses.values()), axis=1), 1)
 
