@@ -351,11 +351,8 @@ def row_of(entry: str, case: Case, same: list[Answer]) -> Row:
 
 def planned() -> list[str]:
     """Return the entries whose n is planned so that the error is gamma at most."""
-    return [
-        e
-        for e in configured().estimators
-        if method_of(e).reads == "histograms" and method_of(e).precision
-    ]
+    methods = {e: method_of(e) for e in configured().estimators}
+    return [e for e, of in methods.items() if of.reads == "histograms" and of.precision]
 
 
 def planned_rows(entry: str, runs: int) -> list[Row]:

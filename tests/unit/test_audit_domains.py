@@ -22,7 +22,7 @@ from epsilometer_audit.question import pairs_of
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import python_worker
 
-NUMBER = {"values": [0, 5], "missing": True}
+NUMBER, REPLACED = {"values": [0, 5], "missing": True}, {"neighbours": "replace a row"}
 NAMED = {"age": {"values": [0, 99], "whole": True}, "city": {"choices": ["A", "B", None]}}
 
 DECLARATIONS = {
@@ -42,7 +42,7 @@ DECLARATIONS = {
     "table, clipped": {"rows": {"values": [0, 5], "clipped": True}, "length": [0, 20]},
     "short table": {"rows": {"values": [0, 5], "whole": True}, "length": [1, 2]},
     "fixed table": {"rows": {"choices": ["a", "b", "c"]}, "length": 7},
-    "replaced": {"rows": {"values": [0, 1]}, "length": [0, 9], "neighbours": "replace a row"},
+    "replaced": {"rows": {"values": [0, 1]}, "length": [0, 9], **REPLACED},
     "near": {"rows": {"values": [0, 9], "whole": True, "distance": 1}, "length": 4},
     "columns": {"rows": [{"values": [0, 1]}, {"choices": ["a", "b", "c"]}], "length": [0, 30]},
     "named": {"rows": {"age": {"values": [0, 99]}, "answers": {"bits": 3}}, "length": [5, 6]},
@@ -55,11 +55,7 @@ DECLARATIONS = {
     "table, NaN": {"rows": NUMBER, "length": [0, 20]},
     "fixed table, None": {"rows": {"values": [0, 5], "missing": "None"}, "length": 2},
     "columns, NaN": {"rows": [NUMBER, {"choices": ["a", "b"]}, NUMBER], "length": [0, 4]},
-    "replaced columns, NaN": {
-        "rows": [NUMBER] * 30,
-        "length": [1, 5],
-        "neighbours": "replace a row",
-    },
+    "replaced columns, NaN": {"rows": [NUMBER] * 30, "length": [1, 5], **REPLACED},
     "steps, clipped": {"values": [0, 4], "step": 0.5, "clipped": True},
     "any two vectors": {"values": [0, 1], "length": 3},
     "far steps": {"values": [1e12, 1e12 + 10], "step": 1},
@@ -95,11 +91,9 @@ def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
     texts = {frozenset(map(json.dumps, pair)) for pair in pairs.values()}
     assert len(texts) == len(pairs)
     assert all(len(text) == 2 for text in texts)
-    moved = [
-        pair
-        for near in pairs.near
-        for pair in near.copy().near(list(pairs), 50, np.random.default_rng(0)).values()
-    ]
+    near = [each.copy() for each in pairs.near]
+    found = [each.near(list(pairs), 50, np.random.default_rng(0)).values() for each in near]
+    moved = [*chain(*found)]
     assert len(moved) > 10 * len(pairs.near) - 1
     assert not texts & {frozenset(map(json.dumps, pair)) for pair in moved}
     for x, y in [*pairs.values(), *moved]:
@@ -278,9 +272,11 @@ def test_values_around_both_ends_are_changed_at_steps_of_one_and_at_random_width
 
 TABLE = {"rows": {"values": [0, 5]}, "length": [0, 20]}
 CLIPPED, WHOLE = {"values": [0, 10], "clipped": True}, {"whole": True}
-EVERY = {"counts": [0, 9], "keys": ["a", "b"], "changed": 2}
+COUNTED = {"counts": [0, 9], "keys": ["a", "b"]}
+EVERY = {**COUNTED, "changed": 2}
 MISSING = {"rows": NUMBER, "length": [0, 20]}
 USERS = {"rows": {"x": {"values": [0, 5]}}, "length": [0, 4], "user": "id"}
+OWN = [0.0], [5.0] * 3, [0.0, 2.5, 5.0]  # rows of a user
 OF_INTEREST = [
     (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (0.0, 20.0)]),
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
@@ -292,10 +288,7 @@ OF_INTEREST = [
     (MISSING, [([math.nan], []), ([0.0, math.nan], [0.0])]),
     ({**MISSING, "rows": {**NUMBER, "missing": "None"}}, [([None], []), ([0.0, None], [0.0])]),
     (EVERY, [({"a": 1, "b": 1}, {}), ({"a": 9, "b": 1}, {"a": 9})]),
-    (
-        USERS,
-        [([{"id": 1, "x": x} for x in own], []) for own in ([0.0], [5.0] * 3, [0.0, 2.5, 5.0])],
-    ),
+    (USERS, [([{"id": 1, "x": x} for x in own], []) for own in OWN]),
     ({"values": [0, 2**50], "distance": 1}, [(2.0**50 - 1, 2.0**50), (1e12, 1e12 + 1)]),
     (TABLE, [([5.0], []), ([0.0] * 19 + [5.0], [0.0] * 19), ([5.0] * 20, [5.0] * 19)]),
 ]
@@ -331,24 +324,15 @@ MISTAKES = [
     ({"values": [0, 1], "lenght": 3}, "domain has no key 'lenght' beside 'values'; did you mean"),
     ({"values": [0, 1], "norm": "L2"}, "domain.norm must be one of L1, L2, Linf beside length and"),
     ({"values": [0, 1], "norm": "L3"}, 'domain.norm must be one of "L1", "L2", "Linf", got \'L3\''),
-    (
-        {"values": [0, 1], "length": 4, "distance": 3, "norm": "L2"},
-        "domain.distance must be above 0, and 2 at most, got 3",
-    ),
+    ({**UNIT, "length": 4, "distance": 3, "norm": "L2"}, "must be above 0, and 2 at most, got 3"),
     ({"values": [0, 1], "neighbours": "any", "distance": 1}, "cannot be used with distance"),
     ({"rows": NUMBER, "length": 3, "null": 0}, "domain.null needs neighbours: 'null row'"),
-    (
-        {"rows": NAMED, "length": 3, "user": "id", "neighbours": "null row"},
-        "domain.user cannot be used with neighbours: 'null row'",
-    ),
+    ({**USERS, "neighbours": "null row"}, "domain.user cannot be used with neighbours: 'null row'"),
     ({"values": [1, 1]}, "domain.values must be [lower, upper] with lower < upper, got [1, 1]"),
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
     ({"values": [0, 9], "step": 1, "whole": True}, "domain.step cannot be used with whole"),
-    (
-        {**NUMBER, "missing": "nan"},
-        'missing must be one of true, false, "NaN", "None", got \'nan\'',
-    ),
+    ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
     ({"bits": 0}, "domain.bits must be at least 1, got 0"),
@@ -358,14 +342,8 @@ MISTAKES = [
     ({"rows": {"age": {"value": [0, 1]}}, "length": 3}, "domain.rows.age must be one of values"),
     ({"rows": NUMBER, "length": 0}, "domain.length must allow one row at least, got 0"),
     ({"rows": NUMBER, "length": 4, "neighbours": "add or remove a row"}, "as [3, 4], got 4"),
-    (
-        {"rows": {"values": [0, 1], "distance": 1}, "length": [0, 4]},
-        "goes with neighbours: 'replace a row'",
-    ),
-    (
-        {"rows": [NUMBER] * 1001, "length": 3},
-        "domain.rows must have 1000 entries at most, got 1001",
-    ),
+    ({**TABLE, "rows": {**UNIT, "distance": 1}}, "goes with neighbours: 'replace a row'"),
+    ({**TABLE, "rows": [NUMBER] * 1001}, "domain.rows must have 1000 entries at most, got 1001"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
     ({"rows": NUMBER, "length": 3, "frame": "pandas"}, "domain.frame needs rows with names"),
     ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
@@ -522,9 +500,8 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     a = math.exp(-1)
 
     def released(x, size, rng):
-        noisy = {
-            key: n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size) for key, n in x.items()
-        }
+        noise = {key: rng.geometric(1 - a, (2, size)) for key in x}
+        noisy = {key: n + noise[key][0] - noise[key][1] for key, n in x.items()}
         return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
 
     pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=4)
@@ -806,10 +783,7 @@ RELATIONS = [
         "tables with a row replaced by a null row, 0.0, in the same order; not: a row replaced, "
         "a row added or removed, another order",
     ),
-    (
-        {"counts": [0, 9], "keys": ["a", "b"]},
-        "counts that are larger by 1 in one key; not: in more keys, or by more",
-    ),
+    (COUNTED, "counts that are larger by 1 in one key; not: in more keys, or by more"),
 ]
 
 

@@ -321,17 +321,15 @@ def test_the_published_bound_is_not_trusted_where_its_bias_shows():
     published = rb.RenyiBoundAsPublished(draws_at_floor=50)
     rng = np.random.default_rng(0)
     assert not published.trusted(alike(100, 100_000, rng), order=2.0, n=100_000)
-    sums = reduce_pair(
-        rng.laplace(1, 5, 500_000), rng.laplace(0, 5, 500_000), {"points": 1000, "power": 1.1}
-    )
+    sides = [rng.laplace(at, 5, 500_000) for at in (1, 0)]
+    sums = reduce_pair(*sides, {"points": 1000, "power": 1.1})
     assert published.trusted(sums, order=2.0, n=500_000)
     assert bound_of(published, alike(100, 100_000, rng), 2.0, 100_000)[0] > 0
 
 
 def test_kernel_estimates_are_no_counts():
-    densities = reduce_pair(
-        *np.random.default_rng(0).normal(size=(2, 500)), {"points": 50, "power": 1.1}
-    )
+    sides = np.random.default_rng(0).normal(size=(2, 500))
+    densities = reduce_pair(*sides, {"points": 50, "power": 1.1})
     with pytest.raises(ArgumentError, match="densities must be relative frequencies"):
         bound_of(rb.RenyiBound(50), densities, 2.0, 500)
 

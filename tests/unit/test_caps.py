@@ -85,10 +85,8 @@ YAML = [
 ]
 
 
-TEXTS = [
-    *((json.dumps({"audits": {e: {**GOOD, **own} for e in "ab"}}), m) for own, m in KEYS),
-    *YAML,
-]
+TEXTS = [(json.dumps({"audits": {e: {**GOOD, **own} for e in "ab"}}), m) for own, m in KEYS]
+TEXTS += YAML
 
 
 @pytest.mark.parametrize(("text", "message"), TEXTS, ids=range(len(TEXTS)))

@@ -145,9 +145,8 @@ def test_cells_are_those_of_sorted_draws(draws, sizes):
     rng = np.random.default_rng(4)
     for cells in (2, 30, 1000):
         sides = [draws(rng, n) for n in sizes]
-        for ours, theirs in zip(
-            cell_frequencies(*sides, cells), sorted_frequencies(*sides, cells), strict=True
-        ):
+        both = cell_frequencies(*sides, cells), sorted_frequencies(*sides, cells)
+        for ours, theirs in zip(*both, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
 

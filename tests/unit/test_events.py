@@ -16,13 +16,8 @@ from epsilometer_audit.events.events import Event, Table, View, codes_of
 from tests.unit.audits import again, audited
 
 NAN, INF = math.nan, math.inf
-SCORE = View(
-    "score",
-    tables=(
-        Table((0,), ((0.0,),), (-1.0, 2.0, 5.0)),
-        Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0)),
-    ),
-)
+FIRST = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
+SCORE = View("score", tables=(FIRST, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
 ROWS = View("row", rows=((1, 1), (7, 7)))
 
 
@@ -228,10 +223,8 @@ def meets(condition, output):
         if number is None or (other and repr(float(number)) == other):
             return False
         low, end = float(match["low"] or -math.inf), float(match["end"])
-        return (
-            low <= number
-            and {"<=": number <= end, ">=": number >= end, "=": number == end}[match["sign"]]
-        )
+        told = {"<=": number <= end, ">=": number >= end, "=": number == end}
+        return low <= number and told[match["sign"]]
     match = WORDS.fullmatch(condition)
     assert match, condition
     words = re.split(", | or ", match["words"])
@@ -243,9 +236,8 @@ def meets(condition, output):
 def in_words(text, output):
     """Tell whether an output is in the event that a text means."""
     pattern = r" or (?=\S+ <= |[^']+ (?:<=|>=|=) |\w+ is )"
-    return all(
-        any(meets(each, output) for each in re.split(pattern, part)) for part in text.split(" and ")
-    )
+    parts = [re.split(pattern, part) for part in text.split(" and ")]
+    return all(any(meets(each, output) for each in part) for part in parts)
 
 
 def score_of(plain, output):
@@ -268,12 +260,8 @@ def score_of(plain, output):
             total += number
         return total
     formula = plain["formula"]
-    units = [
-        min(max((value(i) - centre) / scale, -8), 8)
-        for i, centre, scale in zip(
-            formula["entries"], formula["centres"], formula["scales"], strict=True
-        )
-    ]
+    read = zip(formula["entries"], formula["centres"], formula["scales"], strict=True)
+    units = [min(max((value(i) - centre) / scale, -8), 8) for i, centre, scale in read]
     return sum(weight * math.prod(units[i] for i in of) for of, weight in formula["terms"])
 
 
@@ -282,10 +270,8 @@ def holds(witness, output):
     if not re.search("score of|more ranges", witness["event"]):
         return in_words(witness["event"], output)
     score = score_of(witness["ranges"], output)
-    return any(
-        (a is None or a <= score) and (b is None or score <= b)
-        for a, b in witness["ranges"]["ranges"]
-    )
+    ranges = witness["ranges"]["ranges"]
+    return any((a is None or a <= score) and (b is None or score <= b) for a, b in ranges)
 
 
 @pytest.mark.parametrize(

@@ -293,7 +293,7 @@ BIASED = np.random.default_rng(2).random(300) < 0.2
             BIASED,
             1.0,
             "invalid",
-            f"{BIASED.sum()} of 300 canaries were in, by fair coins with prob",
+            f"{BIASED.sum()} of 300 canaries were in, by fair coins",
         ),
         (np.arange(300), np.repeat([1, 0], [180, 120]), 1.0, "not refuted", "180 of 300 canaries"),
         (INCLUDED, INCLUDED, 8.0, "undecided", "no guesses would have refuted it"),
@@ -301,9 +301,7 @@ BIASED = np.random.default_rng(2).random(300) < 0.2
         (np.zeros(300), INCLUDED, 1.0, "not refuted", "all scores are equal"),
     ],
 )
-def test_what_is_wrong_with_coins_scores_or_a_claim_is_told(
-    scores, included, epsilon, verdict, words
-):
+def test_a_fault_of_coins_scores_or_a_claim_is_told(scores, included, epsilon, verdict, words):
     answer = ea.audit_one_run(scores, included, ea.pure(epsilon), guesses=100)
     assert answer.verdict == verdict
     assert words in str(answer)

@@ -190,16 +190,8 @@ def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
     for name, runs in (("0-1", (0, 1)), ("2-2", (2,))):  # histograms of three sides at two n
         files.append(str(tmp_path / f"{name}.parquet"))
         data.append({"seed": 1, "runs": name})
-        rows = [
-            {
-                "run": run,
-                "side": side,
-                "n": [10, 100],
-                "counts": rng.multinomial([10, 100], [0.4, 0.6]),
-            }
-            for run in runs
-            for side in range(3)
-        ]
+        each = [{"run": run, "side": side, "n": [10, 100]} for run in runs for side in range(3)]
+        rows = [{**row, "counts": rng.multinomial([10, 100], [0.4, 0.6])} for row in each]
         write_counts(iter(rows), files[-1], 2, data[-1])
     spec = {"identity": IDENTITY, "reads": "histograms", "data": data}
     output = str(tmp_path / "estimates.parquet")

@@ -478,12 +478,8 @@ def test_alpha_hat_by_hand():
 
 
 def test_maxima_of_the_first_pairs_and_of_all():
-    plain = pd.concat(
-        [
-            bounds_at("2", [0.4, 0.6, 0.4], side_x=0),
-            bounds_at("2", [0.6, 0.3, 0.7], side_x=2, truth=0.65),
-        ]
-    )
+    second = bounds_at("2", [0.6, 0.3, 0.7], side_x=2, truth=0.65)
+    plain = pd.concat([bounds_at("2", [0.4, 0.6, 0.4], side_x=0), second])
     settings = '{"correction": "bonferroni", "draws_at_floor": 50, "alpha": 0.1}'
     corrected = bounds_at("2", [0.5, 0.7, 0.6], settings, side_x=2, level=0.65)
     table = kutta2022.maxima(pd.concat([plain, corrected]), pairs=[1, 2])
@@ -554,10 +550,8 @@ def test_spectra_of_one_run_keep_its_interval():
 
 
 def test_verdicts_are_at_the_promised_epsilon():
-    data = [
-        curve([0.5, 1.0], [0.5, 0.3], [0.5, 0.25]),
-        curve([0.5, 1.0], [0.4, 0.05], [0.4, 0.0], "b"),
-    ]
+    first = curve([0.5, 1.0], [0.5, 0.3], [0.5, 0.25])
+    data = [first, curve([0.5, 1.0], [0.4, 0.05], [0.4, 0.0], "b")]
     table = lu2022.verdicts(data, panels={"laplace": "L", "b": "B"})
     assert table["refuted"].tolist() == [1.0, 0.0]
     assert table["excess"].tolist() == pytest.approx([0.2, 0.0])

@@ -13,12 +13,9 @@ def test_a_page_of_what_there_is(tmp_path: Path):
     project = copy_project(tmp_path, SMALL)
     whole = tmp_path / "results/smoke/gorla2022.html"
     part = whole.with_suffix(".incomplete.html")
-    project.replace(
-        f"{REPORTS}/tables.py", BUILDS, '    raise RuntimeError("of a table")\n' + BUILDS
-    )
-    project.replace(
-        f"{REPORTS}/figures.py", DRAWS, '    raise RuntimeError("of a figure")\n' + DRAWS
-    )
+    for kind, line in (("table", BUILDS), ("figure", DRAWS)):
+        raises = f'    raise RuntimeError("of a {kind}")\n'
+        project.replace(f"{REPORTS}/{kind}s.py", line, raises + line)
     run = project.snakemake("gorla2022", cores=2)
     assert run.returncode != 0
     assert f"What there is, on a page: {part.relative_to(tmp_path)}" in run.stdout + run.stderr
