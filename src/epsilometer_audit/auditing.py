@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
@@ -291,11 +291,7 @@ def _steps(samples: int, question: Question, joining: bool) -> list[rounds.Step]
 
 
 def _answer(
-    draws: rounds.Draw,
-    samples: int,
-    question: Question,
-    checks: Sequence[Check],
-    later: Callable[[int], list[Check]] | None = None,
+    draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check], later: Any = None
 ) -> Verdict:
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
     if question.method == "exact":

@@ -35,23 +35,20 @@ def verdict_of(
     *,
     pair: int,
     claim: claims.Claim,
-    bounds: Sequence[Bound],
     violated: bool,
     bet: PlacedBet | None,
     witness: Found | None,
     steps: Sequence[Step],
-    draws: int,
     layout: Layout,
     outputs: Sequence[Sequence[Sequence[Any]]],
     calls: Mapping[tuple[int, int], Sequence[int]],
-    p_value: float | None = None,
-    evidence: Sequence[Mapping[str, float]] = (),
+    **more: Any,
 ) -> Verdict:
     """Return the verdict on a question, from checks of the sampler and the result of the draws.
 
     The pair with this number has most evidence, about this part of the claim, and ``bet`` won most
     at its level. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair and
-    side, if they are known.
+    side, if they are known. ``more`` are facts that the verdict says as they are.
     """
     if question.check_sampler:
         sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha
@@ -88,11 +85,10 @@ def verdict_of(
         {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
         for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
     ]
-    facts: dict[str, Any] = {"verdict": name, "bounds": bounds, "p_value": p_value, "pair": inputs}
-    facts |= {"name": tried[pair]["name"] or None, "tried": tried, "direction": direction}
-    facts |= {"witness": _witness(witness, violated), "detectable": level, "draws": draws}
-    facts |= {"detectable_jointly": joint, "outputs": layout.kind, "looked_at": looked_at(layout)}
-    return make_verdict(question, checks, evidence=evidence, reasons=reasons, **facts)
+    more |= {"verdict": name, "pair": inputs, "name": tried[pair]["name"] or None, "tried": tried}
+    more |= {"direction": direction, "witness": _witness(witness, violated), "detectable": level}
+    more |= {"detectable_jointly": joint, "outputs": layout.kind, "looked_at": looked_at(layout)}
+    return make_verdict(question, checks, reasons=reasons, **more)
 
 
 def undetected(detect: float | None, level: float | None) -> str:
@@ -150,13 +146,10 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     elif scored:
         rests += " (JSON: witness.ranges); no event of a few entries differs as much"
     (hits, hits_prime), (draws, draws_prime) = found.hits, found.draws
-    return Witness(
-        *(layout.text(event), hits, draws, hits_prime, draws_prime),
-        ranges=layout.plain(event),
-        note=LOW_BITS if violated and event.view.kind == "low bit" else None,
-        rests_on=rests or None,
-        score=layout.plain(found.whole) if found.whole else None,
-    )
+    counts, ranges = (hits, draws, hits_prime, draws_prime), layout.plain(event)
+    note = LOW_BITS if violated and event.view.kind == "low bit" else None
+    score = layout.plain(found.whole) if found.whole else None
+    return Witness(layout.text(event), *counts, ranges, note, rests or None, score)
 
 
 def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:

@@ -68,10 +68,8 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
     """
     test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:
-        _fail(
-            "audit must be an argument of the test, or of a fixture that it takes: the tests that "
-            "share alpha are counted before any is run"
-        )
+        text = "audit must be an argument of the test, or of a fixture that it takes: the tests "
+        _fail(f"{text}that share alpha are counted before any is run")
     test.requested = True
     return test
 
@@ -101,10 +99,8 @@ class Auditor:
             refused = {"test": self.item.nodeid, "verdict": "refused"}
             self.item.user_properties.append((_REPORTED, refused))
             first = f". The first time it said:\n{self.message}" if self.message else ""
-            _fail(
-                "REFUSED: this test has been audited before in this session, and an audit that is "
-                f"run until it passes has no level; run it once, without reruns{first}"
-            )
+            text = "REFUSED: this test has been audited before in this session, and an audit that "
+            _fail(f"{text}is run until it passes has no level; run it once, without reruns{first}")
         self.calls += 1
         identity = json.dumps([self.suite.seed, "pytest", self.item.nodeid, self.calls])
         seed = int.from_bytes(hashlib.sha256(identity.encode()).digest()[:4], "big") >> 1
@@ -237,20 +233,16 @@ class _Suite:
         order = sorted(verdicts, key=lambda each: (_ORDER.index(each[0]), each[1]))
         counts = [f"{verdicts[each]} {each[0]}{' as expected' * each[1]}" for each in order]
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
-        yield (
-            f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')} at alpha = "
-            f"{self.alpha:g} together: {', '.join(counts)}; smallest share {smallest:.3g}, "
-            f"seed {self.seed}"
-        )
+        made = f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}"
+        shares = f"smallest share {smallest:.3g}, seed {self.seed}"
+        yield f"{made} at alpha = {self.alpha:g} together: {', '.join(counts)}; {shares}"
         caught = [(*each["caught"], each["test"]) for each in audits if each.get("caught")]
         for _, level, test in sorted(caught)[-1:]:
             yield f"the least sensitive test would catch {level}: {test}"
         if anew := sorted({record["test"] for record in audits if not record["seeded"]}):
             more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
-            yield (
-                f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
-                "anew and has an alpha of its own; do not repeat it until it passes"
-            )
+            text = f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
+            yield f"{text}anew and has an alpha of its own; do not repeat it until it passes"
 
 
 def _fail(text: str) -> NoReturn:

@@ -181,10 +181,8 @@ class Verdict:
         return f"{self.verdict.upper()}: {reasons}"
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = []
-        for bound in self.bounds:
-            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}"
-            rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
+        told = [(b, f"{b.name} at least {short(b.lower, b.claimed)}") for b in self.bounds]
+        rows = [("bound", f"{text} (claimed: {short(b.claimed)})") for b, text in told]
         rows += self._witness_rows()
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)

@@ -105,8 +105,8 @@ def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, 
     level = np.array([max(level_of(claim, p, q, order), 0.0)])
     kappa, b = claim.null(level, mean, order)
     u = kappa * mean + b
-    means, ends = (np.array(1e9), np.array(mean)), (phi.min(), psi.max())
-    at = stake(means, 0.1 + 0.1 * kappa**2, ends, kappa, u, ahead, 0.05)
+    most = u - phi.min(), kappa * (psi.max() - mean)
+    at = stake(np.array(1e9), u, most, 0.1 + 0.1 * kappa**2, ahead, 0.05)
     won, lost = 1 + at * (phi - u), 1 - at * kappa * (psi - mean)
     assert won.min() > 0
     assert lost.min() > 0
@@ -127,8 +127,8 @@ def test_growth_is_the_sum_over_single_draws(claim):
     rates = growths([bet.on((x, y), sizes, 1000)], claim, levels, 0.05)[:, 0]
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
-    means, ends = (bet.mean_phi, bet.mean_psi), (phi.min(), psi.max())
-    at = stake(means, 0.2 + kappa**2 * 0.2, ends, kappa, u, 1000, 0.05)
+    most = u - phi.min(), kappa * (psi.max() - 0.4)
+    at = stake(np.array(bet.mean_phi), u, most, 0.2 + kappa**2 * 0.2, 1000, 0.05)
     single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
     starts = np.cumsum([0, *sizes[:-1]])
     assert np.allclose(rates, np.add.reduceat(single, starts, axis=0))

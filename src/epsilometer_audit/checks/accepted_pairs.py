@@ -19,6 +19,7 @@ from epsilometer_audit.sources.callables import Source
 
 Pair = tuple[Any, Any]
 
+_MORE = "untried", "relations", "near"
 _NAMED = 3  # pairs that are left out
 
 
@@ -31,21 +32,15 @@ class Candidates(dict[str, Pair]):
     """
 
     def __init__(
-        self,
-        pairs: Mapping[str, Pair],
-        required: Iterable[str] = (),
-        untried: Sequence[str] = (),
-        relations: Sequence[str] = (),
-        near: Sequence[Any] = (),
+        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), **more: Sequence[Any]
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried, self.relations, self.near = untried, relations, near
+        self.untried, self.relations, self.near = (more.get(name, ()) for name in _MORE)
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         other = other if isinstance(other, Candidates) else Candidates(other, required=other)
-        names = "untried", "relations", "near"
-        both = {name: [*getattr(self, name), *getattr(other, name)] for name in names}
+        both = {name: [*getattr(self, name), *getattr(other, name)] for name in _MORE}
         return Candidates({**self, **other}, self.required | other.required, **both)
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
@@ -85,11 +80,11 @@ def accepted(
             (failing if failed or failed_prime else drawn)[name] = (x, y)
         elif error is None or error_prime is None:
             taken, other = (x, y) if error is None else (y, x)
-            raise MechanismError(
-                f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
+            text = f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
+            text += (
                 f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures be "
-                "outcomes, or declare inputs on which it draws"
             )
+            raise MechanismError(f"{text}outcomes, or declare inputs on which it draws")
         elif name in pairs.required:
             raise named_error(error, name)
         else:

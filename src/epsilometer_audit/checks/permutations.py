@@ -34,7 +34,7 @@ _VALUES = 4096  # the most frequent values
 _STRETCHES = 12  # of all rows
 _PARTS = 128  # of all draws, which calls are cut into
 _AT_ONCE = 1000  # permutations
-Statistic = Callable[[Floats], Floats]
+Statistic = Callable[[Floats], Floats]  # of scores (b, size), shape (b,); large is extreme
 
 
 class Matches(NamedTuple):
@@ -197,10 +197,7 @@ def calls_p(
 def _pieces_p(
     pieces: Sequence[Floats], statistic: Statistic, rng: np.random.Generator, limit: float
 ) -> float:
-    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit.
-
-    The statistic of scores ``(b, size)`` is of shape ``(b,)``; large values are extreme.
-    """
+    """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
     from scipy.special import chdtrc
 
     p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself

@@ -32,8 +32,6 @@ from epsilometer_audit.checks import permutations as shuffled
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
 from epsilometer_audit.checks.permutations import Scores
 
-Result = Literal["passed", "failed", "note", "skipped"]
-
 _LEAST = 40  # draws of an input
 ALPHA = 1e-3  # of all checks
 # probabilities of a false failure over all inputs, .001 in all
@@ -63,7 +61,7 @@ class Check:
     """A check, its result, and a line of explanation."""
 
     name: str
-    result: Result
+    result: Literal["passed", "failed", "note", "skipped"]
     text: str
 
     def to_plain(self) -> dict[str, Any]:

@@ -79,9 +79,7 @@ SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
     DISTINCT: _different,
     "spread": lambda rows: rows.std(axis=1),
-    "product of neighbours": lambda rows: (_centred(rows)[:, 1:] * _centred(rows)[:, :-1]).sum(
-        axis=1
-    ),
+    "product of neighbours": lambda rows: (_centred(rows)[:, 1:] * _centred(rows)[:, :-1]).sum(1),
 }
 """Of rows of numbers, ``(n, k)``, all there: one number each, ``(n,)``."""
 _WHOLE = "place", "number"

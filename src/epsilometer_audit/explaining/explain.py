@@ -27,7 +27,6 @@ _OF_LOW_BITS = Finding(
     textbook="x + noise rounds to other floats than x' + noise (Mironov 2012): draw noise on a "
     "fixed grid, such as discrete Laplace or Gaussian noise",
 )
-_OF_SEEDS = ("constant seed", "drawn once", "no noise")
 
 
 def explain(
@@ -83,7 +82,8 @@ def explained(verdict: Verdict, mechanism: Any) -> Verdict:
         lines = [f"could not be looked for: {error}"]
         return replace(verdict, cause={"runs": 0, "words": lines, "findings": []})
     if verdict.verdict == "invalid":  # its cause is in the seeds, as that needs no x'
-        findings = tuple(finding for finding in cause.findings if finding.kind in _OF_SEEDS)
+        kinds = "constant seed", "drawn once", "no noise"
+        findings = tuple(finding for finding in cause.findings if finding.kind in kinds)
         cause = replace(cause, findings=findings)
     if verdict.witness is not None and verdict.witness.note == LOW_BITS:
         known = [finding for finding in cause.findings if finding.kind != "nothing"]

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -15,6 +15,7 @@ from typing import Any
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.processes import ONE_THREAD
 from epsilometer_audit.child_process import cause_of_end, watched
+from epsilometer_audit.drawing import Progress
 from epsilometer_audit.formats import as_plain
 from epsilometer_audit.grids.cases import Audits, Case
 from epsilometer_audit.grids.verdicts import audited, without
@@ -64,11 +65,7 @@ def named(file: Audits, only: str | None) -> dict[str, Case]:
 
 
 def run(
-    cases: Mapping[str, Case],
-    folder: str,
-    jobs: int,
-    command: str,
-    progress: Callable[[float, str], None],
+    cases: Mapping[str, Case], folder: str, jobs: int, command: str, progress: Progress
 ) -> list[Audited]:
     """Return the verdicts on cases, ``jobs`` of them at a time.
 

@@ -10,15 +10,13 @@ from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.sources import recorded
 
-Named = tuple[str, Any, Any]
-"""A name, x and x'."""
 MOST_PAIRS = 1000  # of declared inputs
 _LONGEST = 1_000_000
 _KINDS = {"remove": "without a row", "replace": "with a row replaced by another of its rows"}
 
 
-def patterns(length: int) -> list[Named]:
-    """Return named pairs of answers to ``length`` counting queries.
+def patterns(length: int) -> list[tuple[str, Any, Any]]:
+    """Return names and pairs of answers to ``length`` counting queries.
 
     They are those of askin2022, Table I, and the mirror images of three.
 

@@ -173,10 +173,8 @@ class Table:
         equal.append(("like it", lambda n, row, _: [row] * n))
         if not self.swaps:
             return [*ends, *mixed], [*ends, *equal, *mixed, *gaps]
-        both: list[Filling] = [
-            ("both in turn", lambda n, *own: [own[i % 2] for i in range(n)]),
-            ("like the other", lambda n, _, other: [other] * n),
-        ]
+        both: list[Filling] = [("both in turn", lambda n, *own: [own[i % 2] for i in range(n)])]
+        both.append(("like the other", lambda n, _, other: [other] * n))
         return both, [*ends, *both, *equal, *mixed, *gaps]
 
     @property

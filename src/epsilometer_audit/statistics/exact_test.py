@@ -41,7 +41,7 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import Claim, Delta, EventClaim, Gaussian, Pure
+from epsilometer_audit.statistics.claims import Delta, EventClaim, Gaussian, Pure
 from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.wealth import Bet, PlacedBet
 
@@ -103,7 +103,22 @@ def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> f
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
 
     def refuted(level: float) -> bool:
-        return _refuted((hits, n, hits_prime), event.bet.mean_psi, claim.at(level), alpha)
+        """Tell whether the counts refute a level, for mu-GDP by the tangent at the past Q(S)."""
+        k, other, delta = hits, hits_prime, level
+        if isinstance(claim, Gaussian):
+            slope, intercept = claim.null(np.array([level]), event.bet.mean_psi, math.nan)
+            epsilon, delta = math.log(slope[0]), float(intercept[0])
+            if epsilon < 0:  # the complement, with P and Q exchanged, has the opposite slope
+                k, other = n - other, n - k
+                delta = 1 - (1 - delta) / float(slope[0])
+                epsilon = -epsilon
+        else:
+            assert isinstance(claim, Delta)
+            epsilon = claim.epsilon
+        if not 0 <= delta < 1 or epsilon > 700:  # its exponential is infinite
+            return False
+        p = p_value(k, n, other, n, epsilon=epsilon, delta=delta, gamma=0.01 * alpha)
+        return p <= 0.97 * alpha  # the rest covers the gaps of the grid of the exact test
 
     if not refuted(max(least, _PRECISION)):
         return 0.0
@@ -112,25 +127,6 @@ def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> f
     while high < top and refuted(high):
         low, high = high, min(2 * high, top)
     return bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
-
-
-def _refuted(counts: tuple[int, int, int], mean_psi: float, claim: Claim, alpha: float) -> bool:
-    """Tell whether the counts refute a claim, for mu-GDP by the tangent at the past Q(S)."""
-    k, n, other = counts
-    if isinstance(claim, Gaussian):
-        slope, intercept = claim.null(np.array([claim.level]), mean_psi, math.nan)
-        epsilon, delta = math.log(slope[0]), float(intercept[0])
-        if epsilon < 0:  # the complement, with P and Q exchanged, has the opposite slope
-            k, other = n - other, n - k
-            delta = 1 - (1 - delta) / float(slope[0])
-            epsilon = -epsilon
-    else:
-        assert isinstance(claim, Delta)
-        epsilon, delta = claim.epsilon, claim.delta
-    if not 0 <= delta < 1 or epsilon > 700:  # its exponential is infinite
-        return False
-    p = p_value(k, n, other, n, epsilon=epsilon, delta=delta, gamma=0.01 * alpha)
-    return p <= 0.97 * alpha  # the rest covers the gaps of the grid of the exact test
 
 
 def lower_bound(

@@ -43,6 +43,7 @@ _BEST = 3  # pairs near which others are looked for
 _SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
 
+Bets = Mapping[int, Mapping[Claim, list[Bet]]]  # of each pair
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 """Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
 
@@ -185,11 +186,7 @@ class Evidence:
             self._portfolios[claim, pair] = Portfolio(claim, self.as_reals)
 
     def record(
-        self,
-        outputs: Mapping[int, tuple[Any, Any]],
-        bets: Mapping[int, Mapping[Claim, list[Bet]]],
-        blocks: Sequence[int],
-        ahead: int,
+        self, outputs: Mapping[int, tuple[Any, Any]], bets: Bets, blocks: Sequence[int], ahead: int
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
         layouts = {pair: self.pasts[pair].layout for pair in outputs if bets}
@@ -400,9 +397,7 @@ def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
     return joined([part for part in parts if len(part)] or parts[:1])
 
 
-def kept_pairs(
-    pairs: list[int], bets: Mapping[int, Mapping[Claim, list[Bet]]], number: int, evidence: Evidence
-) -> list[int]:
+def kept_pairs(pairs: list[int], bets: Bets, number: int, evidence: Evidence) -> list[int]:
     """Return so many pairs: half by wealth, others by one-sided draws or expected levels."""
     # Expected levels are cautious: a pair whose delta is too small comes after pairs that attain
     # the claim, while its wealth grows and theirs do not. What occurs on one side only may be

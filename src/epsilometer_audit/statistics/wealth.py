@@ -115,8 +115,8 @@ def growths(
     phi, psi = np.array([bet.phi for bet in bets]), np.array([bet.psi for bet in bets])
     kappa, b = claim.null(levels, v, bets[0].order)
     u, variance = kappa * v + b, variances[0] + kappa**2 * variances[1]
-    ends = phi.min(axis=1, keepdims=True), psi.max(axis=1, keepdims=True)
-    l = stake((mean, v), variance, ends, kappa, u, placed[0].ahead, alpha)  # noqa: E741
+    low, high = phi.min(axis=1, keepdims=True), psi.max(axis=1, keepdims=True)
+    l = stake(mean, u, (u - low, kappa * (high - v)), variance, placed[0].ahead, alpha)  # noqa: E741
     gain = np.log1p(l[:, None] * (phi[:, :, None] - u[:, None]))
     loss = np.log1p((-l * kappa)[:, None] * (psi - v)[:, :, None])
     return np.swapaxes(counts[0] @ gain + counts[1] @ loss, 0, 1)
@@ -128,25 +128,22 @@ def aimed_stake(variance: Floats, draws: float, alpha: float) -> Floats:
 
 
 def stake(
-    means: tuple[Floats, Floats],
-    variance: Floats,
-    ends: tuple[Floats, Floats],
-    kappa: Floats,
+    mean: Floats,
     u: Floats,
+    most: tuple[Floats, Floats],
+    variance: Floats,
     ahead: float,
     alpha: float,
 ) -> Floats:
     """Return l, for ``ahead`` draws to come; all shapes broadcast.
 
-    ``means`` are those of phi and psi, ``variance`` that of phi - kappa psi, ``ends`` the least phi
-    and the largest psi.
+    ``mean`` is that of phi, ``variance`` that of phi - kappa psi, and ``most`` the largest u - phi
+    and kappa (psi - v).
     """
     with np.errstate(divide="ignore"):
-        largest = np.minimum(
-            1 / np.maximum(u - ends[0], 0.0), 1 / np.maximum(kappa * (ends[1] - means[1]), 0.0)
-        )
+        largest = np.minimum(*(1 / np.maximum(each, 0.0) for each in most))
     aimed = np.minimum(aimed_stake(variance, ahead, alpha), _LARGEST * largest)
-    return np.where((means[0] > u) & np.isfinite(aimed), aimed, 0.0)
+    return np.where((mean > u) & np.isfinite(aimed), aimed, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +159,8 @@ class PairBets:
         if self.growth is not None:
             portfolio = self.growth.at(claim, levels, by_block)[:, None]
         placed = growths(self.placed, claim, levels, alpha, by_block)
-        logs = np.zeros(
-            (max(map(len, (portfolio, placed))), 1 + bet_shares(claim).size, len(levels))
-        )
+        blocks = max(len(portfolio), len(placed))
+        logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
         logs[:, :1], logs[:, 1 : 1 + placed.shape[1]] = portfolio, placed
         return logs
 
