@@ -336,16 +336,14 @@ def _answer(
     return conclusion.verdict_of(question, checks, p_value=p_value, calls=calls, **facts)
 
 
-def _exact(
-    draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]
-) -> Verdict:
+def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
     first = max(int(samples * fixed.CHOOSING / pairs), 1)
     rest = samples // pairs - first if question.inputs is None else samples - first * pairs
     if min(first, rest) < 10:
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
-    sides = draws([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
+    sides = draw([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
     if len(sides[0]) < first:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
@@ -353,7 +351,7 @@ def _exact(
     both = zip(sides[::2], sides[1::2], layouts, strict=True)
     past = [PastDraws(layout.encode(x), layout.encode(y), layout) for x, y, layout in both]
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
-    layout, later = layouts[pair], draws([(pair, 0), (pair, 1)], rest)
+    layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
@@ -374,5 +372,5 @@ def _exact(
     facts: dict[str, Any] = {"claim": claim, "bounds": bounds, "violated": lower > claim.level}
     facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
     facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
-    facts |= {"draws": first * pairs + rest, "calls": getattr(draws, "calls", {})}
+    facts |= {"draws": first * pairs + rest, "calls": getattr(draw, "calls", {})}
     return conclusion.verdict_of(question, checks, **facts)

@@ -101,7 +101,7 @@ class Drawing:
         except MechanismError as error:
             raise named_error(error, list(self.question.pairs)[pair]) from error.__cause__
         if not self._drawn and not self.question.stop:
-            _check_memory(2 * self._samples, _bytes(batch) / size)
+            _check_memory(self._samples, batch, size)
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:
@@ -110,23 +110,16 @@ class Drawing:
         return batch
 
 
-def _bytes(batch: Any) -> float:
-    """Return the memory that an audit needs for each draw of a call, times their number."""
-    if isinstance(batch, np.ndarray) and batch.dtype != object:
-        return _MEMORY[0] * batch.nbytes
-    with suppress(pickle.PicklingError, TypeError, AttributeError):
-        return _MEMORY[1] * len(pickle.dumps(batch))
-    return 0.0
-
-
-def _check_memory(draws: int, size: float) -> None:
-    """Raise `ArgumentError` if so many draws of a size in bytes need more memory than is free."""
-    needed = draws * size
-    with suppress(OSError):
+def _check_memory(draws: int, batch: Any, size: int) -> None:
+    """Raise `ArgumentError` if so many draws a side, like these, need more memory than is free."""
+    with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
+        array = isinstance(batch, np.ndarray) and batch.dtype != object
+        held = _MEMORY[0] * batch.nbytes if array else _MEMORY[1] * len(pickle.dumps(batch))
+        needed = 2 * draws * (held / size)
         lines = Path("/proc/meminfo").read_text("ascii").splitlines()
         free = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
         if needed > free > 0:
-            many = f"{draws // 2:,} draws a side need about {needed / 1e9:.1f} GB of memory"
+            many = f"{draws:,} draws a side need about {needed / 1e9:.1f} GB of memory"
             message = f"must be fewer: {many}, and {free / 1e9:.1f} GB are free"
             raise ArgumentError("samples", message)
 

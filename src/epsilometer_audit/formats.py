@@ -92,16 +92,12 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
     if isinstance(x, dict) and isinstance(y, dict):
         alike = [key for key in x if key in y and _json(x[key]) == _json(y[key])]
         both = {key: _differing(x[key], y[key]) for key in x if key in y and key not in alike}
-        parts = [
-            [
-                f"{_json(k)}: {both[k][i] if k in both else _json(v)}"
-                for k, v in side.items()
-                if k not in alike
-            ]
-            + ["..."] * bool(alike)
-            for i, side in enumerate((x, y))
-        ]
-        return f"{{{', '.join(parts[0])}}}", f"{{{', '.join(parts[1])}}}"
+        texts = []
+        for i, side in enumerate((x, y)):
+            own = {k: both[k][i] if k in both else _json(side[k]) for k in side if k not in alike}
+            parts = [*(f"{_json(k)}: {text}" for k, text in own.items()), *["..."] * bool(alike)]
+            texts.append(f"{{{', '.join(parts)}}}")
+        return texts[0], texts[1]
     text, listed = ({type(x), type(y)} == {kind} for kind in (str, list))
     start, end = ends_alike(x, y) if text or listed else (0, 0)
     if not (listed or start + end):

@@ -81,10 +81,8 @@ def accepted(
         elif error is None or error_prime is None:
             taken, other = (x, y) if error is None else (y, x)
             text = f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
-            text += (
-                f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures be "
-            )
-            raise MechanismError(f"{text}outcomes, or declare inputs on which it draws")
+            text += f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures "
+            raise MechanismError(f"{text}be outcomes, or declare inputs on which it draws")
         elif name in pairs.required:
             raise named_error(error, name)
         else:

@@ -134,10 +134,8 @@ def _needed(argv: Sequence[str]) -> int:
     settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
     noise = assumed(claim, detect=options["detect"], event=options.get("event"))
-    found = (
-        f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is claimed"
-    )
-    _print(f"{found}, with probability {settings.get('power', POWER):g}, for {noise}")
+    found = f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is"
+    _print(f"{found} claimed, with probability {settings.get('power', POWER):g}, for {noise}")
     return 0
 
 

@@ -86,9 +86,7 @@ class Cells(ABC):
         """The number of cells."""
         return int(self._all[0].size)
 
-    def judged(
-        self, draws: int, level: Level | None = None, little: float = 0.5
-    ) -> list[Candidate]:
+    def judged(self, draws: int, level: Level | None, little: float) -> list[Candidate]:
         """Return the events of the largest cautious and the largest optimistic ``level``, if any.
 
         It is that expected from so many fresh ``draws`` a side (the log ratio of probabilities if
@@ -203,11 +201,11 @@ def _ranks(most: int) -> Counts:
 
 def expected_level(
     hits: Floats,
-    n: Counts | Floats,
+    n: Any,
     others: Floats,
-    m: Counts | Floats,
-    draws: int | Floats,
-    caution: float | Floats,
+    m: Any,
+    draws: Any,
+    caution: Any,
     level: Level | None = None,
 ) -> Floats:
     """Return the level of two estimated probabilities less the errors of past and fresh draws.

@@ -217,11 +217,7 @@ def differences(
         if by_rows := all(of_rows(*each) for each in numbers):
             text = f"{call['name']} is called {numbers[0][0]} times on x, {numbers[0][1]} on x'"
         else:
-            texts = [
-                _call_text(each) if each else f"none ({trace.get('failed', 'no more calls')})"
-                for each, trace in ((a, x), (b, x_prime))
-            ]
-            text = f"call {i + 1} is {texts[0]} on x, {texts[1]} on x'"
+            text = f"call {i + 1} is {_call_text(a, x)} on x, {_call_text(b, x_prime)} on x'"
         yield found(_EXPLAINED if by_rows else 1, "call", call, text, str((not a, not b)))
     for a, b in [*both, *zip(ours[len(ours) - end :], theirs[len(theirs) - end :], strict=True)]:
         given, title, counts = a["arguments"], a["name"], a["count"] != b["count"]
@@ -349,8 +345,10 @@ def _code_at(line: Sequence[Any]) -> str:
     return f"{Path(line[0]).name}:{line[1]}{code and f': {code}'}"
 
 
-def _call_text(call: Mapping[str, Any]) -> str:
-    """Return a call with its arguments, and its place."""
+def _call_text(call: Record | None, trace: Record) -> str:
+    """Return a call of a draw with its arguments, and its place; or why there is none."""
+    if not call:
+        return f"none ({trace.get('failed', 'no more calls')})"
     passed = [f"{k}={value_text(v)}" for k, v in call["arguments"].items() if v is not None]
     place = [f" at {_code_at(line).partition(': ')[0]}" for line in call["frames"][:1]]
     return f"{call['name']}({', '.join(passed)}){''.join(place)}"

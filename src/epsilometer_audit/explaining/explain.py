@@ -20,7 +20,6 @@ from epsilometer_audit.sources.callables import CallableSource
 from epsilometer_audit.sources.worker import PythonWorker, python_replay
 from epsilometer_audit.verdict import LOW_BITS, Verdict
 
-_MOST_RUNS = 10_000
 _OF_LOW_BITS = Finding(
     "low bits",
     "the low bits of floating-point outputs tell the inputs apart, however large the noise is",
@@ -57,7 +56,7 @@ def explain(
     """
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise ArgumentError("pair", f"must be (x, x'), got {input_text(pair)}")
-    checks.integer("runs", runs, maximum=_MOST_RUNS)
+    checks.integer("runs", runs, maximum=10_000)
     checks.seconds("seconds", seconds)
     source = source_of(mechanism, failures=False)
     rng = generator(checks.integer("seed", seed, minimum=0), "explain")

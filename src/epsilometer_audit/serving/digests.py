@@ -18,8 +18,6 @@ from .errors import Misuse
 from .loading import check_file, parsed
 from .modules import ModuleFolder, is_library
 
-_STDLIB_NAMES = frozenset(getattr(sys, "stdlib_module_names", ()))  # from Python 3.10 on
-
 
 def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str, str]:
     """Return the digests of a source, without running it, as `file_digests` does."""
@@ -94,7 +92,7 @@ def _imports(code: bytes) -> set[tuple[str, int]]:
 @functools.lru_cache(maxsize=256)  # what is imported stays
 def _version(module: str) -> Mapping[str, str]:
     """Return the version of the package that installed a module; nothing for Python's own."""
-    if module in _STDLIB_NAMES:
+    if module in getattr(sys, "stdlib_module_names", ()):  # from Python 3.10 on
         return {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         return {module: importlib.metadata.version(module)}

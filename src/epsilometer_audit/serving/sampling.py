@@ -59,11 +59,9 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
     if p.name == "self":
         raise Misuse(name, "is the method of a class; name one of an object")
     if unknown := [key for key in required if key not in roles]:
-        raise Misuse(
-            name,
-            f"needs {' and '.join(map(repr, unknown))} beside its input {p.name!r}: give it a "
-            f"default or wrap it in a function; understood are {_UNDERSTOOD}",
-        )
+        text = f"needs {' and '.join(map(repr, unknown))} beside its input {p.name!r}: give it a "
+        text += f"default or wrap it in a function; understood are {_UNDERSTOOD}"
+        raise Misuse(name, text)
     others = [key for key, role in roles.items() if role != "x"]
     if len({roles[key] == "size" for key in others}) < len(others):
         kinds = "a number of draws, or for a seed or generator"

@@ -295,9 +295,8 @@ class Profile:
     def text(self) -> str:
         of = self.errors or [(claim.epsilon, claim.delta) for claim in self.claims]
         names = "privacy profile, delta at epsilon", "trade-off curve, beta at alpha"
-        return (
-            f"a {names[bool(self.errors)]}: {', '.join(f'{level:g} at {at:g}' for at, level in of)}"
-        )
+        told = ", ".join(f"{level:g} at {at:g}" for at, level in of)
+        return f"a {names[bool(self.errors)]}: {told}"
 
     def to_plain(self) -> dict[str, Any]:
         deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}

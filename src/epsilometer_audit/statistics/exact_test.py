@@ -72,12 +72,10 @@ def choose(
     return pair, bets[pair]
 
 
-def count(
-    bets: list[Bet], fresh: tuple[Sample, Sample], layout: Layout | None = None
-) -> list[PlacedBet]:
+def count(bets: list[Bet], new: Sequence[Sample], layout: Layout | None = None) -> list[PlacedBet]:
     """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
-    n = min(len(side) for side in fresh)
-    return [bet.on((fresh[0][:n], fresh[1][:n]), [n], n, layout=layout) for bet in bets]
+    n = min(map(len, new))
+    return [bet.on((new[0][:n], new[1][:n]), [n], n, layout=layout) for bet in bets]
 
 
 def largest_bound(

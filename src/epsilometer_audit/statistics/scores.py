@@ -75,9 +75,7 @@ def _varying(both: Sample, entries: Sequence[int]) -> tuple[tuple[int, ...], tup
     return tuple(entries[i] for i in kept), units
 
 
-def _view(
-    chosen: tuple[int, ...], units: tuple[Any, Any], terms: Sequence[Any], weights: Floats
-) -> View:
+def _view(chosen: Any, units: tuple[Any, Any], terms: Sequence[Any], weights: Floats) -> View:
     """Return the score of entries with weights in few digits."""
     rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
     kept = tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight)
@@ -242,10 +240,8 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
 
     def excess(first: Sequence[Any], others: Sequence[Any], size: int) -> list[Any]:
         """Return the squared deviations of a column's tables with others, by other, and cells."""
-        counts = [
-            np.bincount((a * widths.sum() + b).ravel(), None, size * widths.sum())
-            for a, b in zip(first, others, strict=True)
-        ]
+        both = ((a * widths.sum() + b).ravel() for a, b in zip(first, others, strict=True))
+        counts = [np.bincount(side, None, size * widths.sum()) for side in both]
         times = (counts[0] + counts[1]).reshape(size, -1)
         more = counts[0].reshape(size, -1) - share * times
         squares = more**2 / (np.maximum(times, 1) * share * (1 - share))

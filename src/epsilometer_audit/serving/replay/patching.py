@@ -56,11 +56,8 @@ class Sources:
 
     def refresh(self) -> None:
         """Find all generators, and record ``scipy.stats``; after modules have been loaded."""
-        self._known += [
-            source
-            for source in gc.get_objects()
-            if issubclass(type(source), self._kinds) and not isinstance(source, random.SystemRandom)
-        ]
+        found = (each for each in gc.get_objects() if issubclass(type(each), self._kinds))
+        self._known += [each for each in found if not isinstance(each, random.SystemRandom)]
         gc.freeze()  # what has been looked at is looked at no more, and stays in memory of forks
         module: Any = sys.modules.get("scipy.stats._distn_infrastructure")
         if module is not self._stats:
