@@ -106,10 +106,22 @@ def audit(
     """
     started = time.perf_counter()
     source = source_of(mechanism, failures)
-    options: dict[str, Any] = {"samples": samples, "budget": budget, "alpha": alpha, "seed": seed}
-    options |= {"detect": detect, "stop": stop, "method": method, "as_reals": as_reals}
-    options |= {"check_sampler": check_sampler, "source": source.description, "started": started}
-    question = Question(claim=claim, pairs=named_pairs(pairs), digest=source.digest(), **options)
+    question = Question(
+        claim=claim,
+        pairs=named_pairs(pairs),
+        samples=samples,
+        budget=budget,
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        stop=stop,
+        method=method,
+        as_reals=as_reals,
+        check_sampler=check_sampler,
+        source=source.description,
+        digest=source.digest(),
+        started=started,
+    )
     with globals_kept():
         try:
             return _run(question, source, checked, progress)
@@ -253,10 +265,20 @@ def audit_outputs(
     named = outputs if isinstance(outputs, Mapping) else {"": outputs}
     if not named:
         raise ArgumentError("outputs", "must hold at least one pair")
-    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "detect": detect, "method": method}
-    options |= {"as_reals": as_reals, "source": source, "digest": digest or {}, "started": started}
-    options |= {"audited": "recorded outputs", "check_sampler": False}
-    question = Question(claim=claim, pairs=dict.fromkeys(named), **options)
+    question = Question(
+        audited="recorded outputs",
+        claim=claim,
+        pairs=dict.fromkeys(named),
+        alpha=alpha,
+        seed=seed,
+        detect=detect,
+        method=method,
+        as_reals=as_reals,
+        check_sampler=False,
+        source=source,
+        digest=digest or {},
+        started=started,
+    )
     recorded, checks = [], []
     for name, sides in named.items():
         where = f"outputs {name!r}" if name else "outputs"
@@ -328,12 +350,23 @@ def _answer(
         {"share": look / samples, "log10 e-value": value / math.log(10)}
         for look, value in zip(evidence.looks, wealth.history, strict=True)
     ]
-    facts: dict[str, Any] = {"claim": worst, "bounds": bounds, "violated": violated, "bet": bet}
-    facts |= {"pair": pair, "witness": witness, "steps": done, "draws": evidence.drawn}
-    facts |= {"layout": evidence.layout(pair), "outputs": outputs, "evidence": course}
-    p_value = min(wealth.p_value() for wealth in evidence.wealths.values())
-    calls = getattr(draws, "calls", {})
-    return conclusion.verdict_of(question, checks, p_value=p_value, calls=calls, **facts)
+    return conclusion.verdict_of(
+        question,
+        checks,
+        claim=worst,
+        bounds=bounds,
+        violated=violated,
+        p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
+        pair=pair,
+        bet=bet,
+        witness=witness,
+        steps=done,
+        draws=evidence.drawn,
+        layout=evidence.layout(pair),
+        outputs=outputs,
+        calls=own.calls if own else {},
+        evidence=course,
+    )
 
 
 def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]) -> Verdict:
