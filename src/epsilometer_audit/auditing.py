@@ -346,10 +346,8 @@ def _answer(
             its_witness = first_visible([evidence.shown(its_bet, worst)])
             bet, witness = its_bet, its_witness or witness
     bounds = [conclusion.bound_of(claim, low, question.claim) for claim, low in lower.items()]
-    course = [
-        {"share": look / samples, "log10 e-value": value / math.log(10)}
-        for look, value in zip(evidence.looks, wealth.history, strict=True)
-    ]
+    looks = zip(evidence.looks, wealth.history, strict=True)
+    course = [{"share": n / samples, "log10 e-value": log / math.log(10)} for n, log in looks]
     return conclusion.verdict_of(
         question,
         checks,

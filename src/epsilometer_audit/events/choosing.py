@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,8 @@ def best(
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events of the largest promise, with full and with little caution."""
     candidates = [each for cells in views for each in cells.judged(draws, level, daring)]
-    return (
-        max(candidates, key=lambda each: each.expected, default=None),
-        max(candidates, key=lambda each: each.optimistic, default=None),
-    )
+    surest = max(candidates, key=attrgetter("expected"), default=None)
+    return surest, max(candidates, key=attrgetter("optimistic"), default=None)
 
 
 def looks_of(past: PastDraws, cells: int) -> list[Look]:

@@ -106,18 +106,15 @@ def run(
                     process.join()
                     told = os.read(words.fileno(), 1 << 16) if words.poll() else b""
                     cause = cause_of_end(process.exitcode, told)
-                    verdicts[name] = message or without(cases[name].spec, cause)
+                    made = message or without(cases[name].spec, cause)
+                    verdicts[name] = [replace(v, replay=f"{command} --only {name}") for v in made]
                     del running[name]
                     done = len(verdicts)
                     progress(done / len(cases), f"{done} of {len(cases)} cases")
     finally:
         for _, _, process in running.values():
             process.kill()
-    return [
-        Audited(case, replace(verdict, replay=f"{command} --only {name}"))
-        for name, case in cases.items()
-        for verdict in verdicts[name]
-    ]
+    return [Audited(case, verdict) for name, case in cases.items() for verdict in verdicts[name]]
 
 
 def _work(writer: Connection, last: Connection, spec: Mapping[str, Any], folder: str) -> None:

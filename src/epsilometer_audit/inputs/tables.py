@@ -106,10 +106,8 @@ class Table:
             end = k if self.swaps else change  # the first changes are beside rows at an end
             others = fillings[end] if end < 2 else some[(lap + change) % len(some)]
             new.append((n, change, others, at[k % n]))
-        every = [
-            (k, change, others, round(place * (k - 1)))
-            for k, change, others, place in covering([*sizes], known, fillings, _PLACES)
-        ]
+        found = covering([*sizes], known, fillings, _PLACES)
+        every = [(k, change, others, round(place * (k - 1))) for k, change, others, place in found]
         shorter, long = ([x for x in every if (x[0] < n) == less] for less in (True, False))
         orders = cycle(("reverse", "random", "this"))
         for size, change, others, i in [*in_turn([new, shorter]), *long]:
