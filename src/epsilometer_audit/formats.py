@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
-_ILLEGAL = re.compile(
-    "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]"
-)
+_ILLEGAL = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]")
 
 
 def percent_sure(alpha: float) -> str:

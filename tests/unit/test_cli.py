@@ -15,7 +15,7 @@ from epsilometer_audit.cli.main import _left, main
 from epsilometer_audit.statistics import power
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
-COMMAND = (sys.executable, "-m", "epsilometer_audit.cli.main")
+COMMAND = (sys.executable, "-m", "epsilometer_audit")
 WRONG = "mechanisms.py:noisy_mean --pair [0] [1] --epsilon 1"
 RIGHT = "mechanisms.py:noisy_sum --pair [0] [1] --epsilon 1"
 FEW = "--samples 2000 --no-checks --quiet"

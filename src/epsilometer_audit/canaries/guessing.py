@@ -245,10 +245,8 @@ def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> 
     return max(_gaussian_level(counted.rule, scores.size, counted.right, alpha), 0.0)
 
 
-def detectable(
-    rules: Sequence[Rule], canaries: int, claim: OneRunClaim, alpha: float
-) -> float | None:
-    """Return the smallest level that optimal guesses detect with probability 0.9.
+def detectable(rules: Sequence[Rule], m: int, claim: OneRunClaim, alpha: float) -> float | None:
+    """Return the smallest level that optimal guesses about m canaries detect with probability 0.9.
 
     None where no rule can refute the claim, even with all guesses right. Levels of a Gaussian claim
     are those of Gaussian noise.
@@ -257,11 +255,11 @@ def detectable(
 
     def smallest(rule: Rule) -> float | None:
         r, share = rule.guesses, share_of(1.0, len(rules))
-        least = _fewest(rule, canaries, share, alpha, lambda counted: counted.p_value_of(claim))
+        least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
         if least > r:
             return None
         if isinstance(claim, Gaussian):
-            return _gaussian_level(rule, canaries, least, _POWER)
+            return _gaussian_level(rule, m, least, _POWER)
         return float(logit(betaincinv(least, r - least + 1, _POWER)))
 
     return min((level for level in map(smallest, rules) if level is not None), default=None)

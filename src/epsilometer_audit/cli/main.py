@@ -272,7 +272,3 @@ def _printable(text: str) -> str:
 
 
 _COMMANDS = {"audit": _audit, "audits": _audits, "samples-needed": _needed}
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -214,7 +214,7 @@ def expected_level(
     ``n`` and ``others`` of ``m`` draws have equally many axes; they and ``caution`` broadcast to
     the shape of the result.
     """
-    level = level or _log_ratio
+    level = level or (lambda p, q: np.asarray(np.log(p / q)))
     p, q = shares = np.stack([hits / n, (others + 0.5) / (m + 1)])
     up = np.reshape([-1.0, 1.0], (2, *[1] * p.ndim))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -224,10 +224,6 @@ def expected_level(
         errors = shown - level(low, q), shown - level(p, high)
         expected = shown - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
         return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
-
-
-def _log_ratio(p: Floats, q: Floats) -> Floats:
-    return np.asarray(np.log(p / q))
 
 
 def _wilson(share: Floats, n: int | Floats, z: Floats) -> Floats:

@@ -64,11 +64,6 @@ def _centred(rows: Floats) -> Floats:
     return np.asarray(rows - rows.mean(axis=-1, keepdims=True))
 
 
-def _different(rows: Floats) -> Floats:
-    ordered = np.sort(rows, axis=1)
-    return np.asarray(1.0 + (ordered[:, 1:] != ordered[:, :-1]).sum(axis=1))
-
-
 DISTINCT = "number of different values"
 SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "sum": lambda rows: rows.sum(axis=1),
@@ -77,7 +72,7 @@ SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "smallest": lambda rows: rows.min(axis=1),
     "place of the largest": lambda rows: rows.argmax(axis=1).astype(float),
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
-    DISTINCT: _different,
+    DISTINCT: lambda rows: 1.0 + ((r := np.sort(rows, axis=1))[:, 1:] != r[:, :-1]).sum(axis=1),
     "spread": lambda rows: rows.std(axis=1),
     "product of neighbours": lambda rows: (_centred(rows)[:, 1:] * _centred(rows)[:, :-1]).sum(1),
 }

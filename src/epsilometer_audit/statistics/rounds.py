@@ -361,7 +361,8 @@ def run_rounds(
         sizes, batches, over = step.blocks(past), [], False
         for wanted in [[size] for size in sizes] if each_block else [sizes]:
             fresh = draw(sides, sum(wanted))
-            blocks = _cut(wanted, len(fresh[0]))
+            ends = np.minimum(np.cumsum(wanted), len(fresh[0]))  # there may be fewer
+            blocks = [size for size in np.diff(ends, prepend=0).tolist() if size]
             over = blocks != wanted
             if blocks:
                 batches.append(fresh)
@@ -379,12 +380,6 @@ def run_rounds(
         if over:
             break
     return evidence
-
-
-def _cut(sizes: Sequence[int], total: int) -> list[int]:
-    """Return the sizes of blocks of which only so many draws in ``total`` are there."""
-    ends = np.minimum(np.cumsum(sizes), total)
-    return [size for size in np.diff(ends, prepend=0).tolist() if size]
 
 
 def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
