@@ -342,7 +342,7 @@ def tables(x: Sequence[Sample], x_prime: Sequence[Sample], cells: int) -> Iterat
     for first in range(0, len(x), _TOGETHER):
         sides = [np.array(side[first : first + _TOGETHER]) for side in (x, x_prime)]
         alone = np.ones(len(sides[0]), bool)
-        if sides[0].dtype.kind == "f":
+        if sides[0].dtype.kind == "f" and sides[0].size:
             pooled = np.sort(np.concatenate(sides, axis=1))
             picked = pooled[:, _quantiles(pooled.shape[1], cells)]
             repeats = (pooled[:, 1:] == pooled[:, :-1]).sum(axis=1)
