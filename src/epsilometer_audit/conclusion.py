@@ -85,10 +85,22 @@ def verdict_of(
         {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
         for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
     ]
-    more |= {"verdict": name, "pair": inputs, "name": tried[pair]["name"] or None, "tried": tried}
-    more |= {"direction": direction, "witness": _witness(witness, violated), "detectable": level}
-    more |= {"detectable_jointly": joint, "outputs": layout.kind, "looked_at": looked_at(layout)}
-    return make_verdict(question, checks, reasons=reasons, **more)
+    return make_verdict(
+        question,
+        checks,
+        verdict=name,
+        pair=inputs,
+        name=list(question.pairs)[pair] or None,
+        tried=tried,
+        direction=direction,
+        witness=_witness(witness, violated),
+        detectable=level,
+        detectable_jointly=joint,
+        outputs=layout.kind,
+        looked_at=looked_at(layout),
+        reasons=reasons,
+        **more,
+    )
 
 
 def undetected(detect: float | None, level: float | None) -> str:
@@ -117,14 +129,24 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
     from epsilometer import __version__
 
     libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-    libraries["python"] = platform.python_version()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    facts["provenance"] = {"made of": dict(question.digest), "versions": libraries, "time": now}
-    facts |= {"claim": question.claim.to_plain(), "claimed": question.claim.text()}
-    facts |= {"method": question.method or "anytime", "pairs": len(question.pairs)}
-    facts |= {name: getattr(question, name) for name in ("alpha", "detect", "seed", "source")}
-    seconds = round(time.perf_counter() - question.started, 3)
-    return Verdict(checks=[check.to_plain() for check in checks], seconds=seconds, **facts)
+    return Verdict(
+        claim=question.claim.to_plain(),
+        claimed=question.claim.text(),
+        alpha=question.alpha,
+        method=question.method or "anytime",
+        detect=question.detect,
+        pairs=len(question.pairs),
+        seed=question.seed,
+        source=question.source,
+        checks=[check.to_plain() for check in checks],
+        provenance={
+            "made of": dict(question.digest),
+            "versions": libraries | {"python": platform.python_version()},
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        },
+        seconds=round(time.perf_counter() - question.started, 3),
+        **facts,
+    )
 
 
 def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
