@@ -796,7 +796,10 @@ def test_the_relation_is_named_with_what_it_does_not_contain(declaration, words)
 @pytest.mark.parametrize("more", [{}, {"whole": True}, {"clipped": True}])
 def test_vectors_are_as_near_as_declared(norm, order, more):
     declaration = {"values": [-3, 3], "length": 4, "distance": 2, "norm": norm, **more}
-    pairs = ea.domain(declaration).values()
+    listed = ea.domain(declaration)
+    moved = listed.near[0].copy().near(list(listed), 50, np.random.default_rng(0))
+    pairs = [*listed.values(), *moved.values()]
+    assert len(moved) == 50
     distances = [np.linalg.norm(np.subtract(*pair), order) for pair in pairs]
     assert max(distances) == pytest.approx(2)
     inside = [abs(value) <= 3 for pair in pairs for side in pair for value in side]
