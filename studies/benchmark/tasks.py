@@ -18,7 +18,9 @@ from epsilometer_workflow.configuration.functions import public_functions
 OURS = "ours"
 """The first implementation of every task but audits, and the beginning of our auditors' names."""
 
-OURS_ANYTIME = "ours, anytime"
+OURS_FIXED, OURS_ANYTIME = "ours, fixed n", "ours, anytime"
+"""Our auditors: the first of audits, as other tools test at one fixed n, too, and that of Rényi."""
+
 STEEPEST = 2.2  # a doubling
 PROGRAMS = Path(__file__).parent
 _FUNCTION = StringConstraints(pattern=r"^[a-z][a-z_]*:[a-z][a-z0-9_]*$")
@@ -130,7 +132,7 @@ def spec_of(comparisons: Comparisons, name: str, common: dict[str, Any]) -> dict
         "enough": sizes.enough,
         "limit": sizes.limit,
         "task_seed": int(generator(common["seed"], "benchmark", name).integers(2**31)),
-        "implementations": _audits() if audit else _implementations(task),
+        "implementations": _audits(task) if audit else _implementations(task),
     }
 
 
@@ -141,9 +143,10 @@ def _implementations(task: Task) -> list[dict[str, Any]]:
     ]
 
 
-def _audits() -> list[dict[str, Any]]:
+def _audits(task: Task) -> list[dict[str, Any]]:
     """Return the auditors of the list, ours first: its seconds are those of the ratios."""
-    listed = sorted(auditors.listed(), key=lambda auditor: auditor.name != OURS_ANYTIME)
+    first = OURS_ANYTIME if "order" in task.parameters else OURS_FIXED
+    listed = sorted(auditors.listed(), key=lambda auditor: auditor.name != first)
     return [
         {
             "name": auditor.name,

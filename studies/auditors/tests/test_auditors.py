@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import auditors
+from auditors import recorded
 from auditors.recorded import _Recorded
 from benchmark.child import outside
 from benchmark.measure import called
@@ -189,6 +190,22 @@ def test_recorded_draws_are_used_once_and_in_order():
     assert source.draw(0, 2, 7).tolist() == [0, 1]
     assert source.draw(1, 3, 7).tolist() == [0, -1, -2]
     assert source.draw(0, 2, 7).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [("ours, anytime", "anytime"), ("ours, fixed n", "exact")]
+)
+def test_our_auditors_are_the_methods_of_their_names(monkeypatch, name, method):
+    verdicts, audit = [], recorded.audit
+    monkeypatch.setattr(
+        recorded,
+        "audit",
+        lambda *args, **options: verdicts.append(audit(*args, **options)) or verdicts[0],
+    )
+    auditor = next(each for each in auditors.listed() if each.name == name)
+    bound = auditor.bound(*LAPLACE, 0.05, np.random.default_rng(0), notion="pure", level=0.5)
+    (verdict,) = verdicts
+    assert (verdict.method, verdict.bound) == (method, bound)
 
 
 def test_the_page_has_the_example_word_for_word():

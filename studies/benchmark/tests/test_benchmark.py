@@ -332,10 +332,11 @@ def test_the_table_the_figure_and_a_line(tmp_path):
 def test_its_tasks_have_every_scale_and_audits_are_the_list():
     for scale in ("smoke", "quick", "paper"):
         every = tasks.read_tasks(HERE / "config/benchmark.yaml", scale)
-        spec = tasks.spec_of(every, "audit-laplace", COMMON | {"scale": scale})
-        names = [part["name"] for part in spec["implementations"]]
-        assert names[0] == "ours, anytime"
-        assert set(names) == set(LISTED)
+        for task, first in (("audit-laplace", "fixed n"), ("suite-renyi", "anytime")):
+            spec = tasks.spec_of(every, task, COMMON | {"scale": scale})
+            names = [part["name"] for part in spec["implementations"]]
+            assert names[0] == f"ours, {first}"
+            assert set(names) == set(LISTED)
     assert tasks.chosen(every, None) == list(every.tasks)
     with pytest.raises(ConfigError, match="tasks: unknown task 'sotr'; did you mean 'sort'"):
         tasks.chosen(every, ["sotr"])
