@@ -38,7 +38,7 @@ def event_of(plain: dict[str, Any]) -> Event:
     """Return the event of `Event.to_plain`."""
     fields = {
         name: _frozen(plain[name])
-        for name in ("entry", "rows", "modulus", "other", "factor", "summary", "groups")
+        for name in ("entry", "rows", "modulus", "other", "factor", "summary", "groups", "steps")
         if name in plain
     }
     if "formula" in plain:

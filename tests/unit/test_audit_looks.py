@@ -184,6 +184,20 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
+@pytest.mark.parametrize("method", ["anytime", "exact"])
+def test_steps_of_running_sums_are_found(method):
+    """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
+
+    def sums(x: float, size: int, rng: Rng) -> Any:
+        return np.cumsum(x + rng.laplace(0, 1, (size, 8)), axis=1)
+
+    options: Any = {"samples": 30_000, "as_reals": True, "method": method}
+    verdict = ea.audit(sums, [(0.0, 0.25)], ea.pure(1.05), **options)
+    assert verdict.verdict == "violated"
+    assert ea.audit(sums, [(0.0, 0.25)], ea.pure(2.0), **options).verdict == "not refuted"
+    assert '"steps": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]' in json.dumps(verdict.to_plain())
+
+
 def learned(x: Any, y: Any, entries: Any) -> Any:
     """Return the cells of a score."""
     score = PastDraws(x, y, layout_of(x)).score("", partial(learned_score, entries=entries))

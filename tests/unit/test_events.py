@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.unit.audits import again, audited
 NAN, INF = math.nan, math.inf
 FIRST = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
 SCORE = View("score", tables=(FIRST, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
+STEPS = replace(SCORE, steps=(2.0,))  # what is scored are the first entry and y - 2 x
 ROWS = View("row", rows=((1, 1), (7, 7)))
 
 
@@ -37,6 +39,7 @@ ROWS = View("row", rows=((1, 1), (7, 7)))
         (Event(((4.0, None),), view=View("entry", 1)), [[0.0, 9.0], [5.0, 1.0]], [1, 0]),
         (Event(((1, 1),), view=View("bit", 2)), [0b0101, 0b0010], [1, 0]),
         (Event(((1, 1),), view=ROWS), [[0, 1], [1, 1], [1, 0]], [0, 1, 0]),
+        (Event(((3.0, 4.0),), view=STEPS), [[0, 0], [0, 1.5], [1, 3], [INF, INF]], [0, 1, 1, 0]),
         (Event(((3.0, 4.0),), view=SCORE), [[-1, 0], [0, 1.5], [1, 2], [NAN, NAN]], [0, 1, 0, 0]),
     ],
 )  # fmt: skip

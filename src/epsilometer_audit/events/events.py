@@ -46,7 +46,8 @@ class View:
     """The rule that makes one number of an output.
 
     Kinds are ``output``, numbers as they are; the ``entry`` of this number of a vector; such a
-    ``bit`` of a whole number; ``score``, the sum of numbers from ``tables`` of entries or bits;
+    ``bit`` of a whole number; ``score``, the sum of numbers from ``tables`` of entries or bits,
+    of vectors less ``steps`` times the entries before them;
     ``row``, 1 for the given rows, whole numbers of shape ``(k, d)``; ``low bit`` of a real, or of
     an entry, see `lowest_bits`; ``learned``, a score by a formula; ``remainder`` of a number, or of
     an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
@@ -65,6 +66,7 @@ class View:
     summary: str = ""
     groups: tuple[tuple[int, ...], ...] = ()
     tables: tuple[Table, ...] = ()
+    steps: tuple[float, ...] = ()
 
     def of(self, sample: Sample) -> Sample:  # noqa: PLR0911
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
@@ -77,7 +79,7 @@ class View:
             return (sample >> self.entry) & 1
         if self.kind == "score":
             if sample.ndim == 2:
-                return _added(self.tables, sample)
+                return _added(self.tables, stepped(sample, self.steps))
             size = 1 + max(self.read)
             some = np.arange(1 << size) if len(sample) > 1 << size else sample  # each word once
             columns = entries_of(some, size)
@@ -335,6 +337,14 @@ def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
     if sample.ndim == 2:
         return [np.ascontiguousarray(column) for column in sample.T]
     return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def stepped(sample: Sample, steps: Sequence[float]) -> Sample:
+    """Return vectors, ``(n, d)``, less ``steps``, ``(d - 1,)`` if any, times the entry before."""
+    if not steps:
+        return sample
+    return np.column_stack([sample[:, 0], sample[:, 1:] - np.array(steps) * sample[:, :-1]])
 
 
 def codes_of(outputs: Sample) -> Integers:

@@ -28,6 +28,7 @@ from epsilometer_audit.events.choosing import (
     Look,
     PastDraws,
     learn_sum,
+    sums,
 )
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
@@ -56,7 +57,7 @@ _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
 _MANY, _RICH, _SUSPECTS = 60, 3, 2  # draws of a side, from which so many views go on
 _PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
-_ALWAYS = "linear", "sum", "signs", "learned"  # scores that do so
+_ALWAYS = "linear", "sum", "signs", "steps", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
@@ -403,7 +404,7 @@ def _views(
     entries: Sequence[int] = [0]
     if x.ndim == 1:
         size = 0 if layout.columns[0].kind not in _NUMBERS else _bits(x, x_prime)
-        learners = {"sum": partial(learn_sum, size=size, cells=SUMMED)} if size else {}
+        learners = sums(x, size) if size else {}
     else:
         both = [side[:ROWS] for side in past.sides]
         varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
@@ -457,7 +458,7 @@ def _learners(x: Sample, entries: Sequence[int]) -> dict[str, Learner]:
     if half >= _LINEAR and len(entries) > 1:
         learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        learners["sum"] = partial(learn_sum, size=len(x.T), cells=SUMMED)
+        learners |= sums(x, len(x.T))
         if len(entries) > 1 and np.unique(x[:_LOOKED]).size > SUMMED:
             # for many entries that hardly differ
             learners["signs"] = partial(learn_sum, size=len(x.T), cells=2)
