@@ -53,8 +53,7 @@ def looks_of(past: PastDraws, cells: int) -> list[Look]:
     entries = range(size) if size <= ENTRIES else past.once("wide", ROWS, partial(_different, past))
     looks += [Look(View("bit" if x.ndim == 1 else "entry", i), past) for i in entries]
     if size > 1:
-        scores = [past.score(*learner) for learner in sums(x, size).items()]
-        looks += [score for score in scores if score is not None]
+        looks += filter(None, (past.score(*each) for each in sums(x, size).items()))
     return looks
 
 
@@ -167,13 +166,8 @@ class PastDraws:
         return Look(view, self, [(second, slice(0, middle)), (first, slice(middle, size))])
 
 
-def learn_sum(
-    x: Sample, x_prime: Sample, size: int, cells: int, steps: Sequence[float] = ()
-) -> View:
-    """Learn the log likelihood ratio of so many independent entries or bits, each in ``cells``.
-
-    With ``steps``, what is independent are entries less so many times those before them.
-    """
+def learn_sum(x: Sample, x_prime: Sample, size: int, cells: int, steps: Any = ()) -> View:
+    """Learn the log ratio of so many independent bits, or `stepped` entries, each in ``cells``."""
     ours, theirs = (entries_of(stepped(side, steps), size) for side in (x, x_prime))
     each = tuple(Table((i,), *of) for i, of in enumerate(tables(ours, theirs, cells)))
     return View("score", tables=each, steps=tuple(steps))
@@ -189,12 +183,11 @@ def sums(x: Sample, size: int) -> dict[str, Learner]:
 
 @np.errstate(all="ignore")  # entries may be constant, or not finite
 def _steps(x: Sample) -> list[float]:
-    """Return how many times the entry before is in each entry of vectors, as in running sums.
+    """Return how many times the entry before is in each entry, as in running sums; [] if in none.
 
-    It is a regression, in one digit; 0 where it explains less than a quarter of the variance. The
-    list is empty if it does so for all entries.
+    It is a regression, in one digit; 0 where it explains less than a quarter of the variance.
     """
-    rows = x[-_STEPPED:].astype(np.float64)
+    rows = x[-max(min(_STEPPED, _TELLING // x.shape[1]), 100) :].astype(np.float64)
     rows -= rows.mean(axis=0)
     products, squares = (rows[:, 1:] * rows[:, :-1]).sum(axis=0), (rows**2).sum(axis=0)
     slopes = np.round(products / squares[:-1], 1)

@@ -79,7 +79,8 @@ class View:
             return (sample >> self.entry) & 1
         if self.kind == "score":
             if sample.ndim == 2:
-                return _added(self.tables, stepped(sample, self.steps))
+                columns: Any = stepped(sample, self.steps).T
+                return np.asarray(sum(table.of(columns) for table in self.tables))
             size = 1 + max(self.read)
             some = np.arange(1 << size) if len(sample) > 1 << size else sample  # each word once
             columns = entries_of(some, size)
@@ -161,21 +162,6 @@ class Table:
             cells.append(np.where(np.isnan(column), len(starts) + 1, cell))
         adds = np.asarray(self.adds, float)
         return adds.take(cells[0]) if len(cells) == 1 else np.asarray(adds[tuple(cells)])
-
-
-def _added(tables: Sequence[Table], sample: Sample) -> Floats:
-    """Return the sums of numbers of outputs ``(n, d)``; of few, those of equal tables at once."""
-    sizes = {len(starts) for table in tables for starts in table.starts}
-    several = len(sizes) > 1 or len(tables[0].entries) > 1 or max(sizes) > _EACH
-    if several or len(sample) >= _MANY or len(sample) * len(tables) > 16 * PART:
-        return np.asarray(sum(table.of(sample.T) for table in tables))
-    columns = np.ascontiguousarray(sample.T[[table.entries[0] for table in tables]])
-    cells = np.zeros(columns.shape, np.int8)
-    for start in np.array([table.starts[0] for table in tables]).T:
-        cells += columns >= start[:, None]
-    cells[np.isnan(columns)] = max(sizes) + 1
-    adds = np.array([table.adds for table in tables], float)
-    return np.asarray(sum(each.take(of) for each, of in zip(adds, cells, strict=True)))
 
 
 @dataclass(frozen=True)

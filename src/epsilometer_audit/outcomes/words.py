@@ -216,10 +216,6 @@ def _numbers(text: str) -> tuple[Any, ...]:
     return tuple(number_of(match[0]) for match in _NUMBER.finditer(text))
 
 
-def _value(text: str) -> Any:
-    return json.loads(text, parse_float=number_of)
-
-
 def _time(value: Any) -> int:
     """Return a time as a number of its smallest units."""
     if not isinstance(value, _TIMES):
@@ -238,7 +234,7 @@ _PARTS: dict[Any, Callable[[Any], Any]] = {
     "numbers": _numbers,
     "first number": lambda text: _numbers(text)[0],
     "last number": lambda text: _numbers(text)[-1],
-    "value": _value,
+    "value": lambda text: json.loads(text, parse_float=number_of),
     "message": lambda failure: failure.message,
     "time": _time,
 }

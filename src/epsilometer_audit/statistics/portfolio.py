@@ -459,7 +459,6 @@ def _learners(x: Sample, entries: Sequence[int]) -> dict[str, Learner]:
         learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
         learners |= sums(x, len(x.T))
-        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > SUMMED:
-            # for many entries that hardly differ
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > SUMMED:  # many hardly differ
             learners["signs"] = partial(learn_sum, size=len(x.T), cells=2)
     return learners | {"learned": partial(learned_score, entries=entries)}

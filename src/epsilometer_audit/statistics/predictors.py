@@ -83,7 +83,10 @@ class Points:
 
     def with_draws(self, x: Sample, x_prime: Sample) -> Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
-        sides = [_counted(side) for side in (x, x_prime)]
+        sides: list[Any] = [  # different draws in increasing order, and how many each; few as is
+            (side, 1.0) if side.size < _FEW else np.unique(side, return_counts=True)
+            for side in (x, x_prime)
+        ]
         first, more = self.values.size, sides[0][0].size
         values = _numbers(np.concatenate([self.values, sides[0][0], sides[1][0]]))
         weights = np.zeros((2, values.size))
@@ -97,11 +100,6 @@ class Points:
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
         return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
-
-
-def _counted(draws: Sample) -> tuple[Sample, Any]:
-    """Return the different draws in increasing order, and how many there are of each; few as is."""
-    return (draws, 1.0) if draws.size < _FEW else np.unique(draws, return_counts=True)
 
 
 def _thinned(values: Floats, weights: Floats) -> Points:
