@@ -29,7 +29,7 @@ from matrix.methods import Exact, Method, Pair
 STUDY = Path(__file__).parents[1]
 FIXED = "ours, fixed n"
 PUBLISHED = ["DP-Sniper", "jax-privacy", "StatDP"]
-LEFT_OUT = ["hockey stick", "Rényi tester", "textbook MPL"]
+LEFT_OUT = ["hockey stick", "histogram tester", "MMD tester", "Rényi tester", "textbook MPL"]
 PURE = Claimed(notion="pure")
 
 
