@@ -8,15 +8,12 @@ from functools import cached_property, partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
-_DIGEST = 32  # bytes of a SHA-256
-
 
 class _Loop:
     """A function that is compiled on its first call, with the loops of its module that it calls."""
 
     def __init__(self, function: Callable[..., Any], allocates: bool) -> None:
-        self.py_func = function
-        self._allocates = allocates
+        self.py_func, self._allocates = function, allocates
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -32,6 +29,10 @@ class _Loop:
             function.enable_caching()
             cache = function._cache
             cache.load_overload, cache.save_overload = partial(_load, cache), partial(_save, cache)
+            if self._allocates:
+                from numba.core.runtime.nrt import rtsys
+
+                rtsys.initialize(function.targetctx)
         return function
 
     @cached_property
@@ -53,10 +54,9 @@ class _Loop:
 
 def _load(cache: Any, types: Any, context: Any) -> Any:
     """Return what was compiled for types; None without a file, or with one that is damaged."""
-    try:
-        context.refresh()
+    try:  # without `context.refresh`: it loads all that compiling needs, which takes .5 s
         content = Path(_file(cache, types, context.codegen())).read_bytes()
-        digest, machine_code = content[:_DIGEST], content[_DIGEST:]
+        digest, machine_code = content[:32], content[32:]  # a SHA-256
         if hashlib.sha256(machine_code).digest() == digest:
             return cache._impl.rebuild(context, pickle.loads(machine_code))  # noqa: S301 (ours)
     except Exception:  # noqa: S110 (whatever is wrong with the file: it is written again)

@@ -2,6 +2,8 @@
 
 import errno
 import importlib.util
+import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +13,11 @@ import pytest
 from numba.core.caching import CacheImpl
 
 SOURCE = """
-from epsilometer.compiled import compiled
+from epsilometer.compiled import allocating, compiled
+
+@allocating
+def twice(values):
+    return 2.0 * values
 
 @compiled
 def total(values):
@@ -116,3 +122,13 @@ def test_without_a_home_none_is_made(processes, tmp_path, monkeypatch):
     (tmp_path / "__pycache__").write_text("no folder")
     assert not from_the_disk(processes())
     assert not Path("~").exists()
+
+
+def test_a_process_that_finds_machine_code_loads_nothing_that_compiles(tmp_path):
+    (tmp_path / "sums.py").write_text(SOURCE)
+    program = "from sums import *; import numpy, sys; values = numpy.ones(1); "
+    program += "print(*twice(values), total(values), 'numba.np.linalg' in sys.modules)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_CACHE_DIR": str(tmp_path)}
+    for loaded in (True, False):
+        output = subprocess.check_output([sys.executable, "-c", program], env=env, cwd=tmp_path)
+        assert output.decode().split() == ["2.0", "1.0", str(loaded)]

@@ -24,8 +24,9 @@ from epsilometer_workflow.runtime.variables import RUN, SERVER
 _STARTED = b"s"
 _HEADER = 64  # bytes: the number of bytes that follow, and the stage
 _SECONDS = 1.0  # time limit for a client to send them
+_LOOPS = "sample", "confirm", "histogram", "density", "classify", "screen"
 _CALLED = {  # modules that most jobs of a stage use and import late
-    **dict.fromkeys(("sample", "confirm", "density", "screen"), ("numba",)),
+    **dict.fromkeys(_LOOPS, ("numba",)),
     "estimate": ("scipy.special", "numba"),
     "summarise": ("scipy.special",),
     "render": ("matplotlib.pyplot", "matplotlib.backends.backend_pdf"),
