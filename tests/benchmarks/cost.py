@@ -2,8 +2,7 @@
 
 `python -m tests.benchmarks.cost [--base COMMIT] [CASE ...]` runs each case in fresh processes, in
 turn with the code of COMMIT and of this folder, and prints a table in Markdown with the ratio of
-the two: it holds on another machine where the seconds do not. The time of the mechanism, without
-any audit, is in both, and has a column.
+the two: it holds on another machine where the seconds do not. The mechanism's own time is in both.
 With ``--growth`` it prints the memory at n and at 10 n draws of some kinds of outputs, beside that
 of the draws themselves.
 """
@@ -103,8 +102,8 @@ def _one(name: str) -> None:
     both = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
     memory = max(resource.getrusage(who).ru_maxrss for who in both) / 1024
     bound = verdict.bounds[0].lower if verdict.bounds else math.nan
-    alone = _alone(mechanism, pairs, samples)
-    print(json.dumps({"seconds": seconds, "MB": memory, "bound": bound, "alone": alone}))
+    of = {"seconds": seconds, "MB": memory, "bound": bound}
+    print(json.dumps(of | {"alone": _alone(mechanism, pairs, samples)}))
 
 
 def _alone(mechanism: Any, pairs: list[tuple[Any, Any]], samples: int) -> float:
@@ -113,8 +112,7 @@ def _alone(mechanism: Any, pairs: list[tuple[Any, Any]], samples: int) -> float:
     n = samples if several else 500
     started = time.process_time()
     for i in range(2 if several else 2 * n):
-        x = pairs[i // 2 % len(pairs)][i % 2]
-        mechanism(x, n, rng) if several else mechanism(x, rng)
+        mechanism(pairs[i // 2 % len(pairs)][i % 2], *[n] * several, rng)
     return (time.process_time() - started) * samples / n
 
 

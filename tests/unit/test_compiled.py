@@ -126,8 +126,8 @@ def test_without_a_home_none_is_made(processes, tmp_path, monkeypatch):
 
 def test_a_process_that_finds_machine_code_loads_nothing_that_compiles(tmp_path):
     (tmp_path / "sums.py").write_text(SOURCE)
-    program = "from sums import *; import numpy, sys; values = numpy.ones(1); "
-    program += "print(*twice(values), total(values), 'numba.np.linalg' in sys.modules)"
+    program = "import numpy, sums, sys; one = numpy.ones(1); "
+    program += "print(*sums.twice(one), sums.total(one), 'numba.np.linalg' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_CACHE_DIR": str(tmp_path)}
     for loaded in (True, False):
         output = subprocess.check_output([sys.executable, "-c", program], env=env, cwd=tmp_path)
