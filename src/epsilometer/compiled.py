@@ -29,10 +29,6 @@ class _Loop:
             function.enable_caching()
             cache = function._cache
             cache.load_overload, cache.save_overload = partial(_load, cache), partial(_save, cache)
-            if self._allocates:
-                from numba.core.runtime.nrt import rtsys
-
-                rtsys.initialize(function.targetctx)
         return function
 
     @cached_property
@@ -54,7 +50,10 @@ class _Loop:
 
 def _load(cache: Any, types: Any, context: Any) -> Any:
     """Return what was compiled for types; None without a file, or with one that is damaged."""
-    try:  # without `context.refresh`: it loads all that compiling needs, which takes .5 s
+    from numba.core.runtime.nrt import rtsys
+
+    try:
+        rtsys.initialize(context)  # in place of `refresh`, which loads all that compiling needs
         content = Path(_file(cache, types, context.codegen())).read_bytes()
         digest, machine_code = content[:32], content[32:]  # a SHA-256
         if hashlib.sha256(machine_code).digest() == digest:
