@@ -100,8 +100,9 @@ class Drawing:
                 batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
             raise named_error(error, list(self.question.pairs)[pair]) from error.__cause__
+        batch = joined([batch])  # rows of numbers take a tenth of the memory of dictionaries
         if not self._drawn and not self.question.stop:
-            _check_memory(self._samples, batch, size)
+            _check_memory(self._samples, batch)
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:
@@ -110,18 +111,36 @@ class Drawing:
         return batch
 
 
-def _check_memory(draws: int, batch: Any, size: int) -> None:
+def _check_memory(draws: int, batch: Any) -> None:
     """Raise `ArgumentError` if so many draws a side, like these, need more memory than is free."""
     with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-        array = isinstance(batch, np.ndarray) and batch.dtype != object
-        held = _MEMORY[0] * batch.nbytes if array else _MEMORY[1] * len(pickle.dumps(batch))
-        needed = 2 * draws * (held / size)
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        free = sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-        if needed > free > 0:
+        array = isinstance(table := getattr(batch, "table", batch), np.ndarray)
+        held = _MEMORY[0] * table.nbytes if array else _MEMORY[1] * len(pickle.dumps(batch))
+        needed, free = 2 * draws * (held / len(batch)), free_memory()
+        if needed > free:
             many = f"{draws:,} draws a side need about {needed / 1e9:.1f} GB of memory"
-            message = f"must be fewer: {many}, and {free / 1e9:.1f} GB are free"
+            message = f"must be fewer: {many}, and {max(free, 0) / 1e9:.1f} GB are free"
             raise ArgumentError("samples", message)
+
+
+# of a control group, version 2 or 1: ends of the names of its limit and use, and of its caches
+_LIMITS = {"": ("max", "current", ""), "memory": ("limit_in_bytes", "usage_in_bytes", "total_")}
+
+
+def free_memory(root: Path = Path("/")) -> int:
+    """Return the free bytes of the machine, or within the limit of its container or job."""
+    lines = (root / "proc/meminfo").read_text("ascii").splitlines()
+    free = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    for line in (root / "proc/self/cgroup").read_text().splitlines():
+        _, kind, path = line.split(":", 2)
+        folder = root / "sys/fs/cgroup" / kind / path[1:]
+        for group in (folder, *folder.parents) if kind in _LIMITS else ():
+            with suppress(OSError, ValueError, KeyError):  # "max", or it has no limit
+                limit, used, total = _LIMITS[kind]
+                facts = dict(map(str.split, (group / "memory.stat").read_text().splitlines()))
+                most, taken = (int((group / f"memory.{end}").read_text()) for end in (limit, used))
+                free.append(most - taken + int(facts[f"{total}inactive_file"]))
+    return min(free, default=2**63)
 
 
 def seed_of(root: int, *identity: str | int) -> int:

@@ -79,7 +79,7 @@ GROWING = {
     "words": (lambda x, rng: f"word{whole(x, 1, rng)[0]}", 20_000),
     "dictionaries of 100 keys": (
         lambda x, rng: dict(zip(KEYS, vector(100, x, 1, rng)[0].tolist(), strict=False)),
-        1_000,
+        5_000,
     ),
 }
 GROWN = {f"{k * n:,} {of}": (m, ONE, k * n) for of, (m, n) in GROWING.items() for k in (1, 10)}

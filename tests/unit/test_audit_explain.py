@@ -424,10 +424,7 @@ def test_another_interpreter_need_not_have_numpy(tmp_path, written):
 
 @pytest.mark.parametrize(
     ("code", "message"),
-    [
-        ("time.sleep(60)", "hangs for"),
-        ("os.kill(os.getpid(), 9)", "ended before it answered"),
-    ],
+    [("time.sleep(60)", "hangs for"), ("os.kill(os.getpid(), 9)", "ended before it answered")],
 )
 def test_a_draw_that_hangs_or_ends_the_process_is_reported(written, code, message):
     place = written(f"def f(x, rng):\n    {code}\n")

@@ -76,7 +76,6 @@ class Broken:
         raise RuntimeError("not on this device")
 
 
-RECORDS = np.array([(1, 0.5), (2, 1.5)], [("a", int), ("b", float)])
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
 TWO = "entry 0, entry 1"
@@ -222,10 +221,14 @@ def test_a_signalling_nan_is_a_number_that_is_missing_and_no_warning():
         assert learn(outputs, outputs).encode(outputs).shape == (13,)
 
 
-def test_arrays_of_numbers_are_not_copied():
-    for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2))):
+def test_arrays_and_dictionaries_of_numbers_are_not_copied():
+    calls = [joined([[{"b": x, "a": -x, "c": 2 * x}] * 4]) for x in (1.5, 2.5)]
+    together = joined(calls)
+    for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2)), together):
         layout = learn(outputs)
-        assert np.shares_memory(layout.encode(outputs), outputs)
+        assert np.shares_memory(layout.encode(outputs), getattr(outputs, "table", outputs))
+    assert str(together.tolist()[3:5]) == str([*calls[0].tolist()[3:], calls[1].tolist()[0]])
+    assert layout.encode(calls[1])[0].tolist() == [-2.5, 2.5, 5.0]
     assert learn(np.arange(3), np.array([0.5])).encode(np.arange(3)).dtype == np.float64
 
 

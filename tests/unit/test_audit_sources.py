@@ -220,10 +220,7 @@ def leaving(x):
 
 BAD_OUTPUTS = [
     (lambda x, size: [1, 2, 3], ["returned 3 outputs where 50 should be"]),
-    (
-        lambda x, size: np.ones((2, size)),
-        ["of shape (2, 50) where 50 should be, one a row"],
-    ),
+    (lambda x, size: np.ones((2, size)), ["of shape (2, 50) where 50 should be, one a row"]),
     (lambda x, size: 1.0, ["type float where a list or an array of 50", "for every draw"]),
     (lambda x, size: np.ones((size, 0)), ["outputs without entries"]),
     (lambda x: object(), ["returned an object of type object", "return numbers, strings"]),

@@ -22,6 +22,7 @@ from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 from epsilometer_audit import conclusion
 from epsilometer_audit.cli.main import main
+from epsilometer_audit.drawing import free_memory
 from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
@@ -448,11 +449,30 @@ def texts(x: float, size: int, rng: np.random.Generator) -> Any:
     return [f"{number:.1f}" for number in rng.laplace(x, 1, size)]
 
 
-@pytest.mark.parametrize("mechanism", [laplace(1.0), texts])
+@pytest.mark.parametrize("mechanism", [laplace(1.0), texts, lambda x, rng: {"a": rng.normal(x)}])
 def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch, mechanism):
     monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", (1e12, 1e12))
     with pytest.raises(ArgumentError, match=r"must be fewer: 500 draws a side .* GB are free"):
         ea.audit(mechanism, [(0, 1)], ea.pure(1.0), samples=500)
+
+
+@pytest.mark.parametrize(("kind", "names"), [("", "max current"), ("memory", "limit usage")])
+def test_the_limit_of_a_container_or_a_job_is_less_free_memory(tmp_path, kind, names):
+    def write(name: str, text: object) -> int:
+        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+        return free_memory(tmp_path) if name[:3] == "sys" else 0
+
+    group, of = f"sys/fs/cgroup/{kind}", kind and "total_"
+    limit, used = (f"memory.{name}{kind and '_in_bytes'}" for name in names.split())
+    write("proc/meminfo", "MemAvailable:  8 kB")
+    write("proc/self/cgroup", f"4:cpu:/\n3:{kind}:/job/step")
+    for folder in ("job/step", "job", "."):
+        write(f"{group}/{folder}/memory.stat", f"cache 1\n{of}inactive_file 1000")
+        write(f"{group}/{folder}/{used}", 3000)
+    assert write(f"{group}/job/step/{limit}", "max") == 8192
+    assert write(f"{group}/job/{limit}", 6000) == 4000
+    assert write(f"{group}/{limit}", 1000) == -1000
 
 
 def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch):

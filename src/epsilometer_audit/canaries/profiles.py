@@ -55,9 +55,7 @@ def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
 
 
 @allocating
-def _holds(
-    free: float, right: int, guesses: int, limits: Floats, costs: Floats
-) -> bool:  # pragma: no cover
+def _holds(free, right, guesses, limits, costs):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return whether some weights satisfy (*) with a0 = ``free``."""
     needed = (1 - free) / guesses
     for k in range(guesses - 1, right - 1, -1):

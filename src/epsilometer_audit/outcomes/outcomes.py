@@ -221,11 +221,6 @@ class Layout:
         told = minus.any() and not self.as_reals
         return np.where(minus, MINUS_ZERO, numbers) if told else numbers
 
-    def encode_all(self, batches: Sequence[object]) -> Array:
-        """Return the columns of several batches of outputs, one after another."""
-        encoded = [self.encode(batch) for batch in batches]
-        return encoded[0] if len(encoded) == 1 else np.concatenate(encoded)
-
     @cached_property
     def places(self) -> list[str]:
         """The names of the numbers of columns, of words those of their places."""

@@ -87,10 +87,10 @@ def together(batches: Sequence[Any]) -> Any:
     if kinds == {Coded}:
         return Coded.joined(batches)
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
-        tables = [batch.table for batch in batches if batch.table is not None]
+        tables = [batch.table for batch in batches if batch.places == first.places != {}]
         if len(tables) == len(batches) and len({table.dtype for table in tables}) == 1:
-            table = np.concatenate(tables)
-            return Records(first.form, first.columns, len(table), table)
+            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
+            return Records(first.form, first.places, len(table), table)
         each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
         return Records(first.form, each, sum(map(len, batches)))
     return [value for batch in batches for value in listing(batch)]
@@ -101,8 +101,8 @@ def typical(batches: Sequence[Any]) -> Any:
     arrays = same_shape(batches)
     if arrays is not None and arrays[0].dtype.kind in "bif" and arrays[0].dtype.itemsize <= 8:
         return arrays[0][:1]
-    values = together(batches)
-    return values[:_FREQUENT] if type(values) is Records and values.table is not None else values
+    values = together([batch[:_FREQUENT] for batch in batches])
+    return together(batches) if getattr(values, "table", None) is None else values[:_FREQUENT]
 
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
@@ -179,16 +179,16 @@ class Records:
     """
 
     def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
-        if table is not None:  # of mappings to numbers of one type: a column for each key
-            columns = dict(zip(columns, table.T, strict=True))
+        self.places: Mapping[Any, int] = {}
+        if table is not None:  # of mappings to numbers of one type: columns are places in it
+            self.places, columns = columns, {key: table[:, i] for key, i in columns.items()}
         self.form, self.columns, self._size, self.table = form, columns, size, table
 
     def rows(self, keys: Sequence[Any] | None) -> Array | None:
-        """Return the numbers of these keys, ``(n, k)``, if all are of one type; else None."""
-        if self.table is None or keys is None or not self.columns.keys() >= set(keys):
+        """Return the numbers of these keys, ``(n, k)``, if they come first, of one type."""
+        if keys is None or [*map(self.places.get, keys)] != [*range(len(keys))]:
             return None
-        place = {key: i for i, key in enumerate(self.columns)}
-        return self.table.take([place[key] for key in keys], axis=1)
+        return None if self.table is None else self.table[:, : len(keys)]
 
     def __len__(self) -> int:
         return self._size
@@ -197,7 +197,7 @@ class Records:
         """Return those at a slice, or at positions."""
         if self.table is not None:
             table = self.table[at]
-            return Records(self.form, self.columns, len(table), table)
+            return Records(self.form, self.places, len(table), table)
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
         size = len(range(self._size)[at] if isinstance(at, slice) else at)
         return Records(self.form, columns, size)
@@ -213,6 +213,12 @@ def _taken(values: Any, at: Any) -> Any:
     if isinstance(values, list) and not isinstance(at, slice):
         return [values[i] for i in at.tolist()]
     return values[at]
+
+
+@lru_cache(maxsize=64)
+def _by_label(keys: tuple[Any, ...]) -> list[int]:
+    """Return the positions of keys in the order of their names."""
+    return sorted(range(len(keys)), key=lambda i: words.label(keys[i]))
 
 
 def columns_of(values: list[Any], depth: int = 0) -> Any:
@@ -233,7 +239,9 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
         table = array_of([tuple(each.values()) for each in values])
         if table is not None:
-            return Records("mapping", values[0], len(values), table)
+            order = _by_label(tuple(values[0]))  # in which they are read: as they are
+            places = dict(zip(values[0], np.argsort(order).tolist(), strict=True))
+            return Records("mapping", places, len(values), table.take(order, axis=1))
         columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
     if columns is None or not values[0]:
         return values

@@ -17,13 +17,7 @@ from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Le
 from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import (
-    Claim,
-    DivergenceClaim,
-    EventClaim,
-    Gaussian,
-    with_delta,
-)
+from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
 from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
@@ -35,16 +29,16 @@ _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _SAME = 0.97  # of the largest expected level, above which an event that is easier to read is chosen
 
 
-def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
+def learn(past: PastDraws, claim: claims.Claim, ahead: int, alpha: float) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
     ``ahead`` draws a side are to come.
     """
-    if isinstance(claim, EventClaim):
+    if isinstance(claim, claims.EventClaim):
         level = None if claim.notion == "pure" else claim.of
         return _event_bets(_cells(past, ahead, level), past, claim, ahead, level)
-    assert isinstance(claim, DivergenceClaim)
-    cells = _cells(past, ahead, Gaussian(1.0).of)
+    assert isinstance(claim, claims.DivergenceClaim)
+    cells = _cells(past, ahead, claims.Gaussian(1.0).of)
     bets = [
         bet
         for order in claim.orders
@@ -128,13 +122,13 @@ def expected(bets: list[Bet]) -> float:
 def _event_bets(
     cells: tuple[list[Cells], ...],
     past: PastDraws,
-    claim: EventClaim,
+    claim: claims.EventClaim,
     ahead: int,
     level: Level | None,
 ) -> list[Bet]:
     chosen = list(_best(cells, ahead, level))
-    for same in with_delta(claim)[1:]:
-        assert isinstance(same, EventClaim)
+    for same in claims.with_delta(claim)[1:]:
+        assert isinstance(same, claims.EventClaim)
         chosen.append(_best(cells, ahead, same.of)[1])  # caution looks too far out
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
@@ -174,7 +168,7 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
 
 
 def _function_bets(
-    look: Cells, claim: DivergenceClaim, order: float, ahead: int, alpha: float
+    look: Cells, claim: claims.DivergenceClaim, order: float, ahead: int, alpha: float
 ) -> Iterator[Bet]:
     """Yield the best bet on functions of these cells, for each direction and shrinkage."""
     for swapped in (False, True):
@@ -229,7 +223,7 @@ def _log_ratio(counts: Counts, counts_prime: Counts, shrinkage: float) -> Floats
 def _expected_levels(
     means: tuple[Floats, Floats],
     spreads: tuple[Floats, Floats],
-    claim: DivergenceClaim,
+    claim: claims.DivergenceClaim,
     order: float,
     ahead: int,
     past: int,

@@ -20,33 +20,13 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.choosing import (
-    ENTRIES,
-    ROWS,
-    SUMMED,
-    Learner,
-    Look,
-    PastDraws,
-    learn_sum,
-    sums,
-)
+from epsilometer_audit.events import choosing
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.statistics import predictors
 from epsilometer_audit.statistics.claims import Claim, Delta, DivergenceClaim, EventClaim, Pure
-from epsilometer_audit.statistics.predictors import (
-    ATOMS,
-    DENSE,
-    DISCRETE,
-    SCORES,
-    Mixture,
-    Points,
-    Prediction,
-    Shares,
-    factors,
-    renyi_factors,
-)
 from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
 from epsilometer_audit.statistics.witnesses import beyond
 
@@ -98,12 +78,12 @@ class Portfolio:
     claim: Claim
     as_reals: bool = False
     _levels: dict[str, Floats] = field(init=False)
-    _bets: Callable[[Prediction], tuple[Floats, Floats]] = field(init=False)
+    _bets: Callable[[predictors.Prediction], tuple[Floats, Floats]] = field(init=False)
     _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
     _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
-    _past: PastDraws | None = None
+    _past: choosing.PastDraws | None = None
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -150,7 +130,7 @@ class Portfolio:
                 self._raw = [together[0]], [together[1]]
                 layout = layout_of(*together, as_reals=self.as_reals)
                 columns = [*map(layout.encode, together)]
-                past = PastDraws(columns[0], columns[1], layout, self._past)
+                past = choosing.PastDraws(columns[0], columns[1], layout, self._past)
                 self.choose(past)
                 self._next, self._past = 2 * self._draws, past
         return Growth(pieces)
@@ -186,9 +166,9 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
-        draws = PastDraws(*sides, layout)
+        draws = choosing.PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
-            past = Points().with_draws(*map(choice.steps, numbers()))
+            past = predictors.Points().with_draws(*map(choice.steps, numbers()))
             for predictor, _ in best.mixture.ranked(of_claim):
                 prediction = predictor(past)
                 if prediction is not None:
@@ -200,7 +180,7 @@ class Portfolio:
         each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
         return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
 
-    def choose(self, past: PastDraws) -> None:
+    def choose(self, past: choosing.PastDraws) -> None:
         """Choose the views on all past draws, and spread the wealth over them.
 
         From now on they are chosen by such calls only.
@@ -214,7 +194,7 @@ class Portfolio:
                 chosen[key] = old
                 continue
             chosen[key] = each
-            each.mixture = Mixture(self._initial.size, self._bets, each.shares)
+            each.mixture = predictors.Mixture(self._initial.size, self._bets, each.shares)
             each.mixture.prime(*map(each.steps, numbers()))
             each.start = self._initial if old is None else old.wealth
             if old is not None and old.shares == each.shares:  # predictors keep what they have won
@@ -231,7 +211,7 @@ class Portfolio:
                 chosen[key].take(inherited + math.log(share), only=key in new)
         self._aim()
 
-    def _wanted(self, views: Mapping[Any, _Viewed], past: PastDraws) -> Callable[[Any], bool]:
+    def _wanted(self, views: Mapping[Any, _Viewed], past: choosing.PastDraws) -> Any:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _MANY or len(past.layout.columns) < _RICH:
             return bool
@@ -281,15 +261,15 @@ class Portfolio:
 def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
     if isinstance(claim, EventClaim):
-        return factors, *claim.implied(levels)
+        return predictors.factors, *claim.implied(levels)
     assert isinstance(claim, DivergenceClaim)
     orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
     rhos = claim.divergence(levels[:, None], orders)
-    return renyi_factors, np.broadcast_to(orders, rhos.shape), rhos
+    return predictors.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos
 
 
 def _best_bets(
-    prediction: Prediction, bet: Callable[..., Any], first: Floats, second: Floats
+    prediction: predictors.Prediction, bet: Callable[..., Any], first: Floats, second: Floats
 ) -> tuple[Floats, Floats]:
     """Return the bets against each level, of several the one with the largest predicted growth."""
     f, g = bet(prediction, first.ravel(), second.ravel())
@@ -301,7 +281,7 @@ def _best_bets(
 
 
 def _event_of(
-    prediction: Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
+    prediction: predictors.Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
     """Return the cells that together exceed the claim most, by their predicted probabilities."""
     draws = [float(len(side)) for side in sides]
@@ -341,11 +321,11 @@ class _Viewed:
 
     view: View
     share: float
-    shares: Shares
+    shares: predictors.Shares
     """Those of the predictors."""
     step: float = 0.0
     """Of a score, which is seen in whole steps."""
-    mixture: Mixture = field(init=False)
+    mixture: predictors.Mixture = field(init=False)
     start: Floats = field(init=False)
 
     def steps(self, numbers: Sample) -> Sample:
@@ -396,7 +376,7 @@ def _key(view: View, layout: Layout) -> Any:
 
 
 def _views(
-    past: PastDraws, wanted: Callable[[Any], bool]
+    past: choosing.PastDraws, wanted: Callable[[Any], bool]
 ) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
     """Yield the views of wanted keys that past draws choose, and how they see past draws."""
     layout, (x, x_prime) = past.layout, past.sides
@@ -404,9 +384,9 @@ def _views(
     entries: Sequence[int] = [0]
     if x.ndim == 1:
         size = 0 if layout.columns[0].kind not in _NUMBERS else _bits(x, x_prime)
-        learners = sums(x, size) if size else {}
+        learners = choosing.sums(x, size) if size else {}
     else:
-        both = [side[:ROWS] for side in past.sides]
+        both = [side[: choosing.ROWS] for side in past.sides]
         varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
         entries = suspects(x, x_prime, varying.tolist() or list(range(size)), 16)
     reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
@@ -416,27 +396,28 @@ def _views(
         views = [view for view in each if wanted(_key(view, layout))]
         for view in views:
             few = view in bits or layout.columns[view.entry].kind not in _NUMBERS
-            kinds = [DISCRETE] if few else past.once(view, _LOOKED, partial(_kinds, view, past))
+            of_many = partial(past.once, view, _LOOKED, partial(_kinds, view, past))
+            kinds = [predictors.DISCRETE] if few else of_many()
             # few numbers are soon learned
             more = 2 if few and x.ndim > 1 and view in singles else 1
             of = _Viewed(view, share * more / len(views), *kinds)
-            yield _key(view, layout), of, partial(Look(view, past).sides, ROWS)
+            yield _key(view, layout), of, partial(choosing.Look(view, past).sides, choosing.ROWS)
     for name in names:
         if (score := past.score(name, learners[name])) is not None:
-            numbers = score.sides(ROWS)
+            numbers = score.sides(choosing.ROWS)
             step = float(np.ptp(np.concatenate(numbers))) / 20
             if step > 0:
-                of = _Viewed(score.view, _SCORES / len(names), SCORES, step)
+                of = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
                 yield name, of, partial(tuple[Sample, Sample], numbers)
 
 
-def _kinds(view: View, past: PastDraws) -> list[Shares]:
+def _kinds(view: View, past: choosing.PastDraws) -> list[predictors.Shares]:
     """Return the predictors that bet on numbers that are not few by kind, and their shares."""
     numbers = np.concatenate([view.of(side[:_LOOKED]) for side in past.sides])
     different = np.unique(numbers).size
     if different <= min(8, numbers.size // 2):  # too few for a density
-        return [DISCRETE]
-    return [DENSE if different == numbers.size else ATOMS]
+        return [predictors.DISCRETE]
+    return [predictors.DENSE if different == numbers.size else predictors.ATOMS]
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
@@ -451,14 +432,14 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-def _learners(x: Sample, entries: Sequence[int]) -> dict[str, Learner]:
+def _learners(x: Sample, entries: Sequence[int]) -> dict[str, choosing.Learner]:
     """Return rules that learn a score of vectors from some draws of both sides, by name."""
     half = len(x) // 2
-    learners: dict[str, Learner] = {}
+    learners: dict[str, choosing.Learner] = {}
     if half >= _LINEAR and len(entries) > 1:
-        learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
+        learners["linear"] = partial(linear_score, entries=entries[: choosing.ENTRIES])
     if half >= _SUMMED:
-        learners |= sums(x, len(x.T))
-        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > SUMMED:  # many hardly differ
-            learners["signs"] = partial(learn_sum, size=len(x.T), cells=2)
+        learners |= choosing.sums(x, len(x.T))
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > choosing.SUMMED:  # many hardly differ
+            learners["signs"] = partial(choosing.learn_sum, size=len(x.T), cells=2)
     return learners | {"learned": partial(learned_score, entries=entries)}

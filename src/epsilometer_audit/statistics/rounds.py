@@ -217,10 +217,9 @@ class Evidence:
     def learned(self, pair: int, step: Step) -> Mapping[Claim, list[Bet]]:
         """Choose bets on all past draws of a pair, for a round."""
         for side in self.raw[pair]:
-            if isinstance(side[0], np.ndarray):
-                side[:] = [joined(side)]
+            side[:] = [joined(side)]
         layout = self.layout(pair)
-        columns = [layout.encode_all(side) for side in self.raw[pair]]
+        columns = [layout.encode(side) for (side,) in self.raw[pair]]
         earlier = self.pasts.get(pair)
         self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, earlier)
         return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}

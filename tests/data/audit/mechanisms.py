@@ -38,11 +38,6 @@ def stuck(x, size, rng):
     return x + np.random.default_rng(1).laplace(size=size)
 
 
-def repeating(x, size, rng):
-    """Every draw is handed out ten times."""
-    return x + np.repeat(rng.laplace(size=-(-size // 10)), 10)[:size]
-
-
 def drifting(x, size, rng):
     """What it says depends on how often it was asked before."""
     global kept  # noqa: PLW0603
@@ -54,19 +49,8 @@ def broken(x, size, rng):
     raise KeyError(x)
 
 
-def short(x, size, rng):
-    return rng.laplace(size=size - 1)
-
-
 def later(x, size, rng):
     """Fails when many draws are asked for."""
     if size > 200:
         raise MemoryError("too many")
     return x + rng.laplace(size=size)
-
-
-def two_inputs(x, y, rng):
-    return x + y
-
-
-not_a_function = 3
