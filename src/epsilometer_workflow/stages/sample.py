@@ -29,10 +29,7 @@ def run(output: str, spec: Mapping[str, Any], progress: Progress) -> None:
 
 
 def write_sides(
-    path: str,
-    spec: Mapping[str, Any],
-    sides_of: Callable[[int], Iterable[int]],
-    progress: Progress,
+    path: str, spec: Mapping[str, Any], sides_of: Callable[[int], Iterable[int]], progress: Progress
 ) -> None:
     """Write samples of the sides that ``sides_of`` names for each run, in that order."""
     mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
