@@ -107,7 +107,7 @@ def suspects(
     with np.errstate(all="ignore"):
         low, centre, high = _quantiles(table)
         table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
-    z = _z_scores(np.column_stack([np.ones(len(table)), table]), first)
+    z = _z_scores(np.column_stack([np.ones(len(table)), table]).astype(np.float32), first)
     best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:number]
     return [chosen[i] for i in np.sort(best).tolist()]
 
@@ -176,8 +176,8 @@ def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
     return sorted(sorted(pairs, key=lambda pair: -z[pair])[:ENTRIES])
 
 
-def _z_scores(table: Floats, first: int) -> Floats:
-    """Return z-scores of the differences of mean products of columns, ``(d, d)``."""
+def _z_scores(table: Any, first: int) -> Floats:
+    """Return z-scores of the differences of mean products of columns; float32 is twice as fast."""
     sides = table[:first], table[first:]
     means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
     spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
