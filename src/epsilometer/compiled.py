@@ -2,9 +2,9 @@
 
 import hashlib
 import pickle
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cached_property, partial, update_wrapper
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property, partial, update_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ class _Loop:
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.machine_code(*arguments)
+        with _typed_once():
+            return self.machine_code(*arguments)
 
     @cached_property
     def machine_code(self) -> Any:
@@ -27,8 +28,8 @@ class _Loop:
         with suppress(RuntimeError):  # it finds no folder for files: each process compiles anew
             Path.home()  # without one, Numba would make a folder "~"
             function.enable_caching()
-            cache = function._cache
-            cache.load_overload, cache.save_overload = partial(_load, cache), partial(_save, cache)
+            files = function._cache
+            files.load_overload, files.save_overload = partial(_load, files), partial(_save, files)
         return function
 
     @cached_property
@@ -46,6 +47,21 @@ class _Loop:
         options |= {"no_cfunc_wrapper": True, "_nrt": self._allocates}  # they are in no stub
         options["no_rewrites"] = not self._allocates  # they join expressions of arrays
         return numba.njit(**options)(self.py_func)
+
+
+@contextmanager
+def _typed_once() -> Iterator[None]:
+    """Let Numba look up the type of an operation once, not wherever it stands, as it compiles."""
+    from numba.core.types import functions
+
+    kind: Any = functions.BaseFunction
+    typed = kind.get_call_type
+    known = cache(lambda of, context, types, named: typed(of, context, types, dict(named)))
+    kind.get_call_type = lambda *of: known(*of[:-1], tuple(of[-1].items()))
+    try:
+        yield
+    finally:
+        kind.get_call_type = typed
 
 
 def _load(cache: Any, types: Any, context: Any) -> Any:

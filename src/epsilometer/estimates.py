@@ -30,12 +30,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
-from epsilometer.estimators.local_loss import (
-    LocalLoss,
-    MaximumPrivacyLoss,
-    default_region,
-    loss_at,
-)
+from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, default_region, loss_at
 from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
@@ -213,11 +208,7 @@ def local_loss(
 
 
 def largest_loss(
-    x: ArrayLike,
-    x_prime: ArrayLike,
-    *,
-    region: Region | None = None,
-    floor: float | None = None,
+    x: ArrayLike, x_prime: ArrayLike, *, region: Region | None = None, floor: float | None = None
 ) -> LargestLoss:
     """Estimate the pure level of a pair, the largest local loss (DPL; askin2022, Algorithm 3).
 
@@ -352,9 +343,8 @@ def _searched(region: Region | None, pair: Pair) -> Region | None:
     if ends is not None:
         if not pair.real or pair.x.ndim > 1:
             raise ArgumentError("region", "is for real outputs of shape (n,)")
-        if not any(
-            ((side >= ends[0]) & (side <= ends[1])).any() for side in (pair.x, pair.x_prime)
-        ):
+        inside = [(side >= ends[0]) & (side <= ends[1]) for side in (pair.x, pair.x_prime)]
+        if not np.concatenate(inside).any():
             raise ArgumentError("region", f"[{ends[0]:g}, {ends[1]:g}] holds no draw")
     return ends
 
@@ -435,15 +425,9 @@ def _renyi(
         reasons.append(f"the draws{whose} are too few for this order: they show no more than >= 0")
     if cut := len(pairs[k].x) + len(pairs[k].x_prime) - 2 * pairs[k].n:
         reasons.append(f"{cut} draws of the larger side are not used")
-    return LowerBound(
-        quantity=quantity,
-        value=max(bounds[k] or 0.0, 0.0),
-        confidence=1 - alpha,
-        pair=k,
-        n=pairs[k].n,
-        n_prime=pairs[k].n,
-        reason="; ".join(reasons),
-    )
+    value, n = max(bounds[k] or 0.0, 0.0), pairs[k].n
+    about: dict[str, Any] = {"pair": k, "n": n, "n_prime": n, "reason": "; ".join(reasons)}
+    return LowerBound(quantity=quantity, value=value, confidence=1 - alpha, **about)
 
 
 # --- lu2022: the privacy spectrum -----------------------------------------------------------------
