@@ -28,28 +28,7 @@ MERGED = ("--group-components", "chain=3", "experiment=3", "artifact=4")
 RULES = ("samples", "histograms", "densities", "verdicts", "losses", "confirmations", "evidence")
 RULES += ("timings", "estimates", "summaries", "tables", "figures")
 
-FAULTS = '''"""A mechanism that does something wrong, each kind at its first attempts only."""
-
-import time
-from dataclasses import dataclass
-from pathlib import Path
-from typing import ClassVar
-
-import numpy as np
-
-
-@dataclass(frozen=True)
-class Foreign:
-    outputs: ClassVar[str] = "index"
-    epsilon: float
-    kind: str
-    folder: str
-
-    def check_input(self, x):
-        pass
-
-    def sample(self, x, size, rng):
-        attempts = Path(self.folder, self.kind)
+FAULT = """attempts = Path(self.folder, self.kind)
         attempts.open("a").write("x")
         attempt = len(attempts.read_text())
         if self.kind == "fails" and attempt == 1:
@@ -59,9 +38,7 @@ class Foreign:
         if self.kind == "large":
             held = np.ones(75_000_000)
             time.sleep(1)
-            del held
-        return rng.integers(0, 2, size).astype(np.int32)
-'''
+            del held"""  # of each kind, at its first attempts only
 REQUESTED = ("JobState", "MinMemoryNode", "TimeLimit")
 CHAIN, TIGHT = ("sample", "histogram"), ("runtime=attempt", "mem_mb=600*attempt")
 KINDS = ("fails", "cancelled", "slow", "large")
@@ -104,7 +81,7 @@ def wait(process: "subprocess.Popen[str]", project: Project, seconds: float = 12
 def faults(here: Cluster, tmp_path_factory: pytest.TempPathFactory):
     """A run of four mechanisms that fail at first, under way while the others run."""
     project = copy_project(tmp_path_factory.mktemp("faults"), SMALL)
-    project.add_mechanism(FAULTS, KINDS, folder=str(project.folder))
+    project.add_mechanism(FAULT, KINDS, folder=str(project.folder))
     target = "estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=0.5/n=1000_runs=1.parquet"
     targets = [f"results/smoke/{target.format(kind)}" for kind in KINDS]
     process = submit(

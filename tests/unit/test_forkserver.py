@@ -18,6 +18,7 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.files.storage import read_samples
 from epsilometer_workflow.products.reductions import Samples
+from epsilometer_workflow.runtime.run import use_this_library
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 from tests.unit.loading import EVERY_STAGE, STAGES, printed
 from tests.unit.processes import gone, pid_in, until
@@ -257,3 +258,11 @@ def test_a_server_that_has_imported_everything_has_no_other_thread():
         "print(len(os.listdir('/proc/self/task')))"
     )
     assert printed(program, **ONE_THREAD) == "1"
+
+
+def test_jobs_compute_as_on_avx2_where_the_user_does_not_say_otherwise(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "environ", {"OPENBLAS_CORETYPE": "Zen"})
+    use_this_library(tmp_path)
+    known = " avx2 " in Path("/proc/cpuinfo").read_text()
+    assert os.environ["OPENBLAS_CORETYPE"] == "Zen"
+    assert ("X86_V4" in os.environ.get("NPY_DISABLE_CPU_FEATURES", "")) == known

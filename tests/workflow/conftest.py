@@ -26,6 +26,34 @@ SECONDS = (  # measured times, and tables that show them
     "others/seconds.",  # of the study in miniature
 )
 PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
+FOREIGN = '''"""A mechanism that does something wrong."""
+
+import ctypes
+import os
+import random
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Foreign:
+    outputs: ClassVar[str] = "index"
+    epsilon: float
+    kind: str
+    folder: str = ""
+
+    def check_input(self, x):
+        pass
+
+    def sample(self, x, size, rng):
+        {fault}
+        return rng.integers(0, 2, size).astype(np.int32)
+'''
 
 
 def our_lines(text: str) -> list[str]:
@@ -68,9 +96,9 @@ class Project:
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
         self.replace("src/epsilometer_workflow/stages/sample.py", line, waits)
 
-    def add_mechanism(self, source: str, kinds: Iterable[str], **parameters: str) -> None:
-        """Register the class ``Foreign`` of a module, with an entry for each kind."""
-        name = "foreign"
+    def add_mechanism(self, fault: str, kinds: Iterable[str], **parameters: str) -> None:
+        """Register `FOREIGN`, which does these lines at each call, with an entry for each kind."""
+        name, source = "foreign", FOREIGN.format(fault=fault)
         (self.folder / f"src/epsilometer/mechanisms/{name}.py").write_text(source)
         line = f'        "{name}": "epsilometer.mechanisms.{name}:Foreign",\n'
         self.replace("src/epsilometer/mechanisms/__init__.py", "    {\n", "    {\n" + line)

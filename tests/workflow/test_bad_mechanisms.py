@@ -6,30 +6,7 @@ import pandas as pd
 
 from tests.workflow.conftest import SMALL, Project, copy_project, our_lines
 
-MECHANISM = '''"""What no mechanism should do."""
-
-import ctypes
-import os
-import random
-import subprocess
-import sys
-from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-
-
-@dataclass(frozen=True)
-class Foreign:
-    outputs: ClassVar[str] = "index"
-    epsilon: float
-    kind: str
-
-    def check_input(self, x):
-        pass
-
-    def sample(self, x, size, rng):
-        bad = {
+FAULT = """bad = {
             "crashes": lambda: ctypes.string_at(0),
             "leaves": lambda: os._exit(0),
             "exits": lambda: sys.exit(0),
@@ -40,9 +17,7 @@ class Foreign:
             "raises": lambda: 1 / 0,
             "sound": lambda: None,
         }
-        bad[self.kind]()
-        return rng.integers(0, 2, size).astype(np.int32)
-'''
+        bad[self.kind]()"""
 CAUSES = {
     "crashes": "crashed: Segmentation fault (signal 11)",
     "leaves": "ended the interpreter with exit code 0",
@@ -57,7 +32,7 @@ SMOKE = ("--config", "scale=smoke")
 
 def with_bad_mechanisms(project: Project, kinds: list[str]) -> dict[str, str]:
     """Register a mechanism of each kind; return a target for each."""
-    project.add_mechanism(MECHANISM, kinds)
+    project.add_mechanism(FAULT, kinds)
     path = "results/smoke/estimates/{}/epsilon=1/coins/lambda=inf/histogram-gamma=1/n=99_runs=1"
     return {kind: path.format(kind) + ".parquet" for kind in kinds}
 
