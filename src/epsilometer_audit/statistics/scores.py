@@ -181,7 +181,7 @@ def _z_scores(table: Any, first: int) -> Floats:
     sides = table[:first], table[first:]
     means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
     spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
-    z: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-300)
+    z: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-30)
     return z
 
 
