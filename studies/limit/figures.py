@@ -26,7 +26,7 @@ def against_the_limit(table: pd.DataFrame) -> style.Figure:
         (table[sequential], "claim", "until refuted", r"floor $\ln(1/\alpha)/\mathrm{KL_{inf}}$"),
         (table[~sequential], "method", "fixed $n$", "least $n$ for power 1/2"),
     ]
-    hues, used = style.colours(6), 0
+    hues, used = style.colours(5), 0
     for ax, (part, by, title, least) in zip(axes[0], parts, strict=True):
         for name, group in part.groupby(by, sort=False):
             mark = _MARKS[used % len(_MARKS)]

@@ -103,7 +103,7 @@ def _lines(table: pd.DataFrame, across: str, label: str) -> style.Figure:
     errors = table.groupby(["order", "mechanism"])["error"].count()
     alike: Literal["row", False] = "row" if errors.all() else False
     figure, axes = style.panels(len(orders), len(mechanisms), sharey=alike, sharex=True)
-    hues = dict(zip(names, cycle(style.colours(6))))
+    hues = dict(zip(names, cycle(style.colours(5))))
     look: dict[str, Any] = {"hue": "estimator", "palette": hues, "hue_order": names, "sort": False}
     look |= {"style": "estimator", "style_order": names, "markers": True, "linewidth": 1}
     for row, order in zip(axes, orders, strict=True):

@@ -30,6 +30,7 @@ def test_a_figure_drawn_again_from_its_table(product: Figure, finished: Project)
     figure.canvas.draw()
     try:
         every_axis_has_a_label_or_words_as_ticks(figure)
+        every_n_is_that_of_the_table(figure, table)
         legends_lie_beside_all_panels_and_within_the_figure(figure)
         it_can_be_printed(figure)
     finally:
@@ -41,8 +42,7 @@ def test_a_figure_drawn_again_from_its_table(product: Figure, finished: Project)
 
 def tick_labels(axis) -> list[str]:
     """Return the visible text at the ticks of an axis."""
-    texts = [label.get_text() for label in axis.get_ticklabels() if label.get_visible()]
-    return [text for text in texts if text]
+    return [t for label in axis.get_ticklabels() if label.get_visible() and (t := label.get_text())]
 
 
 def are_numbers(texts: list[str]) -> bool:
@@ -56,6 +56,17 @@ def every_axis_has_a_label_or_words_as_ticks(drawn):
         for axis in (axes.xaxis, axes.yaxis):
             texts = tick_labels(axis)
             assert not texts or axis.get_label_text() or not are_numbers(texts), texts
+            assert not axis.get_offset_text().get_text()
+        top = max(axes.bbox.y1, axes.title.get_window_extent().y1)
+        assert axes.yaxis.label.get_window_extent().y1 <= top, axes.get_ylabel()
+
+
+def every_n_is_that_of_the_table(drawn, table: pd.DataFrame):
+    """An axis of n has the values of column n, and one of 2n those doubled."""
+    for axes in drawn.axes:
+        times = {"$n$": 1, "$2n$": 2}.get(axes.get_xlabel().rpartition(" ")[2], 0)
+        marked = [line for line in axes.lines if line.get_marker() != "None" and times]
+        assert all(set(line.get_xdata()) <= set(times * table["n"]) for line in marked)
 
 
 def legends_lie_beside_all_panels_and_within_the_figure(drawn):
@@ -78,7 +89,5 @@ def it_can_be_printed(drawn):
     named |= {to_hex(p.get_facecolor()) for legend in drawn.legends for p in legend.get_patches()}
     lines = [line for axes in drawn.axes for line in axes.lines if len(line.get_xdata())]
     used = {to_hex(line.get_color()) for line in lines if len(set(to_rgb(line.get_color()))) > 1}
-    if not drawn.legends:
-        assert len(used) <= 1
-    else:
-        assert used - named <= {style.GUIDE}  # which has its name beside it
+    unnamed = used - named - {style.GUIDE}  # which has its name beside it
+    assert not unnamed if drawn.legends else len(used) <= 1

@@ -29,6 +29,8 @@ COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column and of a page of two c
 _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
 _DOTS_PER_INCH = 200
+# the palette "colorblind" without its yellow, in which points do not show up
+_COLOURS = ["#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"]
 _NAMES = {
     "histogram-skip": "histogram (filled cells)",
     "largest-loss": "largest local loss",
@@ -67,6 +69,8 @@ def panels(
     import matplotlib.pyplot as plt
 
     plt.style.use(["seaborn-v0_8-ticks", "seaborn-v0_8-paper", "seaborn-v0_8-colorblind"])
+    plt.rc("axes", prop_cycle=f"cycler(color={_COLOURS})")
+    plt.rc("axes.formatter", limits=(-7, 7), useoffset=False)  # ticks are what they say
     plt.rcParams |= {
         "pdf.fonttype": 42,
         "axes.spines.top": False,
@@ -130,9 +134,7 @@ def named_apart(entries: Sequence[str]) -> dict[str, str]:
 
 def colours(count: int) -> list[str]:
     """Return the palette's first colours."""
-    import matplotlib as mpl
-
-    return list(mpl.rcParams["axes.prop_cycle"].by_key()["color"][:count])
+    return _COLOURS[:count]
 
 
 def band(axes: Axes, truth: float, gamma: float) -> None:
@@ -198,9 +200,4 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
 def legend_under(ax: Axes) -> None:
     """Draw a legend below one panel, where each panel has markers of its own."""
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(
-            loc="upper center",
-            bbox_to_anchor=(0.4, -0.17),
-            ncols=2,
-            columnspacing=1,
-        )
+        ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.17), ncols=2, columnspacing=1)

@@ -70,10 +70,7 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     ax.plot(table["z"], table["empirical"], color=style.TRUTH, label=label)
     ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
     ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
-    offset: dict[str, Any] = {
-        "textcoords": "offset points",
-        "color": style.GUIDE,
-    }
+    offset: dict[str, Any] = {"textcoords": "offset points", "color": style.GUIDE}
     ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
     ax.annotate(
         r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
@@ -97,11 +94,7 @@ def bounds(table: pd.DataFrame) -> style.Figure:
     for ax, panel, rows in panels:
         for epsilon, group in rows.groupby("epsilon", sort=False):
             ax.step(
-                group["bound"],
-                group["share"],
-                where="post",
-                color=hues[epsilon],
-                linewidth=1.6,
+                group["bound"], group["share"], where="post", color=hues[epsilon], linewidth=1.6
             )
         for epsilon in sorted(set(rows["epsilon"])):
             ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
@@ -153,12 +146,7 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
         if rows.empty:
             continue
         ax.plot(
-            rows["k"],
-            rows["answer"],
-            marker=marker,
-            markersize=4,
-            alpha=0.8,
-            label=labels[name],
+            rows["k"], rows["answer"], marker=marker, markersize=4, alpha=0.8, label=labels[name]
         )
     failed = table[table["failures"] == table["runs"]]
     if len(failed):

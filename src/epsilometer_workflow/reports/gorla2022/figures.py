@@ -111,26 +111,32 @@ def _reach(table: pd.DataFrame) -> float:
 
 @style.points("setting", "n")
 def over_inputs(table: pd.DataFrame) -> style.Figure:
-    """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n."""
+    """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n.
+
+    A setting of one n is a point with its interval.
+    """
     parts = table["setting"].str.split(", ", n=1, expand=True)
     table = table.assign(epsilon=parts[0], setting=parts[1]).sort_values(["epsilon", "n"])
     figure, panels = style.by_panel(table, "epsilon", sharey=True)
-    looks = zip(cycle(style.colours(7)), cycle("os^"), cycle([7, 5.5, 4, 3]))
+    looks = zip(cycle(style.colours(5)), cycle("os^"), cycle([7, 5.5, 4, 3]))
     look_of = dict(zip(table["setting"].unique(), looks, strict=False))
     for ax, epsilon, searches in panels:
         for setting, rows in searches.groupby("setting", sort=False):
             colour, marker, size = look_of[setting]
-            look: dict[str, Any] = {"color": colour, "label": setting, "marker": marker}
-            ax.plot(rows["n"], rows["share_within"], **look, ms=size, mfc="none", mew=1)
+            share, alone = rows["share_within"], len(rows) == 1
+            reach = [share - rows["share_low"], rows["share_high"] - share] if alone else None
+            look: dict[str, Any] = {"color": colour, "label": setting, "ms": size, "mfc": "none"}
+            fmt = marker if alone else f"{marker}-"
+            ax.errorbar(rows["n"], share, reach, fmt=fmt, mew=1, elinewidth=1, capsize=2, **look)
             planned = rows[rows["n"] == rows["n_th"]]
-            ax.plot(planned["n"], planned["share_within"], "*", color=colour, markersize=10)
+            ax.plot(planned["n"], planned["share_within"], "k*", markersize=8, zorder=3)
         ax.axhline(
             table["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$"
         )
-        ax.set(xscale="log", xlabel="samples a side $n$", title=epsilon, ylim=(-0.02, 1.04))
-        ax.xaxis.set_minor_formatter("")
+        ax.set(xscale="log", xlabel="samples a side $n$", title=epsilon, ylim=(-0.06, 1.08))
+        ax.set(xlim=(0.7, 1.6 * table["n"].max()))
     figure.axes[0].set(ylabel=r"share of runs within $\gamma$")
-    figure.axes[0].plot([], [], "*", color="black", markersize=10, label=r"at $n_{\mathrm{TH}}$")
+    figure.axes[0].plot([], [], "k*", markersize=8, label=r"at $n_{\mathrm{TH}}$")
     style.legend(figure)
     return figure
 
@@ -209,15 +215,19 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
     for column, (estimator, order) in zip(axes.T, estimators, strict=True):
         rows = table[(table["estimator"] == estimator) & (table["lambda"] == order)]
         budgets = sorted(set(rows["budget"]))
-        for budget, colour in zip(budgets, style.colours(len(budgets)), strict=True):
+        for i, (budget, colour) in enumerate(zip(budgets, cycle(style.colours(5)))):
             line = rows[rows["budget"] == budget]
-            label = f"built for {budget:,} samples"
+            failed = line.loc[line["answer"].isna(), "n"]
+            column[0].plot(failed, 0 * failed - 0.15 * (i + 1), "x", color=colour, ms=3, mew=0.7)
+            label = f"built for {budget:,} samples of both sides"
             column[0].plot(line["n"], line["answer"], color=colour, marker=".", label=label)
-            wide = {"linewidth": 1.2 + 1.2 * budgets[::-1].index(budget), "alpha": 0.8}
+            wide = {"linewidth": 1.2 * (len(budgets) - i), "alpha": 0.8}
             column[1].plot(line["n"], line["share_wrong"], color=colour, **wide)
             for ax in column:  # the budget counts both sides
                 ax.axvline(budget / 2, color=colour, linestyle=":", linewidth=1)
-        column[1].plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label="its budget")
+        column[1].plot(
+            [], [], color=style.GUIDE, linestyle=":", linewidth=1, label="half of its budget"
+        )
         column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label=truth)
         column[1].axhline(1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--")
         kind = (
@@ -229,6 +239,7 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
         column[0].set(title=f"{kind}\n{how}", xscale="log")
         column[1].set(xlabel="samples a side $n$")
     axes[0, 0].set(ylabel="mean answer")
+    axes[0, 0].plot([], [], "x", color=style.GUIDE, ms=3, mew=0.7, label="every run failed")
     axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))
     style.legend(figure)
     return figure

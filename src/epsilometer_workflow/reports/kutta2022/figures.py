@@ -23,7 +23,7 @@ def violins(table: pd.DataFrame) -> style.Figure:
         _panel(ax, rows, hues)
         ax.set(title=name, xlabel=r"order $\lambda$; below, $\hat\alpha$")
     for left in figure.axes[::4]:
-        left.set(ylabel="lower bound / divergence")
+        left.set(ylabel="bound / divergence")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
     box: dict[str, Any] = {

@@ -17,12 +17,15 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Fig
     figure, ax = style.panel()
     exact = table if curve is None else curve
     titles = list(dict.fromkeys(table["panel"]))
-    for i, (title, colour, marker) in enumerate(zip(titles, cycle(_hues()), cycle("osD^v"))):
+    for i, (title, colour, marker) in enumerate(
+        zip(titles, cycle(style.colours(5)), cycle("osD^v"))
+    ):
         lines = exact[(exact["panel"] == title) & exact["truth"].notna()]
         # dashes of curves that coincide lie side by side, and so do the rings of their points
-        dashes = (3 * (i % 3), (3, {1: 2, 2: 3}.get(len(titles), 6)))
-        ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, linestyle=dashes)
-        rows, size = table[table["panel"] == title], 2.5 + 0.9 * (len(titles) - 1 - i)
+        dashes = (2 * (i % 3), (2, {1: 1.5, 2: 2}.get(len(titles), 4)))
+        (line,) = ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, zorder=3)
+        line.set_linestyle(dashes)
+        rows, size = table[table["panel"] == title], 2.5 + 0.6 * (len(titles) - 1 - i)
         _points(ax, rows["claim"], rows, colour, str(title), marker, size)
     promised = sorted(set(table["epsilon"]))
     if len(promised) == 1 and promised[0] <= table["claim"].max():
@@ -33,12 +36,6 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Fig
     ax.locator_params(axis="x", nbins=6)
     style.legend(figure)
     return figure
-
-
-def _hues() -> list[str]:
-    """Return colours that points show up in: all but the palette's yellow."""
-    *first, _yellow, last = style.colours(6)
-    return [*first, last]
 
 
 def _points(
@@ -101,8 +98,8 @@ def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> 
     )
     _points(right, table["claim"], difference, "black", "estimate")
     left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None), title="curves and estimate")
-    middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less the exact one")
-    right.set(xlabel=_CLAIM, ylabel="difference", title="estimate less the exact curve")
+    middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less exact curve")
+    right.set(xlabel=_CLAIM, ylabel="difference", title="estimate less exact curve")
     style.legend(figure)
     return figure
 
@@ -114,9 +111,8 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     for dimension, rows in table.groupby("dimension", sort=False):
         ax.plot(rows["n"], rows["alpha"], marker="o", markersize=3, label=rf"$d = {dimension}$")
     ax.axhline(1, color=style.GUIDE, linestyle=":", label="1: no information")
-    ax.set(
-        xlabel="samples $n$", ylabel=r"theoretical accuracy $\alpha$", xscale="log", yscale="log"
-    )
+    ax.set(xlabel="samples of both sides $n$", ylabel=r"theoretical accuracy $\alpha$")
+    ax.set(xscale="log", yscale="log")
     style.legend(figure)
     return figure
 
@@ -145,7 +141,7 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     if errors:
         label = "error met by 95 % of the runs"
         ax.plot([], [], "x", color="black", markersize=5, mew=1.2, label=label)
-    ax.set(xlabel="samples $n$", ylabel=r"empirical accuracy $\alpha$")
+    ax.set(xlabel="samples of both sides $2n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
     ax.xaxis.set_minor_formatter("")
     style.legend(figure)

@@ -106,9 +106,9 @@ def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
 
 @with_curve(_every_claim)
 def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
-    """Figure 6a: the classical bound of the Gaussian mechanism, 1.25 exp(-e^2 sigma^2 / 2).
+    """Figure 6a: the classical bound of the Gaussian mechanism, 1.25 exp(-(claim sigma)^2 / 2).
 
-    It is what sigma = sqrt(2 ln(1.25/delta))/e says when it is solved for delta.
+    It is what sigma = sqrt(2 ln(1.25/delta))/claim says when it is solved for delta.
     """
     table = spectra(runs, panels={"gaussian": "Gaussian"}, claims=claims)
     sigma = np.array([Gaussian(epsilon).sigma for epsilon in table["epsilon"]])

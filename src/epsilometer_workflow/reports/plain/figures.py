@@ -20,9 +20,10 @@ def against_n(table: pd.DataFrame) -> style.Figure:
     """
     keys = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair"]
     figure, panels = style.by_panel(table, keys, columns=3)
-    looks = product(("o-", "s--", "^:"), style.colours(6))
+    looks = product(("o-", "s--", "^:"), style.colours(5))
     look_of = dict(zip(dict.fromkeys(table["estimator"]), cycle(looks)))
     sizes = sorted(set(table["n"] + table["fresh"]))
+    drawn = "$n$ + fresh" if table["fresh"].any() else "$n$"
     for ax, (mechanism, epsilon, inputs, order, claim, _), rows in panels:
         for name, line in rows.groupby("estimator", sort=False):
             fmt, colour = look_of[name]
@@ -36,7 +37,7 @@ def against_n(table: pd.DataFrame) -> style.Figure:
         if pd.notna(claim):
             of, unit = f"at {claim:g}", r"$\delta$"
         title = f"{mechanism}, {inputs}\nepsilon {epsilon:g}, {of}"
-        ax.set(xscale="log", xlabel="draws a side $n$", ylabel=unit, title=title)
+        ax.set(xscale="log", xlabel=f"draws a side {drawn}", ylabel=unit, title=title)
         if len(sizes) < 5:
             ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
             ax.minorticks_off()
