@@ -106,6 +106,9 @@ def test_its_figures_are_in_it_and_it_loads_nothing_else(results):
     assert "default-src 'none'; img-src data:" in text
     assert not re.findall(r"""(?:src|srcset|action)=["'](?!data:)|@import|url\(|https?://""", text)
     assert "<script" not in text
+    assert 'class="picture"' in text
+    (results / "figures/p1/fig1.png").write_bytes(png(1432, 400))
+    assert 'class="picture wide"' in page_of(results, spec_of())[1]
 
 
 def test_links_lead_to_existing_targets(results):
@@ -130,6 +133,16 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     assert "In all rows: epsilon 0.1235, note none." in page.text
     assert "epsilon" not in re.findall(r"<th[^>]*>([^<]*)", text)
     assert page.text.count("In all rows") == 1  # two rows are no reason to
+    assert "the numbers that the paper prints" in page.text
+
+
+def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again(results):
+    spec = {**spec_of(), "artifacts": spec_of()["artifacts"][1:]}
+    for cells, again in (({"value": ["v"], "whole": ["w"]}, False), ({"value": ["v"]}, True)):
+        spec["artifacts"][0]["layout"] = laid(cells=cells)
+        page, text = page_of(results, spec)
+        assert "the paper prints." not in page.text
+        assert ('<details class="rows" open>' in text) == again
 
 
 def test_a_missing_table_or_figure_is_named_first(results):
@@ -178,14 +191,8 @@ def test_it_needs_every_table_and_figure_and_shows_the_command_of_each(config_fo
 
 # --- layouts --------------------------------------------------------------------------------------
 
-SIZES = pd.DataFrame(
-    {
-        "epsilon": [0.5, 0.5, 2.0, 2.0],
-        "gamma": [1.0, 0.1, 1.0, 0.1],
-        "n": [9588, 8_712_345, None, None],
-        "by": ["a_b", "c&d", "a_b", "<i>"],
-    }
-)
+SIZES = pd.DataFrame({"epsilon": [0.5, 0.5, 2.0, 2.0], "gamma": [1.0, 0.1, 1.0, 0.1]})
+SIZES = SIZES.assign(n=[9588, 8_712_345, None, None], by=["a_b", "c&d", "a_b", "<i>"])
 CELLS = {"cells": {"n": [r"$n_{\mathrm{TH}}$", "count", "Und."]}}
 
 
@@ -226,9 +233,8 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
     assert "a &lt; b<sup>2</sup>" in layouts.hypertext(SIZES, groups)
     layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
-    assert [line.partition("&")[0] for line in lines(SIZES, layout)[1:]] == [
-        *("first", "x", "last", "last")
-    ]
+    firsts = [line.partition("&")[0] for line in lines(SIZES, layout)[1:]]
+    assert firsts == ["first", "x", "last", "last"]
 
 
 def test_rows_are_left_out():
@@ -269,9 +275,8 @@ def test_the_job_writes_the_same_bytes_or_nothing(tmp_path):
     for file in files:
         typeset.main(job(table, file, identity, laid()), print)
     assert files[0].read_bytes() == files[1].read_bytes()
-    assert (
-        files[0].read_text().startswith("% p/t, scale smoke, seed 1; needs booktabs\n\\begin{tab")
-    )
+    head = "% p/t, scale smoke, seed 1; needs booktabs\n\\begin{tab"
+    assert files[0].read_text().startswith(head)
     with pytest.raises(ArgumentError, match="layout has no column 'm'"):
         typeset.main(job(table, tmp_path / "c.tex", identity, laid(cells={"m": ["m"]})), print)
     assert not (tmp_path / "c.tex").exists()

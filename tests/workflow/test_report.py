@@ -32,10 +32,8 @@ def browser() -> Iterator[webdriver.Chrome]:
     """A browser without a window that logs all requests."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(PROGRAMS[0])
-    arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage"]
-    if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # which Chromium requires of root
-    for argument in arguments:
+    root = ["--no-sandbox"] * (os.geteuid() == 0)  # which Chromium requires of root
+    for argument in ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", *root]:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(str(PROGRAMS[1])))
@@ -69,12 +67,9 @@ class Reader:
     def requests(self) -> set[str]:
         """Return all URLs requested so far, but for data within the page."""
         logged = [json.loads(e["message"])["message"] for e in self.browser.get_log("performance")]
-        sent = [
-            message["params"]["request"]["url"]
-            for message in logged
-            if message["method"] == "Network.requestWillBeSent"
-        ]
-        return {url.partition("#")[0] for url in sent if not url.startswith("data:")}
+        sent = [m["params"] for m in logged if m["method"] == "Network.requestWillBeSent"]
+        urls = {message["request"]["url"].partition("#")[0] for message in sent}
+        return {url for url in urls if not url.startswith("data:")}
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -88,6 +83,7 @@ def test_a_page_alone_in_a_folder(
     assert page.stat().st_size < LARGEST
     reader = Reader(browser, page, *WIDTHS[width])
     every_figure_loads(reader, len(list((results / "figures" / paper).glob("*.png"))))
+    what_is_wider_says_so(reader)
     every_table_scrolls_within_itself(reader, (results / "tables" / paper).glob("*.csv"))
     assert reader.evaluate(
         "[...document.querySelectorAll('.table, .picture')]"
@@ -103,8 +99,17 @@ def every_figure_loads(reader: Reader, figures: int):
         "[...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth])"
     )
     assert len(sizes) == figures > 0
-    assert all(complete and natural > 300 for complete, natural, _ in sizes)
-    assert all(width > 200 for *_, width in sizes)
+    assert all(done and natural > 300 and width > 200 for done, natural, width in sizes)
+
+
+def what_is_wider_says_so(reader: Reader):
+    """A figure that is cut has letters that can be read, and a line on how to see the rest."""
+    cut = reader.evaluate(
+        "[...document.querySelectorAll('.picture')].filter(p => p.scrollWidth > p.clientWidth + 1)"
+        ".map(p => [getComputedStyle(p, '::before').content, p.querySelector('img')])"
+        ".map(([hint, i]) => [hint, i.clientWidth / i.getAttribute('width')])"
+    )
+    assert all("Scroll sideways" in hint and scale >= 0.85 for hint, scale in cut), cut
 
 
 def every_table_scrolls_within_itself(reader: Reader, tables: Iterable[Path]):
