@@ -54,17 +54,19 @@ def draw_evidence(ax: Axes, looks: Sequence[Mapping[str, float]], limit: float) 
     ax.set_ylabel("log10 of the e-value")
 
 
-def draw_witness(ax: Axes, counts: Sequence[tuple[int, int]], claim: AnyClaim) -> None:
+def draw_witness(
+    ax: Axes, counts: Sequence[tuple[int, int]], claim: AnyClaim, sides: tuple[str, str]
+) -> None:
     """Draw the probabilities of an event on both sides, and what the claim allows.
 
-    ``counts`` are the draws in the event, and all draws, of each side.
+    ``counts`` are the draws in the event, and all draws, of each side; ``sides`` their names.
     """
     p, q = (_interval(count, draws) for count, draws in counts)
     allowed = tuple(_allowed(claim, each) for each in q)
     rows = (
-        ("first side", p, _MEASURED),
+        (f"on {sides[0]}", p, _MEASURED),
         ("allowed there", allowed, _CLAIMED),
-        ("other side", q, _MEASURED),
+        (f"on {sides[1]}", q, _MEASURED),
     )
     for y, (_, (low, middle, high), colour) in enumerate(rows):
         ax.plot([low, high], [-y, -y], color=colour, linewidth=5, alpha=0.35, solid_capstyle="butt")

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from epsilometer_audit.formats import input_text, legal, percent_sure, short
+from epsilometer_audit.formats import input_text, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
@@ -63,8 +63,19 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
     if (event := verdict.witness) is not None and verdict.guesses is None:
         values["shares"] = [count / max(draws, 1) for count, draws in event.counts]
         values["of_events"] = isinstance(parts(claim)[0], EventClaim)
-        values["witness_figure"] = image(lambda ax: draw_witness(ax, event.counts, claim), 2.2)
+        sides = values["sides"] = _sides(verdict)
+        values["witness_figure"] = image(
+            lambda ax: draw_witness(ax, event.counts, claim, sides), 2.2
+        )
     return values
+
+
+def _sides(verdict: Verdict) -> tuple[str, str]:
+    """Name the side where the event is too likely, and the other."""
+    x, x_prime = ("x", "x'") if verdict.pair is None else pair_texts(*verdict.pair)
+    sides = {f"{x} against {x_prime}": ("x", "x'"), f"{x_prime} against {x}": ("x'", "x")}
+    known = None if x == x_prime else sides.get(str(verdict.direction))
+    return known or ("the first side", "the other side")
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:

@@ -1,9 +1,11 @@
 """The page of an audit shows each kind of verdict, and hostile text as text; it is one file."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import escape
 
 from epsilometer_audit.statistics.claims import pure, zcdp
 from epsilometer_audit.verdict import Bound, Verdict, Witness
@@ -103,6 +105,23 @@ def test_a_page_shows_every_part_of_a_verdict(word):
     for text in texts:
         assert text in parsed.text or text in flat, text
     assert not re.search(r"https?:|<script|<link|url\(", html)
+
+
+@pytest.mark.parametrize(
+    ("pair", "direction", "sides"),
+    [
+        (([1, 2], [1]), "[1, 2] against [1]", ("x", "x'")),
+        (([1, 2], [1]), "[1] against [1, 2]", ("x'", "x")),
+        (None, "x' against x", ("x'", "x")),
+        (([1], [1]), "[1] against [1]", ("the first side", "the other side")),
+        (None, None, ("the first side", "the other side")),
+    ],
+)
+def test_a_page_names_the_sides_of_its_figure_as_the_inputs_above(pair, direction, sides):
+    verdict, claim, *_ = CASES["violated"]
+    html = html_of((replace(verdict, pair=pair, direction=direction), claim))
+    first, other = (escape(side) for side in sides)
+    assert f"claim allows on {first}, if the share on {other} is" in html
 
 
 def test_a_page_of_several_verdicts_numbers_them():
