@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,8 +104,7 @@ def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, 
         order = claim.order if isinstance(claim, Renyi) else order
         phi, psi = np.exp((order - 1) * g), np.exp(order * g)
         mean *= float(psi.max())
-    level = np.array([max(level_of(claim, p, q, order), 0.0)])
-    kappa, b = claim.null(level, mean, order)
+    kappa, b = claim.null(np.array([max(level_of(claim, p, q, order), 0.0)]), mean, order)
     u = kappa * mean + b
     most = u - phi.min(), kappa * (psi.max() - mean)
     at = stake(np.array(1e9), u, most, 0.1 + 0.1 * kappa**2, ahead, 0.05)
@@ -131,8 +131,7 @@ def test_growth_is_the_sum_over_single_draws(claim):
     most = u - phi.min(), kappa * (psi.max() - 0.4)
     at = stake(np.array(bet.mean_phi), u, most, 0.2 + kappa**2 * 0.2, 1000, 0.05)
     single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
-    starts = np.cumsum([0, *sizes[:-1]])
-    assert np.allclose(rates, np.add.reduceat(single, starts, axis=0))
+    assert np.allclose(rates, np.add.reduceat(single, np.cumsum([0, *sizes[:-1]]), axis=0))
 
 
 def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
@@ -551,6 +550,12 @@ def test_a_function_may_be_an_accountants(claim):
     assert audited(normal, claim, 10_000, 0).verdict == "violated"
     for point in claim.claims:  # it claims a little less than the function
         assert -1e-8 <= point.delta - delta_of(0.5)(point.epsilon) <= 0.004
+
+
+def test_the_page_shows_the_verdicts_on_curves():
+    page = " ".join(Path("docs/audit.md").read_text().split())
+    for claim in ea.tradeoff({0.1: 0.8}), ea.profile({0: 0.383, 1: 0.13, 2: 0.011, 3: 0.00155}):
+        assert ea.audit(normal, [(0, 1)], claim, as_reals=True).lines()[0] in page
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -16,7 +16,7 @@ from snakemake.cli import get_argument_parser
 
 from epsilometer import __version__
 from epsilometer.estimators import ESTIMATORS
-from epsilometer_audit.cli.arguments import check_options, parsed
+from epsilometer_audit.cli.arguments import OPTION, check_options, help_of, parsed
 from epsilometer_audit.cli.main import main
 from tests.gallery import PAGES, again, output
 from tests.pages import ROOT, commands, words
@@ -124,6 +124,15 @@ def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
         if name == "audit":
             options |= {"source": rest[0]} if rest else {}
             check_options(options, of_audit=True)
+
+
+def test_options_in_sentences_exist():
+    names = ("audit", "audits", "samples-needed")
+    known = {name for own in names for name, *_ in OPTION.findall(help_of(own))}
+    known |= {name for action in get_argument_parser()._actions for name in action.option_strings}
+    known |= {"--lf", "--honest", "--growth", "--user", "--slurm-no-requeue"}  # of other programs
+    for page in [TOP[0], *DOCS]:
+        assert {*re.findall(r"(?<=`)--[a-z][\w-]*", prose(page))} <= known, page
 
 
 @pytest.mark.parametrize("command", commands("python") + commands("python3") + commands("pytest"))
