@@ -203,8 +203,7 @@ def local_loss(
     assert pair.outputs is not None
     tau = _floor(pair, floor)
     losses = loss_at(pair.x, pair.x_prime, pair.outputs, tau)
-    at = np.asarray(outputs)
-    return LossCurve(outputs=at, losses=losses, floor=tau, **_sizes(pair))
+    return LossCurve(outputs=np.asarray(outputs), losses=losses, floor=tau, **_sizes(pair))
 
 
 def largest_loss(
@@ -480,8 +479,7 @@ def delta_curve(
         try:
             if pair.labels is not None and name != "counting":
                 raise ArgumentError("outputs", "are strings")
-            sides = pair.x, pair.x_prime
-            (answer,) = answers(method, sides, order=math.inf, rng=generator)
+            (answer,) = answers(method, (pair.x, pair.x_prime), order=math.inf, rng=generator)
         except ArgumentError as error:
             if error.argument != "outputs":
                 raise

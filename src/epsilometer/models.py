@@ -11,8 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from epsilometer.errors import ConfigError, one_line, shown, suggest
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._=-]*$"  # safe as a part of a path and of a shell word
-
-
 Id = Annotated[str, StringConstraints(pattern=ID)]
 Fractional = Annotated[float, Field(gt=0, lt=1)]
 
@@ -63,22 +61,22 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
         return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
     if first["type"] == "missing":
         return "is missing"
+    if first["type"] == "string_pattern_mismatch":
+        near = re.sub(r"\W+", "_", first["input"], flags=re.ASCII).lstrip("_0123456789")
+        return f"must be of letters, digits and _, as {near.rstrip('_') or 'name'!r}"
     texts = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
-    texts = [re.sub("^Input should be", "must be", text) for text in texts]
-    texts = [re.sub(r"a valid dictionary or .*", "a mapping of keys", text) for text in texts]
-    alternatives = [text.removeprefix("must be ") for text in list(dict.fromkeys(texts))[1:]]
+    texts = [re.sub("^(Input|List|Dictionary|String) should", "must", text) for text in texts]
+    texts = [re.sub(r"a valid dictionary.*", "a mapping of keys", text) for text in texts]
+    alternatives = [re.sub("^must (be )?", "", text) for text in list(dict.fromkeys(texts))[1:]]
     message = " or ".join([texts[0], *alternatives])
     return f"{message}, got {shown(first['input'], 180)}"[:240]
 
 
 def _keys(model: type[BaseModel]) -> set[str]:
     """Return every key that the model and the models within it know."""
-    keys: set[str] = set()
-    for name, field in model.model_fields.items():
-        keys.add(field.alias or name)
-        for inner in _models_in(field.annotation):
-            keys |= _keys(inner)
-    return keys
+    keys = {field.alias or name for name, field in model.model_fields.items()}
+    inner = [each for f in model.model_fields.values() for each in _models_in(f.annotation)]
+    return keys.union(*map(_keys, inner))
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
             if key in keys:
                 raise yaml.MarkedYAMLError(problem=f"{key}: given twice (again in line {line})")
             keys.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
+        return super().construct_mapping(node, deep)  # type: ignore[no-any-return]
+
+
+_REAL = re.compile(r"[+-]?(\d+\.?\d*[eE][+-]?\d+|\.\d+([eE][+-]?\d+)?)\Z")  # texts by YAML 1.1
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _REAL, list("+-.0123456789"))
 
 
 def _check_size(text: str) -> None:

@@ -127,8 +127,7 @@ class Question:
     @property
     def inputs(self) -> tuple[Pair, ...] | None:
         """The inputs of the pairs, if they are known."""
-        known = tuple(pair for pair in self.pairs.values() if pair is not None)
-        return known or None
+        return tuple(pair for pair in self.pairs.values() if pair is not None) or None
 
 
 def check_claim(plain: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,17 +202,18 @@ def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
 
 def named_pairs(pairs: Pairs) -> Mapping[str, Pair]:
     """Return pairs by their names, numbers if they have none; refuse them if all are equal."""
-    if isinstance(pairs, Mapping):
-        named = pairs
-    else:
-        names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
-        named = dict(zip(names, pairs, strict=True))
+    lone = isinstance(pairs, tuple) and len(pairs) == 2 and not isinstance(pairs[0], tuple)
+    if lone or not isinstance(pairs, Mapping | list | tuple):
+        text = f"must be a list of pairs, [(x, x')] for one pair, got {input_text(pairs)}"
+        raise ArgumentError("pairs", text)
+    names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
+    named = pairs if isinstance(pairs, Mapping) else dict(zip(names, pairs, strict=True))
     if not named:
         raise ArgumentError("pairs", "must name at least one pair of inputs")
     for name, pair in named.items():
-        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-            argument = f"pairs {name!r}" if name else "pairs"
-            raise ArgumentError(argument, f"must be pairs (x, x'), got {input_text(pair)}")
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            text = f"must be a list of pairs (x, x'), got {input_text(pair)}"
+            raise ArgumentError("pairs", f"{text} as {name!r}" if name else text)
     if all(equal(x, y) for x, y in named.values()):
         message = "must have inputs that differ: no claim is refuted where x and x' are equal"
         raise ArgumentError("pairs", message)

@@ -91,8 +91,10 @@ def test_no_confidence_is_all(alpha, words):
     ("change", "words"),
     [
         ({"pairs": []}, "pairs must name at least one pair"),
-        ({"pairs": [1, 2]}, r"pairs 'pair 1' must be pairs \(x, x'\), got 1"),
-        ({"pairs": [(1, 2, 3)]}, r"pairs must be pairs"),
+        ({"pairs": [1, 2]}, r"pairs must be a list of pairs \(x, x'\), got 1 as 'pair 1'"),
+        ({"pairs": [(1, 2, 3)]}, r"pairs must be a list of pairs \(x, x'\), got \[1, 2, 3\]"),
+        ({"pairs": ([0, 1], [1, 1])}, r"pairs must be a list of pairs, \[\(x, x'\)\] for one pair"),
+        ({"pairs": zip([0], [1], strict=True)}, r"pairs must be a list of pairs, .*zip object"),
         ({"claim": 1.0}, "claim must be pure"),
         ({"samples": 1e5}, "samples must be an integer"),
         ({"method": "best"}, "method must be anytime or exact"),
@@ -185,8 +187,7 @@ def test_a_budget_is_kept_at_any_speed(clock, seconds, times, pairs, budget, man
 
 @pytest.mark.parametrize("seed", FIVE)
 def test_a_violation_in_time_is_found(clock, seed):
-    slow = Slow(0.001, scale=0.02)
-    verdict = ea.audit(slow, STEP, ea.pure(1.0), budget=8, seed=seed)
+    verdict = ea.audit(Slow(0.001, scale=0.02), STEP, ea.pure(1.0), budget=8, seed=seed)
     assert verdict.verdict == "violated"
 
 
@@ -291,8 +292,7 @@ def test_sessions_of_pytest(alpha, calls):
 @given(ALPHAS, st.integers(1, 9), SEVERAL)
 def test_the_orders_of_a_claim_on_several_pairs(alpha, orders, pairs):
     """The wealth that refutes an order is 1 over its part; pairs share one wealth."""
-    claim = renyi({order + 1.5: 1.0 for order in range(orders)})
-    wealths = Evidence(claim, pairs, alpha).wealths
+    wealths = Evidence(renyi({order + 1.5: 1.0 for order in range(orders)}), pairs, alpha).wealths
     assert len(wealths) == orders
     assert within([math.exp(-wealth.needed) for wealth in wealths.values()], alpha)
 

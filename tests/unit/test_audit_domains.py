@@ -211,8 +211,7 @@ def changes(pairs):
 @pytest.mark.parametrize("n", [5, 20])
 def test_every_position_and_every_change_of_a_row_has_a_pair(n):
     pairs = ea.domain({"rows": {"choices": list("abcdefg")}, "length": n})
-    every = set(map(frozenset, combinations("abcdefg", 2)))
-    assert changes(pairs) == (set(range(n)), every)
+    assert changes(pairs) == (set(range(n)), set(map(frozenset, combinations("abcdefg", 2))))
     assert not pairs.untried
     removed = ea.domain({"rows": {"choices": list("abcdefghijklmnopq")}, "length": [n - 1, n]})
     rows = {row for x, y in removed.values() for row in Counter(x) - Counter(y)}
@@ -301,8 +300,7 @@ def test_pairs_of_interest_are_there(declaration, wanted):
 
 
 def test_tables_are_short_and_long_and_rows_miss_all_or_one_entry():
-    lengths = {max(map(len, pair)) for pair in ea.domain(TABLE).values()}
-    assert {1, 2, 3, 4, 17, 19, 20} <= lengths
+    assert {1, 2, 3, 4, 17, 19, 20} <= {max(map(len, pair)) for pair in ea.domain(TABLE).values()}
     pairs = ea.domain(DECLARATIONS["replaced columns, NaN"]).values()
     rows = [row for pair in pairs for side in pair for row in side]
     assert {0, 1, 30} <= {sum(map(math.isnan, row)) for row in rows}
@@ -463,8 +461,7 @@ def sums_every_second(x, size, rng):
 def nan_is_kept(x, size, rng):
     """A mean without missing entries, whose noise is for the number of all rows."""
     known = [value for value in x if not math.isnan(value)]
-    mean = sum(known) / max(len(known), 1)
-    return mean + rng.laplace(0, 5 / max(len(x), 1), size)
+    return sum(known) / max(len(known), 1) + rng.laplace(0, 5 / max(len(x), 1), size)
 
 
 def counts_rows_not_users(x, size, rng):
@@ -552,7 +549,7 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted(method):
 
 def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
     pairs = ea.domain({**TABLE, "length": [0, 4]}, limit=12)
-    words = r"ValueError: three rows are needed .*: on \[.*\], but not on its neighbour \[.*\]"
+    words = r" on \[.*\]: ValueError: three rows are needed .*, but not on its neighbour \[.*\]"
     with pytest.raises(MechanismError, match=words) as error:
         ea.audit(of_three_or_more, pairs, ea.pure(1.0))
     assert "of 3 rows, others" in str(error.value)
@@ -651,14 +648,16 @@ def test_on_the_command_line_it_is_json(survey, capsys):
 def cases_of(tmp_path, pairs, **more):
     file = tmp_path / "mine.yaml"
     entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
-    file.write_text(yaml.safe_dump({"audits": {"sum": entry}}).replace("0.00001", "1e-5"))
+    text = yaml.safe_dump({"audits": {"sum": entry}})
+    file.write_text(text.replace("1.0e-05", "1e-5").replace("-0.5", "-.5"))
     return [*Audits(file, "smoke").cases.values()]
 
 
 def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
     apart = {"values": [0, 1], "distance": 0.00001}
     sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"domain": {"patterns": 4}}]
-    cases = cases_of(tmp_path, sets)
+    *cases, near = cases_of(tmp_path, [*sets, {"near": [[-0.5], [0.00001]]}])
+    assert near.spec["pairs"] == {"pairs": [["near", [-0.5], [0.00001]]]}
     assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "domain-patterns"]
     assert cases[0].spec["pairs"] == {"domain": REPLACED}
     assert cases[1].spec["pairs"] == {"domain": {**apart, "limit": 5}}
@@ -795,8 +794,7 @@ def test_the_relation_is_named_with_what_it_does_not_contain(declaration, words)
 @pytest.mark.parametrize(("norm", "order"), [("L1", 1), ("L2", 2), ("Linf", np.inf)])
 @pytest.mark.parametrize("more", [{}, {"whole": True}, {"clipped": True}])
 def test_vectors_are_as_near_as_declared(norm, order, more):
-    declaration = {"values": [-3, 3], "length": 4, "distance": 2, "norm": norm, **more}
-    listed = ea.domain(declaration)
+    listed = ea.domain({"values": [-3, 3], "length": 4, "distance": 2, "norm": norm, **more})
     moved = listed.near[0].copy().near(list(listed), 50, np.random.default_rng(0))
     pairs = [*listed.values(), *moved.values()]
     assert len(moved) == 50

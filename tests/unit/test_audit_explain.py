@@ -264,8 +264,7 @@ def test_a_difference_is_named_with_its_line(recorded, name):
         _, words, line, _ = FOUND[name]
     elif words.startswith(NO_LINE):
         line = ""
-    sizes = [len(x) for x in MECHANISMS[name][1]]
-    cause = cause_of(recorded[name], sizes)
+    cause = cause_of(recorded[name], [len(x) for x in MECHANISMS[name][1]])
     first = cause.findings[0]
     assert re.match(words, f"{first.kind}: {first.words}"), cause
     assert first.line == line, cause
@@ -353,8 +352,7 @@ def test_every_source_of_randomness_is_seen_and_replayed(recorded):
     for run in runs:
         assert run["repeated"]
         np.testing.assert_allclose(np.subtract(run["x_prime"]["output"], run["x"]["output"]), 1)
-    drawn = runs[0]["x"]["calls"]
-    lines = {call["frames"][0][1] for call in drawn if call["kind"] == "draw"}
+    lines = {call["frames"][0][1] for call in runs[0]["x"]["calls"] if call["kind"] == "draw"}
     assert len(lines) == len(SOURCES)
     others = np.not_equal(runs[0]["x"]["output"], runs[1]["x"]["output"])
     assert others.sum() >= len(SOURCES) - 1  # a byte may be the same
@@ -429,8 +427,7 @@ def test_another_interpreter_need_not_have_numpy(tmp_path, written):
 def test_a_draw_that_hangs_or_ends_the_process_is_reported(written, code, message):
     place = written(f"def f(x, rng):\n    {code}\n")
     begun = time.monotonic()
-    seeds = [1]
-    answer = forked(lambda: replayed(lambda: load(place), ZERO_ONE, seeds, 0.2), 60)
+    answer = forked(lambda: replayed(lambda: load(place), ZERO_ONE, [1], 0.2), 60)
     assert time.monotonic() - begun < 30
     first = cause_of(answer).findings[0]
     assert first.kind == "failed"
@@ -500,5 +497,4 @@ def test_a_bad_sampler_is_explained_by_its_seeds(written):
 def test_only_python_functions_are_explained(capsys):
     source = ["--command", "cat", "--pair", "0", "1"]
     assert main(["audit", *source, "--epsilon", "1", "--explain"]) == 2
-    message = "epsilometer: --explain: needs SOURCE, which is missing\n"
-    assert capsys.readouterr().err == message
+    assert capsys.readouterr().err == "epsilometer: --explain: needs SOURCE, which is missing\n"

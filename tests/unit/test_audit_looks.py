@@ -70,8 +70,7 @@ def test_cells_of_low_bits_count_what_their_events_hold():
     for side, counts in zip((x, y), look.folds, strict=True):
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
-        event = again(look.event(cells))
-        assert (event.holds(x) == np.isin(look.coded(x), cells)).all()
+        assert (again(look.event(cells)).holds(x) == np.isin(look.coded(x), cells)).all()
 
 
 # --- audits of reals ------------------------------------------------------------------------------
@@ -210,8 +209,7 @@ def test_a_score_is_learned_to_the_byte_and_its_event_replays():
     assert first.view == second.view
     candidate: Any = best([first], 3000)[0]
     event = again(candidate.make_event())
-    text = layout_of(x).text(event)
-    assert text.startswith("score of 2 entries ")
+    assert layout_of(x).text(event).startswith("score of 2 entries ")
     both = np.concatenate([x, y])
     codes, inside = first.coded(both), event.holds(both)
     assert np.intersect1d(codes[inside], codes[~inside]).size == 0
@@ -579,8 +577,7 @@ def test_tables_are_learned_of_words_numbers_and_what_is_missing():
     assert {name.rpartition("entry ")[2] for name in names} == {"2", "5"}
     assert view.of(x).mean() > 1 > -1 > view.of(y).mean()
     assert learn_tables(x, x[rng.permutation(3000)], range(x.shape[1])) is None
-    event = again(Event(((0.0, None),), view=view))
-    assert layout.text(event).startswith("score of ")
+    assert layout.text(again(Event(((0.0, None),), view=view))).startswith("score of ")
 
 
 def test_a_table_adds_the_number_of_its_cell():

@@ -189,8 +189,7 @@ def test_every_kind_has_its_columns(name):
     assert encoded.dtype == (np.int64 if layout.whole else np.float64)
     assert encoded.shape == ((len(outputs), len(layout.columns))[: 1 + (len(layout.columns) > 1)])
     # batches and one, lists and arrays: the same
-    parts = learn(outputs[:1], outputs[1:], outputs[:0])
-    assert parts.columns == layout.columns
+    assert learn(outputs[:1], outputs[1:], outputs[:0]).columns == layout.columns
     listed = list(outputs)
     np.testing.assert_array_equal(layout.encode(listed), encoded)
     again = pickle.loads(pickle.dumps(layout))  # noqa: S301
@@ -247,8 +246,7 @@ def test_rare_words_share_a_code():
 
 
 def test_no_more_than_256_columns_the_most_frequent():
-    outputs = [{f"k{i}": i for i in range(j)} for j in range(400)]
-    layout = learn(outputs)
+    layout = learn([{f"k{i}": i for i in range(j)} for j in range(400)])
     columns = [column.name for column in layout.columns]
     assert len(columns) == 256
     assert columns[:2] == ["key 'k0' present", "key 'k1' present"]
@@ -545,8 +543,7 @@ def test_the_type_of_a_column_or_a_call_is_no_outcome(form, odd):
     if form in ("Polars", "PyArrow") and odd is not None:
         sides = [[float(v) for v in values[0]], values[1]]
     assert_told_by_value(values, recorded_pair(*map(FORMS[form], sides))[:2])
-    called = calls_of(callable_source(lambda x, size: FORMS[form](x)), sides)
-    assert_told_by_value(values, called)
+    assert_told_by_value(values, calls_of(callable_source(lambda x, size: FORMS[form](x)), sides))
 
 
 def seconds(kind):
@@ -766,5 +763,4 @@ def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch)
 @pytest.mark.parametrize("form", ["{}.{:030}", "[{}, 3.{:033}5, 1]"])
 def test_last_digits_of_a_worker_are_looked_at(form, worker):
     left = np.random.default_rng(0).integers(1, 5, DRAWS).tolist()
-    sides = [[form.format(i, x) for i in left] for x in (0, 1)]
-    assert_all_differ(calls_of(worker, sides))
+    assert_all_differ(calls_of(worker, [[form.format(i, x) for i in left] for x in (0, 1)]))

@@ -322,16 +322,14 @@ def test_equal_outputs_have_equal_scores():
 
 
 def results(x, x_prime=None):
-    other = rng(99).laplace(0.5, 1, 2000) if x_prime is None else x_prime
-    checks = check_recorded(x, other)
+    checks = check_recorded(x, rng(99).laplace(0.5, 1, 2000) if x_prime is None else x_prime)
     return {item.name: item.result for item in checks if item.result != "passed"}
 
 
 @pytest.mark.parametrize("law", [name for name in HONEST if name != "system"])
 def test_recorded_outputs_of_any_law_pass(law):
     for seed in (1, 2):
-        outputs = (HONEST[law](x, 600, seed + 10 * x) for x in (0, 1))
-        assert results(*outputs) == {}
+        assert results(*(HONEST[law](x, 600, seed + 10 * x) for x in (0, 1))) == {}
 
 
 @pytest.mark.parametrize("law", ["laplace", "geometric", "rounded", "words", "vectors"])
@@ -589,8 +587,7 @@ def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(se
     def long(x, size, rng):
         return (twice if size > 2000 else laplace)(x, size, rng)
 
-    verdict = audited(long, seed, samples=20_000)
-    assert verdict.verdict == "invalid"
+    assert audited(long, seed, samples=20_000).verdict == "invalid"
 
 
 # --- causes ---------------------------------------------------------------------------------------
@@ -613,6 +610,5 @@ def test_calls_of_independent_draws_differ_by_chance_only(draw):
         options = (0, 3) if draw == "integers" else ()
         sides = [getattr(rng, draw)(*options, size=n) for _ in range(2)]
         scores = [[of_draws(rankdata(side) - (n + 1) / 2)] for side in sides]
-        parts = [*map(pieces, scores, (sizes, sizes[::-1]))]
-        alarms += calls_p(parts, rng, 0.05) <= 0.05
+        alarms += calls_p([*map(pieces, scores, (sizes, sizes[::-1]))], rng, 0.05) <= 0.05
     assert 1 <= alarms <= 14

@@ -206,8 +206,10 @@ def test_a_failure_is_an_outcome_on_request():
 
     outputs = drawn(failing, 0, size=200, failures=True)
     assert set(outputs) == {0.0, Failure("ZeroDivisionError", "division by zero")}
-    with pytest.raises(MechanismError, match=r"failing: ZeroDivisionError: .*_sources.py:\d+\)$"):
+    with pytest.raises(MechanismError, match=r"failing on 0: ZeroDivision.*_sources.py:\d+\)$"):
         drawn(failing, 0)
+    with pytest.raises(ArgumentError, match=r"failures needs one draw a call, but .*:raising"):
+        drawn(raising, 0, failures=True)
 
 
 def raising(x, size):
@@ -225,8 +227,8 @@ BAD_OUTPUTS = [
     (lambda x, size: np.ones((size, 0)), ["outputs without entries"]),
     (lambda x: object(), ["returned an object of type object", "return numbers, strings"]),
     (lambda x: (i for i in range(3)), ["an object of type generator"]),
-    (raising, ["_sources.py:raising: ValueError: no way xxx", "... (test_audit_sources.py:"]),
-    (leaving, ["leaving: called sys.exit(3)"]),
+    (raising, ["_sources.py:raising on 0.0: ValueError: no way xxx", "... (test_audit_sourc"]),
+    (leaving, ["leaving on 0.0: called sys.exit(3)"]),
     (lambda x: json.loads("{"), ["JSONDecodeError", "(test_audit_sources.py:"]),
 ]
 
@@ -328,8 +330,7 @@ def test_digests_name_the_imports_from_the_same_tree(folder):
     files = {"survey.py", "helper.py", "late.py", "tools/__init__.py", "tools/noise.py"}
     assert set(digest) == files | {"tools/more.py", "python", "numpy"}
     assert digest["numpy"] == np.__version__
-    source = load("survey.py:noisy")
-    assert source.digest() == digest
+    assert load("survey.py:noisy").digest() == digest
     (folder / "tools" / "more.py").write_text("import numpy as np\none = np.float64(2)\n")
     assert {key for key, value in digests("survey.py:noisy").items() if value != digest[key]} == {
         "tools/more.py"
@@ -372,8 +373,8 @@ BAD_SPECS = [  # a source, words of the error, parameters if it has any
     ("", ["'' is no source; write file.py:function"]),
     ("survey.py", ["'survey.py' is no source; write file.py:function"]),
     ("survey.py:noisy(1)", ["'survey.py:noisy(1)' is no source"]),
-    ("surwey.py:noisy", ["surwey.py is not a Python file; did you mean 'survey.py'?"]),
-    ("there/survey.py:noisy", ["there/survey.py is not a Python file"]),
+    ("surwey.py:noisy", ["surwey.py cannot be read: no such file; did you mean 'survey.py'?"]),
+    ("there/survey.py:noisy", ["there/survey.py cannot be read: no such file"]),
     ("./notes.txt:noisy", ["./notes.txt is not a Python file"]),
     ("survey.py:noise", ["survey.py has no function 'noise'; did you mean 'noisy'?"]),
     ("survey.py:scaled.cal", ["survey.py has no function 'cal'; did you mean 'call'?"]),
@@ -407,7 +408,7 @@ def test_the_error_of_a_bad_source_is_one_line(folder, bad):
 
 def test_a_module_in_the_folder_that_fails_while_drawing_is_an_error(folder):
     (folder / "late.py").write_text("import nowhere\n")
-    with pytest.raises(MechanismError, match=r"noisy: ModuleNotFoundError: .* \(late.py:1\)"):
+    with pytest.raises(MechanismError, match=r"noisy on 1.0: ModuleNotFound.* \(late.py:1\)"):
         load("survey.py:noisy").draw(1.0, 2, 1)
 
 
@@ -443,7 +444,7 @@ def shell(start, tmp_path):
 
 
 EXAMPLES = [  # command, an input, its mean, a wrong input and its error
-    (["./worker"], 1.5, 1.5, [1], r"^./worker: the input is one number$"),
+    (["./worker"], 1.5, 1.5, [1], r"^./worker on \[1\]: the input is one number$"),
     (["sh", str(DATA / "worker.sh")], 1, 0.75, 2, "the input is 0 or 1"),
     ([sys.executable, "-S", str(DATA / "worker.py")], [0, 0, 9], 2, 3, "TypeError: .*int"),
 ]
@@ -495,8 +496,7 @@ def test_replies_are_read(shell, printed, outputs):
 
 def test_a_request_is_one_line_of_json(shell):
     source = shell("""printf '%s\\n' "$line" | sed 's/[\\"]/\\\\&/g; s/.*/"&"/' """)
-    x = {"a": [1, 2.5, "ä\n"], "b": np.arange(2)}
-    (line,) = source.draw(x, 1, 5)
+    (line,) = source.draw({"a": [1, 2.5, "ä\n"], "b": np.arange(2)}, 1, 5)
     assert line.startswith('{"input": {"a": [1, 2.5, "\\u00e4')
     assert ', "b": [0, 1]}, "size": 1, "seed": ' in line
 
@@ -513,8 +513,7 @@ def test_much_input_and_much_on_stderr_hold_nothing_up(start):
 
 def test_failures_are_outcomes_on_request(shell):
     script = r"""printf '1\n{"error": "no"}\n{"error": "no"}\n'"""
-    outputs = shell(script, failures=True).draw(0, 3, 0)
-    assert outputs == [1, Failure("no"), Failure("no")]
+    assert shell(script, failures=True).draw(0, 3, 0) == [1, Failure("no"), Failure("no")]
     with pytest.raises(MechanismError, match=r": gone$"):
         shell("""echo '{"error": "gone", "fatal": true}'""", failures=True).draw(0, 3, 0)
 
@@ -705,7 +704,7 @@ def test_another_interpreter_without_packages(survey):
     assert {str(value) for value in drawn("word", 200)} == {"a", "None", "nan", "3"}
     failure = Failure("ZeroDivisionError", "division by zero")
     assert set(drawn("failing", 50, failures=True)) == {1.0, failure}
-    with pytest.raises(MechanismError, match=r"^survey.py:failing: ZeroDivisionError: .*\(survey"):
+    with pytest.raises(MechanismError, match=r"^survey.py:failing on 3: ZeroDiv.*\(survey"):
         drawn("failing", 50)
     assert drawn("reading", 1) == [""]
 

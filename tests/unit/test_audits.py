@@ -89,7 +89,7 @@ KEYS = [  # old text, new text, the error
     (SIZES, "samples: {smok: 9}", "samples.smok: unknown scale; did"),
     (SIZES, "samples: 5", "laplace.samples: must be at least 10 for"),
     ("samples: 3000", "samples: 1700", "vector.samples: must be at least 1801 for 9 pairs"),
-    ("\n  laplace:", "\n  la place:", "audits.la place: .*match pattern"),
+    ("\n  laplace:", "\n  la place:", "audits.la place: must be of letters, .* as 'la_place'"),
     ("\n  vector:", "\n  laplace:", "laplace: given twice"),
     (MECHANISM, "mechanism: own.py", "laplace.mechanism: 'own.py' is no source; write file"),
     (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
@@ -250,7 +250,7 @@ def test_a_claim_that_cannot_be_audited_fails_alone():
 @pytest.mark.parametrize(
     ("changed", "word", "message"),
     [
-        ({"function": "raises"}, "failed", "own.py:raises: ValueError: no | budget left (own.py:"),
+        ({"function": "raises"}, "failed", "]: ValueError: no | budget left (own.py:"),
         ({"function": "stuck"}, "invalid", "a constant seed inside"),
         ({"function": "lapalce"}, "failed", "own.py has no function 'lapalce'; did you mean 'lap"),
         ({"given": {"skale": 1}}, "failed", "takes no parameter 'skale'; did you mean 'scale'?"),
@@ -377,7 +377,8 @@ MISTAKES = [  # what follows the command, and the error
     (["mine.yaml", "other.yaml"], "'other.yaml': belongs to no option"),
     (["mine.yaml", "--junit", "mine.yaml"], "--junit: 'mine.yaml' is an audited file"),
     (["sizes.yaml"], "sizes.yaml: samples: has fast, slow; choose one by --scale"),
-    (["sizes.yaml", "--scale", "fats"], "sizes.yaml: samples.fats: is missing"),
+    (["sizes.yaml", "--scale", "fats"], "samples.fats: is missing; did you mean 'fast'?"),
+    (["mine.yaml", "--scale", "fast"], "--scale: 'fast' is not in mine.yaml (none is defined)"),
     (["other.yaml"], "audits.a.mechanism.environment: is made by studies only; name a python"),
     (["empty.yaml"], "epsilometer: empty.yaml: must be a mapping of keys, got None"),
 ]
@@ -395,6 +396,13 @@ def test_a_mistake_is_a_line_before_any_draw(write, arguments, message, capfd, m
     out, err = capfd.readouterr()
     assert (out, err[:13], err.count("\n")) == ("", "epsilometer: ", 1)
     assert message in err
+
+
+def test_each_mistake_of_a_file_is_a_line(write, capfd):
+    write({"a b": {**GOOD, "failures": 1}})
+    assert command.main(["audits", "mine.yaml"]) == 2
+    keys = re.findall("^epsilometer: mine.yaml: audits.a b(.*?):", capfd.readouterr().err, re.M)
+    assert keys == ["", ".failures"]
 
 
 def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):

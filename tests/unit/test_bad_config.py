@@ -198,8 +198,7 @@ def test_pairs_and_neighbourhoods():
     pairs = parse(config.Pairs, {"pairs": {"near": [0, 1], "far": [0, 2]}}, "here")
     assert pairs.sides() == [0, 1, 0, 2]
     assert pairs.names() == ["near", "far"]
-    around = {"around": [0, 0.5], "entries": [0, 0.5]}
-    neighbours = parse(config.Neighbourhood, around, "here")
+    neighbours = parse(config.Neighbourhood, {"around": [0, 0.5], "entries": [0, 0.5]}, "here")
     assert neighbours.sides()[::2] == [[0, 0.5]] * 3
     assert neighbours.sides()[1::2] == [[0, 0], [0.5, 0], [0.5, 0.5]]
     assert neighbours.names() == ["0 0", "0.5 0", "0.5 0.5"]

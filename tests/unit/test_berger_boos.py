@@ -131,10 +131,8 @@ def test_at_the_edges():
 
 
 def test_more_evidence_is_never_less_bound():
-    by_hits = [lower_bound(k, 500, 20, 500) for k in range(20, 500, 24)]
-    assert (np.diff(by_hits) >= -1e-4).all()
-    by_others = [lower_bound(300, 500, k, 500) for k in range(0, 300, 20)]
-    assert (np.diff(by_others) <= 1e-4).all()
+    assert (np.diff([lower_bound(k, 500, 20, 500) for k in range(20, 500, 24)]) >= -1e-4).all()
+    assert (np.diff([lower_bound(300, 500, k, 500) for k in range(0, 300, 20)]) <= 1e-4).all()
     by_alpha = [lower_bound(300, 500, 100, 500, alpha=a) for a in (0.001, 0.01, 0.05, 0.2)]
     assert (np.diff(by_alpha) > 0).all()
     by_delta = [lower_bound(300, 500, 100, 500, delta=d) for d in (0.0, 0.01, 0.1, 0.3)]

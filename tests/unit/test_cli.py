@@ -144,6 +144,7 @@ def test_parameters_are_set_and_defaults_are_shown(own, run, source):
     assert code == 0
     assert "adding noise" not in out
     assert "epsilon = 1.0, label = 'a' by default" in out
+    assert run(f"{words} --set epsilon=.5")[0] == 0
     code, out, _ = run(f"{words} --set epsilon=4 --set label=b")
     assert code == 1
     assert "by default" not in out
@@ -288,12 +289,13 @@ OK = f"{M}:noisy_sum --pair [0] [1]"
 # the arguments, the exit code, and words of the answer
 AUDITS = [
     (f"{PAIR} {CLAIM}", 2, "SOURCE: none is given; write SOURCE or --command"),
-    (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: is not a Python file"),
+    (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: cannot be read: no such file"),
     (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),
     (f"{M}:word --command true {PAIR} {CLAIM}", 2, "--command: cannot be used with SOURCE"),
     (f"{M}:word --python /bin/true {PAIR} {CLAIM}", 2, "--python: '/bin/true' does not run it"),
-    (f"{M}:broken {PAIR} {CLAIM}", 4, "KeyError: 1 (mechanisms.py:"),
+    (f"{M}:broken {PAIR} {CLAIM}", 4, "broken on 1: KeyError: 1 (mechanisms.py:"),
+    (f"{M}:broken --pair .5 1 {CLAIM} --no-checks", 4, "broken on 0.5: KeyError: 0.5"),
     (f"{M}:word {CLAIM}", 2, "--pair: none is given; write --pair or --domain"),
     (f"{M}:noisy_sum --pair [1] [1] {CLAIM}", 2, "--pair: must have inputs that differ: no claim"),
     (f"{M}:word --pair 0 {CLAIM}", 2, "--pair: expected 2 arguments; write --pair X X'"),

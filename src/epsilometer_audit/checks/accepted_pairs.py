@@ -79,10 +79,10 @@ def accepted(
         if error is None and error_prime is None:
             (failing if failed or failed_prime else drawn)[name] = (x, y)
         elif error is None or error_prime is None:
-            taken, other = (x, y) if error is None else (y, x)
-            text = f"{error or error_prime}: on {input_text(other, 40)}, but not on its neighbour "
-            text += f"{input_text(taken, 40)}, which may distinguish them ({name}); let failures "
-            raise MechanismError(f"{text}be outcomes, or declare inputs on which it draws")
+            taken = input_text(x if error is None else y, 40)
+            text = f"{error or error_prime}, but not on its neighbour {taken}, which may "
+            text += f"distinguish them ({name}); let failures be outcomes, or declare inputs on "
+            raise MechanismError(f"{text}which it draws")
         elif name in pairs.required:
             raise named_error(error, name)
         else:

@@ -87,7 +87,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     if not sign or not name.isidentifier():
         raise ValueError(f"{text!r}: write NAME=VALUE, as in epsilon=0.5")
     with contextlib.suppress(ValueError):
-        return name, json.loads(value)
+        return name, _json(value)
     return name, value
 
 
@@ -115,6 +115,9 @@ def _seconds(text: str) -> float:
 
 
 def _json(text: str) -> Any:
+    """Return a value in JSON, or a number such as .5, which JSON does not know."""
+    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?", text):
+        return float(text)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -108,6 +108,10 @@ def _audits(argv: Sequence[str]) -> int:
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
     xml = _writable("junit", options["junit"], paths) if "junit" in options else None
     file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
+    sizes = [file.file.samples, *(entry.samples for entry in file.file.audits.values())]
+    known = {name for size in sizes if isinstance(size, dict) for name in size}
+    if (scale := options.get("scale", "")) not in {"", *known}:
+        raise ArgumentError("scale", f"{scale!r} is not in {paths[0]}{suggest(scale, known)}")
     cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
@@ -163,7 +167,8 @@ def _exit_code(words: Sequence[str]) -> int:
         text, code = _problem(error, of_audit=words[:1] == ["audit"])
         if code == INTERNAL_ERROR:
             traceback.print_exc()
-        return _print_error(text, code)
+        one = code != WRONG_USE or isinstance(error, ArgumentError)
+        return max(_print_error(line, code) for line in ([text] if one else text.split("\n")))
 
 
 def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
@@ -262,8 +267,7 @@ def _written(option: str, path: object) -> Iterator[None]:
         yield
     except (OSError, RuntimeError) as error:  # links in a circle
         reason = getattr(error, "strerror", None) or one_line(error)
-        message = f"{str(path)[:200]!r} cannot be written: {reason}"
-        raise ArgumentError(option, message) from None
+        raise ArgumentError(option, f"{str(path)[:200]!r} cannot be written: {reason}") from None
 
 
 def _printable(text: str) -> str:

@@ -171,7 +171,8 @@ class Audits:
         if self._scale is None:
             raise ConfigError(str(self.path), key, f"has {', '.join(sizes)}; choose one by --scale")
         if self._scale not in sizes:
-            raise ConfigError(str(self.path), f"{key}.{self._scale}", "is missing")
+            missing = f"is missing{suggest(self._scale, sizes)}"
+            raise ConfigError(str(self.path), f"{key}.{self._scale}", missing)
         return sizes[self._scale]
 
 

@@ -14,12 +14,6 @@ from epsilometer_audit.inputs.neighbours import MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
 
 _SOME = Field(min_length=1)
-_EXPONENT = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
-
-
-def _number(value: object) -> object:
-    """Read ``1e-5`` as a number, which YAML 1.1 reads as text."""
-    return float(value) if isinstance(value, str) and _EXPONENT.fullmatch(value) else value
 
 
 def _reference(value: float | str) -> float | str:
@@ -28,12 +22,11 @@ def _reference(value: float | str) -> float | str:
     return value
 
 
-Level = Annotated[float | str, BeforeValidator(_number), AfterValidator(_reference)]
+Level = Annotated[float | str, AfterValidator(_reference)]
 Order = Annotated[float, Field(strict=False)]  # a key may be in quotes, as in JSON
-Scalar = Annotated[bool | int | float | str, BeforeValidator(_number)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")]
 _Listed = BeforeValidator(lambda value: value if isinstance(value, list) else [value])
-Values = Annotated[list[Scalar], _SOME, _Listed]
+Values = Annotated[list[bool | int | float | str], _SOME, _Listed]
 _Named = BeforeValidator(lambda value: {"function": value} if isinstance(value, str) else value)
 
 
@@ -49,17 +42,10 @@ class Mechanism(Model):
     columns: Annotated[list[str], _SOME] | None = None
 
 
-def _numbers(value: object) -> object:
-    """Read numbers as `_number` does, and leave named choices as they are."""
-    if isinstance(value, dict):
-        return {key: part if key == "choices" else _numbers(part) for key, part in value.items()}
-    return [_numbers(part) for part in value] if isinstance(value, list) else _number(value)
-
-
 class Inputs(Model):
     """Pairs of a declared domain, or of a table with a row removed or replaced."""
 
-    domain: Annotated[dict[str, JsonValue], BeforeValidator(_numbers)] | None = None
+    domain: dict[str, JsonValue] | None = None
     remove: Annotated[str | None, Field(alias="remove a row")] = None
     replace: Annotated[str | None, Field(alias="replace a row")] = None
     limit: Annotated[int, Field(gt=0, le=MOST_PAIRS)] | None = None  # of pairs, or of rows

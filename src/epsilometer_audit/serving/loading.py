@@ -77,7 +77,8 @@ def check_file(path: Path, name: str) -> None:
     """Refuse a path without a Python file."""
     if not path.is_file() or path.suffix != ".py":
         known = [file.name for file in path.parent.glob("*.py")]
-        raise Misuse(name, "is not a Python file", path.name, known or None)
+        text = "is not a Python file" if path.exists() else "cannot be read: no such file"
+        raise Misuse(name, text, path.name, known or None)
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -132,6 +132,8 @@ class Sampler:
         call: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
         self._positional, self._named = call.args, call.kwargs
         self.seeded, self.many = bool(self.randomness), "size" in roles.values()
+        if failures and self.many:
+            raise Misuse("failures", f"needs one draw a call, but {name} takes a number of draws")
         text = f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"
         parts = [text, "many draws a call" if self.many else "one draw a call"]
         parts += [] if self.seeded else ["unseeded"]

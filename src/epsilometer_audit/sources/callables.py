@@ -19,8 +19,9 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from epsilometer.checks import seconds
-from epsilometer.errors import ArgumentError, MechanismError, suggest
+from epsilometer.errors import ArgumentError, MechanismError, suggest, text_of
 from epsilometer_audit.child_process import OverdueError, ends_after
+from epsilometer_audit.formats import input_text
 from epsilometer_audit.serving import loading
 from epsilometer_audit.serving.digests import file_digests, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse
@@ -89,10 +90,10 @@ class CallableSource:
         except OverdueError as error:
             if error.args != (self._timeout,):  # the limit of another
                 raise
-            text = f"{self.sampler.name}: does not return within {self._timeout:g} s a batch"
-            raise MechanismError(text) from None
+            text, cause = f"does not return within {self._timeout:g} s a batch", None
         except Broken as error:
-            raise MechanismError(f"{self.sampler.name}: {error}") from error.__cause__
+            text, cause = str(error), error.__cause__
+        raise MechanismError(f"{self.sampler.name} on {text_of(x, input_text)}: {text}") from cause
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of its files, with what they import from their tree, and versions."""

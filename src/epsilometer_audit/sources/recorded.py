@@ -151,8 +151,7 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
             table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
             found = list(zip(table.column_names, table.columns, strict=True))
     except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
-        message = f"cannot be read: {shortened(one_line(error), 150)}"
-        raise ArgumentError(path, message) from None
+        raise ArgumentError(path, f"cannot be read: {shortened(one_line(error), 150)}") from None
     known = [name for name, _ in found if not _INDEX.fullmatch(name)]
     for name in names or ():
         if name not in known:

@@ -21,8 +21,9 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.errors import ArgumentError, MechanismError, one_line
+from epsilometer.errors import ArgumentError, MechanismError, one_line, text_of
 from epsilometer.processes import cause_of
+from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.reals import NUMBER, number_of
 from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
@@ -82,7 +83,7 @@ class WorkerSource:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         reply, own = Reply(size, self._failures), folded(seed) if self._folds else seed
         request = f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}'
-        return self._answer(request, reply, reply.outputs)
+        return self._answer(request, reply, reply.outputs, x)
 
     def digest(self) -> dict[str, str]:
         """Return the command, and SHA-256 of its files and of what those of Python import."""
@@ -101,7 +102,7 @@ class WorkerSource:
         if process is not None:
             process.close()
 
-    def _answer(self, request: str, reply: Reply, read: Callable[[], T]) -> T:
+    def _answer(self, request: str, reply: Reply, read: Callable[[], T], *x: Any) -> T:
         """Return what is read of the worker's reply; after any trouble the worker is ended."""
         if self._process is None:
             argv = [str(self._program), *self._argv[1:]]
@@ -116,7 +117,8 @@ class WorkerSource:
             return read()
         except BaseException as error:
             if isinstance(error, MechanismError):
-                error.args = (f"{self.name}: {error}",)
+                where = f" on {text_of(x[0], input_text)}: " if x else ": "
+                error.args = (f"{self.name}{where}{error}",)
             self._process.close(grace=0)
             self._process = None
             raise

@@ -112,7 +112,7 @@ def test_an_edit_changes_the_digests_of_the_file_only_and_a_touch_none(file, ent
 @pytest.mark.parametrize(
     ("mechanism", "made"),
     [
-        ("gone.py:f", "missing=gone.py is not a Python file"),
+        ("gone.py:f", "missing=gone.py cannot be read: no such file"),
         ("gone.module:f", "missing=gone.module cannot be imported: no module 'gone'"),
         ('{command: "./program {epsilon} {clip}"}', "program="),
         ('{python: ./program, function: "own.py:laplace"}', "own.py="),
