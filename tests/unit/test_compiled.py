@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba.core.caching import CacheImpl
+from numba.core.types.functions import BaseFunction
 
 SOURCE = """
 from epsilometer.compiled import allocating, compiled
@@ -110,8 +111,10 @@ def test_a_file_that_cannot_be_written_is_left_out(processes, tmp_path, monkeypa
 
 def test_without_a_folder_for_files_a_loop_is_compiled_in_each_process(processes, monkeypatch):
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    typed = BaseFunction.get_call_type
     for _ in range(2):
         assert not from_the_disk(processes())
+    assert BaseFunction.get_call_type is typed  # Numba is as it was
 
 
 def test_without_a_home_none_is_made(processes, tmp_path, monkeypatch):
