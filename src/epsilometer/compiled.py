@@ -52,16 +52,18 @@ class _Loop:
 @contextmanager
 def _typed_once() -> Iterator[None]:
     """Let Numba look up the type of an operation once, not wherever it stands, as it compiles."""
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.types import functions
 
     kind: Any = functions.BaseFunction
-    typed = kind.get_call_type
-    known = cache(lambda of, context, types, named: typed(of, context, types, dict(named)))
-    kind.get_call_type = lambda *of: known(*of[:-1], tuple(of[-1].items()))
-    try:
-        yield
-    finally:
-        kind.get_call_type = typed
+    with global_compiler_lock:  # no other thread compiles meanwhile
+        typed = kind.get_call_type
+        known = cache(lambda of, context, types, named: typed(of, context, types, dict(named)))
+        kind.get_call_type = lambda *of: known(*of[:2], tuple(of[2]), tuple(of[3].items()))
+        try:
+            yield
+        finally:
+            kind.get_call_type = typed
 
 
 def _load(cache: Any, types: Any, context: Any) -> Any:

@@ -62,14 +62,17 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
     if first["type"] == "missing":
         return "is missing"
     if first["type"] == "string_pattern_mismatch":
-        near = re.sub(r"\W+", "_", first["input"], flags=re.ASCII).lstrip("_0123456789")
-        return f"must be of letters, digits and _, as {near.rstrip('_') or 'name'!r}"
+        marks, end = ("._=-", "digit") if first["ctx"]["pattern"] == ID else ("_", "_")
+        near = re.sub(f"[^A-Za-z0-9{marks}]+", "_", first["input"])
+        near = near.lstrip(marks if marks != end else "0123456789") or "name"
+        return f"must begin with a letter or {end}, then letters, digits and {marks}, as {near!r}"
     texts = [one_line(problem["msg"]).removeprefix("Value error, ") for problem in problems]
     texts = [re.sub("^(Input|List|Dictionary|String) should", "must", text) for text in texts]
     texts = [re.sub(r"a valid dictionary.*", "a mapping of keys", text) for text in texts]
     alternatives = [re.sub("^must (be )?", "", text) for text in list(dict.fromkeys(texts))[1:]]
-    message = " or ".join([texts[0], *alternatives])
-    return f"{message}, got {shown(first['input'], 180)}"[:240]
+    message = f"{' or '.join([texts[0], *alternatives])}, got {shown(first['input'], 180)}"[:240]
+    number = first["type"] == "string_type" and type(first["input"]) in (int, float)
+    return message + "; put it in quotes" * number
 
 
 def _keys(model: type[BaseModel]) -> set[str]:

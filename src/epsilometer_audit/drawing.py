@@ -131,7 +131,8 @@ def free_memory(root: Path = Path("/")) -> int:
     """Return the free bytes of the machine, or within the limit of its container or job."""
     lines = (root / "proc/meminfo").read_text("ascii").splitlines()
     free = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
-    for line in (root / "proc/self/cgroup").read_text().splitlines():
+    groups = (file.read_text(errors="replace") for file in (root / "proc/self").glob("cgroup"))
+    for line in "".join(groups).splitlines():
         _, kind, path = line.split(":", 2)
         folder = root / "sys/fs/cgroup" / kind / path[1:]
         for group in (folder, *folder.parents) if kind in _LIMITS else ():
@@ -139,7 +140,8 @@ def free_memory(root: Path = Path("/")) -> int:
                 limit, used, total = _LIMITS[kind]
                 facts = dict(map(str.split, (group / "memory.stat").read_text().splitlines()))
                 most, taken = (int((group / f"memory.{end}").read_text()) for end in (limit, used))
-                free.append(most - taken + int(facts[f"{total}inactive_file"]))
+                cached = sum(int(facts[f"{total}{of}active_file"]) for of in ("", "in"))
+                free.append(most - taken + cached)
     return min(free, default=2**63)
 
 

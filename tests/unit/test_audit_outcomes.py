@@ -231,6 +231,14 @@ def test_arrays_and_dictionaries_of_numbers_are_not_copied():
     assert learn(np.arange(3), np.array([0.5])).encode(np.arange(3)).dtype == np.float64
 
 
+def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
+    one, other = (((k, 0), (0, 0)) for k in (0, 1))
+    calls = [[(one, other)] * 3, [(one,) * 9, (other,) * 9], [(one,) * 9, (other,)]]
+    layout, by_call = learn([*chain(*calls)]), joined([joined([call]) for call in calls])
+    assert "((0, 0), (0, 0)) present" in str(layout)
+    np.testing.assert_array_equal(layout.encode([*chain(*calls)]), layout.encode(by_call))
+
+
 def test_rare_words_share_a_code():
     words = [f"word {i // 3}" for i in range(15_000)] + ["often"] * 4
     layout = learn(words)

@@ -467,7 +467,7 @@ def test_the_limit_of_a_container_or_a_job_is_less_free_memory(tmp_path, kind, n
     write("proc/meminfo", "MemAvailable:  8 kB")
     write("proc/self/cgroup", f"4:cpu:/\n3:{kind}:/job/step")
     for folder in ("job/step", "job", "."):
-        write(f"{group}/{folder}/memory.stat", f"cache 1\n{of}inactive_file 1000")
+        write(f"{group}/{folder}/memory.stat", f"{of}active_file 0\n{of}inactive_file 1000")
         write(f"{group}/{folder}/{used}", 3000)
     assert write(f"{group}/job/step/{limit}", "max") == 8192
     assert write(f"{group}/job/{limit}", 6000) == 4000

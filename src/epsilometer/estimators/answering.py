@@ -95,8 +95,7 @@ def answers(
             n = min(map(len, both))
             d = reduce_pair(both[0][:n], both[1][:n], estimator.reduction)
             forward, reverse = estimator.bounds(d, order=order, n=n, pairs=len(pairs))
-            trusted = partial(estimator.trusted, d, order=order, n=n)
-            yield Answer(pair, forward, reverse, trusted)
+            yield Answer(pair, forward, reverse, partial(estimator.trusted, d, order=order, n=n))
     elif estimator.reads == "verdicts":
         for pair, both in zip(pairs, pair_samples, strict=True):
             tested = estimator.test(*both, rng or np.random.default_rng(0))

@@ -205,8 +205,7 @@ class ExactLaplaceVector:
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
         """Return the sum of the entries' divergences."""
-        entries = zip(x, x_prime, strict=True)
-        return math.fsum(self.entry.renyi(order, a, b) for a, b in entries)
+        return math.fsum(self.entry.renyi(order, a, b) for a, b in zip(x, x_prime, strict=True))
 
     def spectrum(self, claims: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Floats:
         """Return the mean of (1 - exp(e - loss))+, exactly where a single entry differs.

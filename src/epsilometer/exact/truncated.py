@@ -124,8 +124,7 @@ class ExactTruncatedGaussian(IntervalNoise):
 
     def privacy_loss(self, x: float, x_prime: float) -> float:
         """Return the loss: linear in z, so reached at an end of the interval."""
-        ends = np.array(self.support)
-        largest = float(self._noise_loss(ends, x, x_prime).max())
+        largest = float(self._noise_loss(np.array(self.support), x, x_prime).max())
         return self._log_mass_ratio(x, x_prime) + largest
 
     def renyi(self, order: float, x: float, x_prime: float) -> float:

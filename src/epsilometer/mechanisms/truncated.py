@@ -113,5 +113,4 @@ class ExponentialHalfLine(Checked):
     def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         left = -math.expm1(-self.rate * x)  # mass of [0, x], in units of 1/rate; above x it is 1
         mass = rng.random(size) * (left + 1) - left
-        outputs = x + np.copysign(-np.log1p(-np.abs(mass)) / self.rate, mass)
-        return np.maximum(outputs, 0.0)
+        return np.maximum(x + np.copysign(-np.log1p(-np.abs(mass)) / self.rate, mass), 0.0)

@@ -116,7 +116,7 @@ def _seconds(text: str) -> float:
 
 def _json(text: str) -> Any:
     """Return a value in JSON, or a number such as .5, which JSON does not know."""
-    if re.fullmatch(r"[+-]?(\d+\.|\.\d+)([eE][+-]?\d+)?", text):
+    if re.fullmatch(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
         return float(text)
     try:
         return json.loads(text)

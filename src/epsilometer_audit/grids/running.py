@@ -50,8 +50,7 @@ class Audited:
 
 def exit_code(rows: Sequence[Audited]) -> int:
     """Return the exit code of several verdicts: 1 before 4 before 3."""
-    codes = {row.exit_code for row in rows}
-    return next(code for code in _WORST_FIRST if code in codes)
+    return next(code for code in _WORST_FIRST if code in {row.exit_code for row in rows})
 
 
 def named(file: Audits, only: str | None) -> dict[str, Case]:

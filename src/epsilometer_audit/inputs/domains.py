@@ -249,8 +249,7 @@ def _read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any
         flip = given.get("neighbours", _FLIP if whole else _ANY) == _FLIP
         return Vector(bits, distance=1, norm="L1") if flip else Columns(bits)
     if kind == "patterns":
-        n = given["patterns"]
-        return SimpleNamespace(pairs=lambda _: iter(patterns(n)), relation=_BY_ONE)
+        return SimpleNamespace(pairs=lambda _: iter(patterns(given["patterns"])), relation=_BY_ONE)
     return {"values": _values, "rows": _table, "counts": _counts}[kind](where, given)
 
 

@@ -366,8 +366,7 @@ def _columns(
             if reals.remainders_of(numbers, rest) is not None:
                 yield Column(f"{place} less its nearest real", "rest", whole=False, **facts)
             if path[-1:] not in _BESIDE and not told:
-                text = f"numbers of {place} are not told apart to the last digit"
-                cut.append(text)
+                cut.append(f"numbers of {place} are not told apart to the last digit")
     if mixed or parts[0].form == "word":
         forms = [part.word for part in parts if part.form != "word"]
         forms.sort(key=lambda form: (form != words.NUMBER, form))

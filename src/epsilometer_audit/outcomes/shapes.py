@@ -121,7 +121,9 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
 
 
 def listing(values: Any) -> list[Any]:
-    """Return a list of outputs."""
+    """Return a list of outputs, which are tuples if they are sequences."""
+    if isinstance(values, np.ndarray) and values.ndim > 1:
+        return [tuple(listing(row)) for row in values]
     return values if isinstance(values, list) else values.tolist()
 
 
@@ -349,7 +351,7 @@ class Part:
             members = value
             if listed:
                 try:
-                    members = {tuple(m) if isinstance(m, list) else m for m in value}
+                    members = set(value)
                 except TypeError:  # of lists within lists
                     continue
             for member in members:

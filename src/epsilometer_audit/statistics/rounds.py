@@ -220,8 +220,7 @@ class Evidence:
             side[:] = [joined(side)]
         layout = self.layout(pair)
         columns = [layout.encode(side) for (side,) in self.raw[pair]]
-        earlier = self.pasts.get(pair)
-        self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, earlier)
+        self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, self.pasts.get(pair))
         return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
 
     def choose(self, pairs: Sequence[int]) -> None:

@@ -64,10 +64,10 @@ def use_this_library(before: Path, code: Iterable[Path] = ()) -> None:
     """Make jobs of this process import the same library as it, compute alike, and end with it.
 
     ``before`` is a folder of packages that come first in their path, ``code`` are those of a study.
-    On all processors with AVX2, and the same versions, tables are then the same to the byte.
+    So tables should be the same to the byte on all processors with AVX2; see docs/verify.md.
     """
     with suppress(OSError):  # no Linux
-        if " avx2 " in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        if "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
             os.environ.update({**_ARITHMETIC, **os.environ})
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     ours = [before, Path(__file__).parents[2], *(folder.resolve() for folder in code)]

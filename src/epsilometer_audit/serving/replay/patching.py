@@ -112,8 +112,7 @@ class Sources:
         own.seed = self.recorder.wrapped(seed, "seed", "seed", "seed")
         own.__init__ = self.recorder.wrapped(own.__init__, "Random", "seed", "seed")
         for name in list(vars(random)):
-            function = vars(random)[name]
-            if getattr(function, "__self__", None) is hidden:
+            if getattr(vars(random)[name], "__self__", None) is hidden:
                 self._put(random, name, getattr(hidden, name))
 
     def _patch_numpy(self) -> None:
@@ -129,8 +128,7 @@ class Sources:
 
         for name in dir(module.mtrand):
             function = getattr(module, name, None)
-            owner = getattr(function, "__self__", None)
-            if owner is old and name not in _NO_DRAWS:
+            if getattr(function, "__self__", None) is old and name not in _NO_DRAWS:
                 self._put(module, name, getattr(hidden, name))
         self._put(module, "seed", hidden.seed)
         recorded = self.recorder.of_function(default_rng, "default_rng", "seed", "seed")
