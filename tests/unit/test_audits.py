@@ -89,7 +89,7 @@ KEYS = [  # old text, new text, the error
     (SIZES, "samples: {smok: 9}", "samples.smok: unknown scale; did"),
     (SIZES, "samples: 5", "laplace.samples: must be at least 10 for"),
     ("samples: 3000", "samples: 1700", "vector.samples: must be at least 1801 for 9 pairs"),
-    ("\n  laplace:", "\n  la place:", "la place: must begin with a letter or digit, .* as 'la_place'"),
+    ("\n  laplace:", "\n  la place:", "la place: must begin with a letter or digit, .* 'la_place'"),
     ("\n  vector:", "\n  laplace:", "laplace: given twice"),
     (MECHANISM, "mechanism: own.py", "laplace.mechanism: 'own.py' is no source; write file"),
     (MECHANISM, "mechanism: 'own.py:{name}'", "mechanism: unknown parameter 'name' in braces"),
