@@ -113,7 +113,7 @@ def test_calls_of_a_file_of_audits_end(capfd):
     Path("a.yaml").write_text(json.dumps({"samples": 100, "audits": audits}))
     assert main(["audits", "a.yaml", "--quiet", "--jobs", "3"]) == 4
     out, _ = capfd.readouterr()
-    assert "sleeps: does not return within 0.5 s a batch" in out
+    assert "sleeps on [0]: does not return within 0.5 s a batch" in out
     assert STAYS in out
     assert "2 failed, 1 not refuted" in out
 

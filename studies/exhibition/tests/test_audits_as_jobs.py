@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 from tests.unit.conftest import CONFIG
 from tests.unit.test_security import HOSTILE
 
 from epsilometer.errors import EpsilometerError
+from epsilometer.yaml_files import read_yaml
 from exhibition.products import Audit, AuditStudy, made_of
 
 FILE = Path("config/audits/small.yaml")
@@ -45,7 +45,7 @@ def digests() -> dict[str, str]:
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=list(HOSTILE))
 def test_hostile_names_stay_within_the_results(hostile):
     """Names of pairs and values of parameters are a part of paths, all of them different."""
-    data = yaml.safe_load(FILE.read_text())
+    data = read_yaml(FILE)
     entry = data["audits"]["laplace"]
     entry["parameters"] = {"epsilon": [1.5, 2.5], "text": [hostile, f"{hostile} ", "a"]}
     entry["pairs"] = [{hostile: [[0], [1]]}, {f"{hostile} ": [[0], [2]]}]
