@@ -187,7 +187,7 @@ class Records:
         self.form, self.columns, self._size, self.table = form, columns, size, table
 
     def rows(self, keys: Sequence[Any] | None) -> Array | None:
-        """Return the numbers of these keys, ``(n, k)``, if they come first, of one type."""
+        """Return the numbers of these keys, ``(n, k)``, if a table begins with them, or None."""
         if keys is None or [*map(self.places.get, keys)] != [*range(len(keys))]:
             return None
         return None if self.table is None else self.table[:, : len(keys)]
@@ -241,7 +241,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
         table = array_of([tuple(each.values()) for each in values])
         if table is not None:
-            order = _by_label(tuple(values[0]))  # in which they are read: as they are
+            order = _by_label(tuple(values[0]))  # as layouts read them, without a copy
             places = dict(zip(values[0], np.argsort(order).tolist(), strict=True))
             return Records("mapping", places, len(values), table.take(order, axis=1))
         columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)

@@ -211,7 +211,9 @@ class Portfolio:
                 chosen[key].take(inherited + math.log(share), only=key in new)
         self._aim()
 
-    def _wanted(self, views: Mapping[Any, _Viewed], past: choosing.PastDraws) -> Any:
+    def _wanted(
+        self, views: Mapping[Any, _Viewed], past: choosing.PastDraws
+    ) -> Callable[[Any], bool]:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _MANY or len(past.layout.columns) < _RICH:
             return bool
