@@ -257,7 +257,8 @@ class Numbers(Cells):
             times, different, total = folds.sum(axis=(0, 1)), distinct.size, int(folds.sum())
             picked = _repeated(distinct, times, _quantiles(total, cells))
             sides = [(partial(_repeated, distinct, n), int(n.sum())) for n in folds.sum(axis=1)]
-            ends = [_tail(*side, cells) for side in sides if tails]
+            common = different <= _ATOMS and times.min() >= max(_REPEATS, total * _COMMON)
+            ends = [_tail(*side, cells) for side in sides if tails and not common]
         else:
             rising = map(np.sort, self.sides if tails else ())
             ends = [_tail(side.__getitem__, _there(side), cells) for side in rising]

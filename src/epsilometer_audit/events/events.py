@@ -22,7 +22,7 @@ from epsilometer_audit.events.vectors import Formula, summary
 
 Number = float | int
 
-_FEW = 4096  # values of whole numbers
+_FEW, _SPARSE = 4096, 8  # values of whole numbers, and of each that is there
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
 _LARGEST = float(np.finfo(np.float64).max)
@@ -159,7 +159,8 @@ class Table:
                 column = np.ascontiguousarray(column)
                 for start in starts:
                     cell += column >= start
-            cells.append(np.where(np.isnan(column), len(starts) + 1, cell))
+            real = column.dtype.kind == "f"
+            cells.append(np.where(np.isnan(column), len(starts) + 1, cell) if real else cell)
         adds = np.asarray(self.adds, float)
         return adds.take(cells[0]) if len(cells) == 1 else np.asarray(adds[tuple(cells)])
 
@@ -341,15 +342,15 @@ def codes_of(outputs: Sample) -> Integers:
     rows = outputs.reshape(len(outputs), -1)
     codes, number = rows[:, 0], 2**62
     for column in rows.T[1:]:
-        values, ranks = np.unique(column, return_inverse=True)
-        if number * values.size >= 2**62:  # avoid overflow: number the codes that occur from 0
-            known, codes = np.unique(codes, return_inverse=True)
-            if (number := known.size) == len(rows):
+        values = int((ranks := codes_of(column)).max()) + 1
+        if number * values >= 2**62:  # avoid overflow: number the codes that occur from 0
+            codes = codes_of(codes).astype(np.int64)
+            if (number := int(codes.max()) + 1) == len(rows):
                 break
-        codes, number = codes * values.size + ranks, number * values.size
+        codes, number = codes * values + ranks, number * values
     whole = codes.dtype.kind == "i" and codes.size > 0
     low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
-    if high - low >= max(codes.size, _FEW):
+    if high - low >= max(_SPARSE * codes.size, _FEW):
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):

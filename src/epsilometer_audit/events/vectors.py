@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -64,21 +65,25 @@ def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:
     return math.prod((columns[i] for i in factors[1:]), start=columns[factors[0]])
 
 
+def _sum(rows: Floats) -> Floats:
+    return np.asarray(reduce(np.add, rows.T))  # in one order, however many rows there are
+
+
 def _centred(rows: Floats) -> Floats:
-    return np.asarray(rows - rows.mean(axis=-1, keepdims=True))
+    return np.asarray(rows - (_sum(rows) / rows.shape[1])[:, None])
 
 
 DISTINCT = "number of different values"
 SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
-    "sum": lambda rows: rows.sum(axis=1),
-    "sum over the root of the number": lambda rows: rows.sum(axis=1) / rows.shape[1] ** 0.5,
+    "sum": _sum,
+    "sum over the root of the number": lambda rows: _sum(rows) / rows.shape[1] ** 0.5,
     "largest": lambda rows: rows.max(axis=1),
     "smallest": lambda rows: rows.min(axis=1),
     "place of the largest": lambda rows: rows.argmax(axis=1).astype(float),
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
     DISTINCT: lambda rows: 1.0 + ((r := np.sort(rows, axis=1))[:, 1:] != r[:, :-1]).sum(axis=1),
-    "spread": lambda rows: rows.std(axis=1),
-    "product of neighbours": lambda rows: (_centred(rows)[:, 1:] * _centred(rows)[:, :-1]).sum(1),
+    "spread": lambda rows: np.sqrt(_sum(_centred(rows) ** 2) / rows.shape[1]),
+    "product of neighbours": lambda rows: _sum((c := _centred(rows))[:, 1:] * c[:, :-1]),
 }
 """Of rows of numbers, ``(n, k)``, all there: one number each, ``(n,)``."""
 _WHOLE = "place", "number"
@@ -92,11 +97,10 @@ def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Sampl
     It is a summary of the entries of the first of the ``groups``, without those that are missing;
     or the correlation of the entries of two groups, one by one.
     """
-    columns = [sample[:, list(group)].astype(np.float64) for group in groups]
+    columns = [sample[:, list(group)].astype(np.float64, order="F") for group in groups]
     if name == CORRELATION:
         first, second = (_centred(rows) for rows in columns)
-        spreads = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))
-        return np.asarray((first * second).sum(axis=1) / spreads)
+        return _sum(first * second) / np.sqrt(_sum(first**2) * _sum(second**2))
     rows, numbers = columns[0], np.full(len(sample), np.nan)
     there = ~np.isnan(rows)
     if there.all():

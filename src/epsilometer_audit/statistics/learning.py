@@ -133,7 +133,8 @@ def _event_bets(
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
-    return [_event_bet(candidate or first, *past.sides) for candidate in chosen]
+    made = {id(each): _event_bet(each, *past.sides) for each in chosen if each is not None}
+    return [made[id(candidate or first)] for candidate in chosen]
 
 
 def _best(

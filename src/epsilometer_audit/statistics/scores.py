@@ -57,14 +57,14 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     terms: list[tuple[int, ...]] = [(i,) for i in range(len(chosen))]
     terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST]).size > 2]
     terms += _strongest(columns, len(x))
-    features = np.array([vectors.product(columns, factors) for factors in terms]).T
-    spread = features.std(axis=0)
-    terms = [term for term, s in zip(terms, spread, strict=True) if s > 0]
-    if not terms:
+    features = np.array([vectors.product(columns, factors) for factors in terms])
+    features -= features.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.einsum("ij,ij->i", features, features) / len(both))
+    if not spread.any():
         return None
-    features, spread = features[:, spread > 0], spread[spread > 0]
-    weights = _weights((features - features.mean(axis=0)) / spread, len(x)) / spread
-    return _view(chosen, units, terms, weights)
+    features /= np.where(spread > 0, spread, 1.0)[:, None]
+    weights = _weights(features[spread > 0].T, len(x)) / spread[spread > 0]
+    return _view(chosen, units, [terms[i] for i in np.flatnonzero(spread)], weights)
 
 
 def _varying(both: Sample, entries: Sequence[int]) -> tuple[tuple[int, ...], tuple[Any, Any]]:
