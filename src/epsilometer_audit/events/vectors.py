@@ -66,7 +66,7 @@ def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:
 
 
 def _sum(rows: Floats) -> Floats:
-    return np.asarray(reduce(np.add, rows.T))  # in one order, however many rows there are
+    return reduce(np.add, rows.T, np.zeros(len(rows)))  # in one order for any number of rows
 
 
 def _centred(rows: Floats) -> Floats:

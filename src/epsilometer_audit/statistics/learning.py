@@ -133,8 +133,7 @@ def _event_bets(
     first = next((candidate for candidate in chosen if candidate is not None), None)
     if first is None:
         return []
-    made = {id(each): _event_bet(each, *past.sides) for each in chosen if each is not None}
-    return [made[id(candidate or first)] for candidate in chosen]
+    return [_event_bet(candidate or first, *past.sides) for candidate in chosen]
 
 
 def _best(
