@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit import conclusion
@@ -382,8 +380,7 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
     outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
     layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
     both = zip(sides[::2], sides[1::2], layouts, strict=True)
-    pasts = [([*map(np.asfortranarray, map(of.encode, pair))], of) for *pair, of in both]
-    past = [PastDraws(x, y, layout) for (x, y), layout in pasts]
+    past = [PastDraws(layout.encode(x), layout.encode(y), layout) for x, y, layout in both]
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
     layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:

@@ -159,9 +159,8 @@ class PastDraws:
         self._learned[name] = view, min(size, ROWS)
         if known is not None:
             return Look(view, self, [(known, slice(rows, size))])
-        last = slice(middle, middle + ROWS)
         first = view if middle >= ROWS else learn(self.x[:middle], self.x_prime[:middle])
-        second = learn(self.x[last], self.x_prime[last])
+        second = learn(self.x[middle:][:ROWS], self.x_prime[middle:][:ROWS])
         if first is None or second is None:
             return None
         return Look(view, self, [(second, slice(0, middle)), (first, slice(middle, size))])

@@ -78,14 +78,12 @@ class View:
         if self.kind == "bit":
             return (sample >> self.entry) & 1
         if self.kind == "score":
-            if sample.ndim == 2:
-                columns: Any = stepped(sample, self.steps).T
-                return np.asarray(sum(table.of(columns) for table in self.tables))
             size = 1 + max(self.read)
-            some = np.arange(1 << size) if len(sample) > 1 << size else sample  # each word once
-            columns = entries_of(some, size)
-            numbers = np.asarray(sum(table.of(columns) for table in self.tables))
-            return numbers if some is sample else numbers[sample & ((1 << size) - 1)]
+            if sample.ndim == 1 and len(sample) > 1 << size:  # each word once
+                return self.of(np.arange(1 << size)).take(sample & ((1 << size) - 1))
+            wide = sample.ndim == 2
+            columns: Any = stepped(sample, self.steps).T if wide else entries_of(sample, size)
+            return np.asarray(sum(table.of(columns) for table in self.tables))
         if self.kind == "row":
             chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
             codes = codes_of(np.concatenate([chosen, sample]))
@@ -151,14 +149,11 @@ class Table:
         """Return one number for each output, ``(n,)``; each entry is a column ``(n,)``."""
         cells = []
         for entry, starts in zip(self.entries, self.starts, strict=True):
-            column = columns[entry]
-            cell: Any = np.zeros(column.size, np.int8)
+            column = np.ascontiguousarray(columns[entry])
             if column.size < _MANY or len(starts) > _EACH:
-                cell = np.searchsorted(np.asarray(starts), column, side="right")
+                cell: Any = np.searchsorted(np.asarray(starts), column, side="right")
             else:
-                column = np.ascontiguousarray(column)
-                for start in starts:
-                    cell += column >= start
+                cell = sum((column >= start for start in starts), np.zeros(column.size, np.int8))
             real = column.dtype.kind == "f"
             cells.append(np.where(np.isnan(column), len(starts) + 1, cell) if real else cell)
         adds = np.asarray(self.adds, float)

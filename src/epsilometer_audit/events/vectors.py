@@ -102,14 +102,11 @@ def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Sampl
         first, second = (_centred(rows) for rows in columns)
         return _sum(first * second) / np.sqrt(_sum(first**2) * _sum(second**2))
     rows, numbers = columns[0], np.full(len(sample), np.nan)
-    there = ~np.isnan(rows)
-    if there.all():
+    if (there := ~np.isnan(rows)).all():
         numbers = SUMMARIES[name](rows)
-        return numbers.astype(np.int64) if name.startswith(_WHOLE) else numbers
-    for size in np.unique(lengths := there.sum(axis=1)).tolist():
-        if size:
+    else:
+        for size in {*(lengths := there.sum(axis=1)).tolist()} - {0}:
             of_size = lengths == size
             numbers[of_size] = SUMMARIES[name](rows[of_size][there[of_size]].reshape(-1, size))
-    if name.startswith(_WHOLE) and not np.isnan(numbers).any():
-        return numbers.astype(np.int64)
-    return numbers
+    whole = name.startswith(_WHOLE) and not np.isnan(numbers).any()
+    return numbers.astype(np.int64) if whole else numbers

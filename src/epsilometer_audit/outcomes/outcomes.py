@@ -41,6 +41,7 @@ from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
+_SMALL = 1 << 22  # numbers that take little memory
 
 
 @dataclass(frozen=True)
@@ -196,19 +197,20 @@ class Layout:
 
         ``outputs`` are an array of any type, the outputs along its first axis, or any values. The
         result is int64 if all columns are whole and complete, else float64, NaN where a number is
-        missing. Arrays that have this form already are not copied. An output unlike any past output
-        has no number: NaN, in int64 the least number (the nearest one beyond its limits); or it is
-        another word.
+        missing. Small arrays lie column by column, for speed; large ones are not copied if they
+        have this form already. An output unlike any past output has no number: NaN, in int64 the
+        least number (the nearest one beyond its limits); or it is another word.
         """
         values = raw(outputs)
         of = values.rows(self._keys) if type(values) is Records else values
         if isinstance(of, np.ndarray) and (of is not values or of.shape[1:] == self._shape):
             numbers, rest, _ = reals.as_numbers(of)
             numbers = reals.as_whole(numbers, rest) if self.whole else self._signed(numbers)
-            return numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
+            numbers = numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
+            return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
         shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
-        table = np.full(shape, defaults, kind)
+        table = np.full(shape, defaults, kind, order="F")
         if len(values):
             _fill(list(enumerate(self.columns)), 0, values, None, table)
         table = table if self.whole else self._signed(table)
