@@ -282,7 +282,9 @@ def test_a_finding_shows_the_lines_that_part_and_the_numbers(recorded):
         f"x runs {file}:10: total = sum(x)",
         f"""x' runs {file}:9: return "many\"""",
     )
-    assert cause_of(recorded["a number"]).findings[0].more == ("total = 1 on x, 2 on x'",)
+    numbers, noise = cause_of(recorded["a number"]).findings[0].more
+    assert numbers == "total = 1 on x, 2 on x'"
+    assert noise.startswith("noise: laplace(loc=0, scale=1) at ")
     assert "votes = [5, 0] on x, [0, 5] on x'" in cause_of(recorded["votes"]).findings[0].more
 
 
@@ -480,6 +482,7 @@ def test_the_command_line_names_the_cause(written, capsys, tmp_path):
     assert "textbook: x + noise rounds to other floats" in lines[i + 1]
     assert "same calls and noise, another output: " in lines[i + 2]
     assert "mechanism.py:8: return sum(x) + rng.laplace(0, 0.5, size)" in lines[i + 3]
+    assert "noise: laplace(loc=0, scale=0.5, size=1) at mechanism.py:8" in lines[i + 4]
     cause = json.loads((tmp_path / "v.json").read_text())["cause"]
     assert [finding["kind"] for finding in cause["findings"]] == ["low bits", "output"]
     assert cause["runs"] == 16

@@ -546,6 +546,14 @@ def test_a_summary_is_a_number_of_the_entries_that_are_there(name, numbers):
     assert text == f"{name} of 4 entries from entry 0 on = {numbers[0]!r}"
 
 
+@pytest.mark.parametrize("name", ["sum", "spread", "product of neighbours"])
+def test_a_summary_is_the_same_number_however_many_outputs_there_are(name):
+    table = np.random.default_rng(0).normal(size=(50, 30))
+    alone = np.concatenate([summary(name, [range(30)], row) for row in table[:, None]])
+    assert summary(name, [range(30)], table).tolist() == alone.tolist()
+    assert summary(name, [[0]], table) == pytest.approx(table[:, 0] * (name == "sum"))
+
+
 def test_a_correlation_is_that_of_two_groups_of_entries():
     table = np.random.default_rng(0).normal(size=(5, 8))
     found = summary(CORRELATION, ((0, 2, 4, 6), (1, 3, 5, 7)), table)

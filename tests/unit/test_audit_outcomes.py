@@ -220,7 +220,9 @@ def test_a_signalling_nan_is_a_number_that_is_missing_and_no_warning():
         assert learn(outputs, outputs).encode(outputs).shape == (13,)
 
 
-def test_arrays_and_dictionaries_of_numbers_are_not_copied():
+def test_large_arrays_and_dictionaries_of_numbers_are_not_copied(monkeypatch):
+    assert learn(np.zeros((5, 3))).encode(np.zeros((5, 3))).T.flags.c_contiguous
+    monkeypatch.setattr("epsilometer_audit.outcomes.outcomes._SMALL", 0)
     calls = [joined([[{"b": x, "a": -x, "c": 2 * x}] * 4]) for x in (1.5, 2.5)]
     together = joined(calls)
     for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2)), together):

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -256,7 +256,9 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     finding = Finding("output", text, runs=len(differ))
     placed = (_placed(finding, run) for run in differ)  # noise may part the lines of the first
     finding = next((each for each in placed if each.place), finding)
-    more = dict.fromkeys((*finding.more, *_without_noise_inside(alike)))
+    noise = (call for call in differ[0]["x"]["calls"] if {*_SCALES} & call["arguments"].keys())
+    first = (f"noise: {_call_text(call, {})}" for call in islice(noise, 1))
+    more = dict.fromkeys((*finding.more[:2], *first, *_without_noise_inside(alike)))
     return [(4, replace(finding, more=tuple(more)[:_MOST]))]
 
 

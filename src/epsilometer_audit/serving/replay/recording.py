@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -51,7 +51,9 @@ class Recorder:
         they are those of the signature. They may be a function of the method's object. The
         ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
         """
-        signature = _signature(function) if names is None else {}
+        own = parameters_of(function) if names is None else None
+        named = [p for p in own or () if p.kind is not p.VAR_KEYWORD and p.name != "self"]
+        signature = {p.name: None if p.default is p.empty else p.default for p in named}
 
         @functools.wraps(function)
         def call(*arguments: Any, **options: Any) -> Any:
@@ -195,8 +197,3 @@ def summary(value: Any, most: int = _LONG) -> Any:
 def _read(parameters: str) -> dict[str, Any]:
     pairs = re.findall(r"(\w+)(?:=([^,]*))?", parameters)
     return {name: float(x) if re.fullmatch(r"\d+\.\d+", x) else None for name, x in pairs}
-
-
-def _signature(function: Callable[..., Any]) -> dict[str, Any]:
-    named = [p for p in parameters_of(function) or () if p.kind is not p.VAR_KEYWORD]
-    return {p.name: None if p.default is p.empty else p.default for p in named if p.name != "self"}
