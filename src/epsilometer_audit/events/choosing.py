@@ -26,7 +26,8 @@ from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values, tables
 from epsilometer_audit.events.events import Table, View, entries_of, stepped
 
-ROWS = 10_000  # of either side, for learning: standardised weights have an error of about .01
+ROWS, _MOST = 10_000, 40_000  # of a side that teach a score: weights have an error of .01 to .005
+_NUMBERS = 800_000  # of a side that teach a score, in more than the first so many rows
 ENTRIES, _TELLING = 64, 2_000_000  # that are looked at, of more; numbers of a side that tell
 SUMMED, _STEPPED = 16, 2000  # cells of an entry in a sum; draws that tell its steps
 
@@ -150,17 +151,18 @@ class PastDraws:
 
     def _score(self, name: str, learn: Learner) -> Look | None:
         size, middle = len(self.x), len(self.x) // 2
+        most = min(size, _MOST, max(_NUMBERS // self.x[0].size, ROWS))
         known, rows = self._learned.get(name, (None, 0))
-        if known is not None and min(size, ROWS) < 2 * rows:  # more would hardly change it
+        if known is not None and most < 2 * rows:  # more would hardly change it
             return Look(known, self, [(known, slice(rows, size))])
-        view = learn(self.x[:ROWS], self.x_prime[:ROWS])
+        view = learn(self.x[:most], self.x_prime[:most])
         if view is None:
             return None
-        self._learned[name] = view, min(size, ROWS)
+        self._learned[name] = view, most
         if known is not None:
             return Look(view, self, [(known, slice(rows, size))])
-        first = view if middle >= ROWS else learn(self.x[:middle], self.x_prime[:middle])
-        second = learn(self.x[middle:][:ROWS], self.x_prime[middle:][:ROWS])
+        first = view if middle >= most else learn(self.x[:middle], self.x_prime[:middle])
+        second = learn(self.x[middle:][:most], self.x_prime[middle:][:most])
         if first is None or second is None:
             return None
         return Look(view, self, [(second, slice(0, middle)), (first, slice(middle, size))])

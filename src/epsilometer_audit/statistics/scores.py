@@ -41,14 +41,14 @@ _GROUPS = 6  # columns of an output that is a table, of which all pairs may be c
 
 
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
-    """Return the score of a logistic regression on the first 10,000 rows; None if they are few.
+    """Return the score of a logistic regression; None of few rows.
 
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most.
     """
     if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
         return None
-    x, x_prime, entries = x[:ROWS], x_prime[:ROWS], suspects(x, x_prime, entries)
+    entries = suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
     chosen, units = _varying(both, entries)
     if len(chosen) < 2:
@@ -209,7 +209,7 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     Sides have shape ``(n, d)``.
     """
     cut = {
-        i: Numbers(x[:ROWS, i], x_prime[:ROWS, i], _CELLS, View(), values=False, tails=False)
+        i: Numbers(x[:, i], x_prime[:, i], _CELLS, View(), values=False, tails=False)
         for i in suspects(x, x_prime, entries)
     }
     z_scores = _of_tables(cut)
