@@ -20,15 +20,15 @@ from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
 from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import recorded_pair
+from epsilometer_audit.outcomes.shapes import joined, recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.claims import AnyClaim, Delta, EventClaim, Pure, parts
+from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts, with_delta
 from epsilometer_audit.statistics.witnesses import first_visible, found
-from epsilometer_audit.verdict import Bound, Verdict
+from epsilometer_audit.verdict import Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
@@ -370,17 +370,23 @@ def _answer(
 def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]) -> Verdict:
     claim, pairs = parts(question.claim)[0], len(question.pairs)
     assert isinstance(claim, EventClaim)
-    first = max(int(samples * fixed.CHOOSING / pairs), 1)
-    rest = samples // pairs - first if question.inputs is None else samples - first * pairs
-    if min(first, rest) < 10:
+    size = int(samples * fixed.CHOOSING / pairs)
+    if size < 10:
         raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
-    sides = draw([(pair, side) for pair in range(pairs) for side in (0, 1)], first)
-    if len(sides[0]) < first:
-        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
-    outputs = [([x], [y]) for x, y in zip(sides[::2], sides[1::2], strict=True)]
-    layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
-    both = zip(sides[::2], sides[1::2], layouts, strict=True)
-    past = [PastDraws(layout.encode(x), layout.encode(y), layout) for x, y, layout in both]
+    outputs: list[list[list[Any]]] = [[[], []] for _ in range(pairs)]
+    for more in (size, size // 2):
+        new = draw([(pair, side) for pair in range(pairs) for side in (0, 1)], more)
+        if len(new[0]) < more:
+            return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
+        for i, batch in enumerate(new):
+            outputs[i // 2][i % 2].append(batch)
+        layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
+        if all(len(layout.columns) == 1 for layout in layouts):  # several have more to tell
+            break
+    first = sum(map(len, outputs[0][0]))
+    rest = samples // pairs - first if question.inputs is None else samples - first * pairs
+    both = zip(outputs, layouts, strict=True)
+    past = [PastDraws(of.encode(joined(x)), of.encode(joined(y)), of) for (x, y), of in both]
     pair, bets = fixed.choose(past, claim, rest, question.alpha)
     layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
@@ -396,10 +402,10 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
         chosen = event, best.bet.swapped, layout
         witness = first_visible([found(chosen, past[pair].sides, fresh, claim, predicted=False)])
     bounds = [conclusion.bound_of(claim, lower)]
-    if isinstance(claim, Pure) and claim.delta > 0:
-        same = Delta(claim.epsilon, claim.delta)
-        delta, _ = fixed.largest_bound(counted, same, question.alpha)
-        bounds.append(Bound("delta", claim.delta, delta))
+    for other in with_delta(claim)[1:]:
+        assert isinstance(other, EventClaim)
+        delta, _ = fixed.largest_bound(counted, other, question.alpha)
+        bounds.append(conclusion.bound_of(other, delta))
     facts: dict[str, Any] = {"claim": claim, "bounds": bounds, "violated": lower > claim.level}
     facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
     facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}

@@ -56,9 +56,7 @@ def as_plain(value: Any, *, finite: bool = True) -> Any:
         return {str(key): as_plain(part, finite=finite) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [as_plain(part, finite=finite) for part in value]
-    if value is None or isinstance(value, str | int | bool):
-        return value
-    return repr(value)
+    return value if value is None or isinstance(value, str | int | bool) else repr(value)
 
 
 def input_text(x: Any, most: int = 60) -> str:

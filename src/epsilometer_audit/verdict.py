@@ -241,9 +241,8 @@ def as_expected(word: str, expected: str | None) -> str | None:
 
     ``word`` is a verdict's, or "failed" or "missing" in its place.
     """
-    if expected is None or word == "missing":
-        return None
-    return "yes" if expected == word else "no"
+    unknown = expected is None or word == "missing"
+    return None if unknown else "yes" if expected == word else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:

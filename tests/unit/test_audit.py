@@ -24,6 +24,7 @@ from epsilometer_audit.formats import percent_sure
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.shares import share_of
+from epsilometer_audit.statistics import exact_test
 from epsilometer_audit.statistics.claims import Pure, renyi
 from epsilometer_audit.statistics.rounds import Evidence
 from tests.sharing import FIVE
@@ -38,6 +39,19 @@ def rounded(reals):
 
 def noisy_sum(x, size, rng, scale=1.0):
     return rounded(sum(x) + rng.laplace(0, scale, size))
+
+
+@pytest.mark.parametrize(("columns", "draws"), [(1, 200), (2, 300)])
+def test_more_draws_choose_events_of_several_columns(columns, draws, monkeypatch):
+    seen, choose = [], exact_test.choose
+
+    def counted(past, *more):
+        return seen.append(len(past[0].x)) or choose(past, *more)
+
+    monkeypatch.setattr(exact_test, "choose", counted)
+    outputs = np.random.default_rng(0).random((2, 1000, columns))
+    assert ea.audit_outputs(tuple(outputs), ea.pure(1)).draws == 1000
+    assert seen == [draws]
 
 
 def too_little_noise(x, size, rng):

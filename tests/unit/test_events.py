@@ -75,6 +75,11 @@ def test_whole_numbers_are_counted_in_the_cells_of_their_codes(most):
             np.testing.assert_array_equal(folds, each)
 
 
+def test_a_whole_number_may_be_missing_on_one_side_only():
+    numbers = Numbers(np.arange(4) % 2, np.array([0.0, 1.0, math.nan, 1.0]), 64, View())
+    assert [side.sum(axis=0).tolist() for side in numbers.folds] == [[2, 2, 0], [1, 2, 1]]
+
+
 @given(st.lists(st.lists(st.integers(-(2**31), 2**31 - 1), min_size=3, max_size=3), min_size=1))
 def test_rows_are_equal_where_their_codes_are(rows):
     table = np.array(rows + rows[::-1], np.int32)

@@ -80,15 +80,9 @@ def test_same_words_same_stream():
 
 
 def test_every_word_counts():
-    words = [
-        (1, "laplace", "a", 0),
-        (2, "laplace", "a", 0),
-        (1, "gauss", "a", 0),
-        (1, "laplace", "b", 0),
-        (1, "laplace", "a", 1),
-        (1, "laplace", "a", "0"),
-        (1, "laplacea", "", 0),
-    ]
+    words = [(1, "laplace", "a", 0), (2, "laplace", "a", 0), (1, "gauss", "a", 0)]
+    words += [(1, "laplace", "b", 0), (1, "laplace", "a", 1), (1, "laplacea", "", 0)]
+    words.append((1, "laplace", "a", "0"))
     assert len({first(*identity) for identity in words}) == len(words)
 
 

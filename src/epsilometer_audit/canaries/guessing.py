@@ -184,9 +184,8 @@ class Counted:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
         tail, slope = _terms(self.right, self.rule.guesses, epsilon)
         left = self.share * alpha - float(tail)
-        if left <= 0 or slope <= 0:
-            return 0.0
-        return min(left / (self.canaries * float(slope)), 1.0)
+        none = left <= 0 or slope <= 0
+        return 0.0 if none else min(left / (self.canaries * float(slope)), 1.0)
 
 
 def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> list[Counted]:

@@ -166,7 +166,7 @@ def _of_fifths(codes: Sample, size: int, low: int = 0) -> Counts:
 
 def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
     """Return the rising whole numbers, and the folds of each, ``(2, 5, k)``; None if far apart."""
-    if sides[0].dtype.kind != "i" or not min(side.size for side in sides):
+    if any(side.dtype.kind != "i" or not side.size for side in sides):
         return None
     low, high = min(int(x.min()) for x in sides), max(int(x.max()) for x in sides)
     if high - low >= max(sum(side.size for side in sides) // 8, _NEAR):
@@ -258,6 +258,7 @@ class Numbers(Cells):
             picked = _repeated(distinct, times, _quantiles(total, cells))
             sides = [(partial(_repeated, distinct, n), int(n.sum())) for n in folds.sum(axis=1)]
             common = different <= _ATOMS and times.min() >= max(_REPEATS, total * _COMMON)
+            # where every number has a cell of its own, so have those of the tails
             ends = [_tail(*side, cells) for side in sides if tails and not common]
         else:
             rising = map(np.sort, self.sides if tails else ())

@@ -143,7 +143,7 @@ class PastDraws:
         """Learn a score of this name; return it with draws from which it was not learned.
 
         If it was learned from fewer draws, that one sees the others; if not, each half of the draws
-        is seen as a view of the other half sees it. None if the draws do not say enough.
+        is seen by a view that the first rows of the other teach. None if they do not say enough.
         """
         if name not in self._scores:
             self._scores[name] = self._score(name, learn)

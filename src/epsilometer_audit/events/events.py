@@ -22,7 +22,7 @@ from epsilometer_audit.events.vectors import Formula, summary
 
 Number = float | int
 
-_FEW, _SPARSE = 4096, 8  # values of whole numbers, and of each that is there
+_FEW, _SPARSE = 4096, 8  # whole numbers in a range that is looked up, in all or for each output
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
 _LARGEST = float(np.finfo(np.float64).max)
@@ -350,7 +350,7 @@ def codes_of(outputs: Sample) -> Integers:
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):
         seen[np.subtract(part, low, dtype=np.int64)] = True
-    places, numbers = seen.cumsum() - 1, np.empty(codes.size, np.int32)
+    places, numbers = seen.cumsum(dtype=np.int32), np.empty(codes.size, np.int32)
     for part, of_part in zip(in_parts(codes), in_parts(numbers), strict=True):
-        of_part[:] = places[np.subtract(part, low, dtype=np.int64)]
+        of_part[:] = places[np.subtract(part, low, dtype=np.int64)] - 1
     return numbers

@@ -66,7 +66,7 @@ def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:
 
 
 def _sum(rows: Floats) -> Floats:
-    return reduce(np.add, rows.T, np.zeros(len(rows)))  # in one order for any number of rows
+    return reduce(np.add, rows.T, np.zeros(len(rows)))  # whatever other rows there are
 
 
 def _centred(rows: Floats) -> Floats:

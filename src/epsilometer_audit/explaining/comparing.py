@@ -254,11 +254,11 @@ def _of_equal_calls(runs: Sequence[Record]) -> list[_Ranked]:
     texts[_MOST:] = [f"{len(texts) - _MOST} more differ"] if len(texts) > _MOST else []
     text = f"same calls and noise, another output: {'; '.join(texts)}"
     finding = Finding("output", text, runs=len(differ))
-    placed = (_placed(finding, run) for run in differ)  # noise may part the lines of the first
-    finding = next((each for each in placed if each.place), finding)
-    noise = (call for call in differ[0]["x"]["calls"] if {*_SCALES} & call["arguments"].keys())
-    first = (f"noise: {_call_text(call, {})}" for call in islice(noise, 1))
-    more = dict.fromkeys((*finding.more[:2], *first, *_without_noise_inside(alike)))
+    placed = ((_placed(finding, run), run) for run in differ)  # noise may part the first's lines
+    finding, run = next((each for each in placed if each[0].place), (finding, differ[0]))
+    noise = (call for call in run["x"]["calls"] if {*_SCALES} & call["arguments"].keys())
+    shown = (f"noise: {_call_text(call, {})}" for call in islice(noise, 1))
+    more = dict.fromkeys((*finding.more[: _MOST - 1], *shown, *_without_noise_inside(alike)))
     return [(4, replace(finding, more=tuple(more)[:_MOST]))]
 
 

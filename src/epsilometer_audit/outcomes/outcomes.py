@@ -41,7 +41,7 @@ from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
-_SMALL = 1 << 22  # numbers that take little memory
+_SMALL = 1 << 22  # numbers, 32 MB
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,7 @@ class Column:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""
         if self.kind == "word":
             return self.codes.get(words.MISSING, len(self.words))
-        if self.kind == "present":
-            return 0
-        return NONE if whole else math.nan
+        return 0 if self.kind == "present" else NONE if whole else math.nan
 
     def where(self, ranges: Ranges, missing: bool) -> str:
         """Return a text that says that it lies in one of the ranges."""
@@ -197,9 +195,9 @@ class Layout:
 
         ``outputs`` are an array of any type, the outputs along its first axis, or any values. The
         result is int64 if all columns are whole and complete, else float64, NaN where a number is
-        missing. Small arrays lie column by column, for speed; large ones are not copied if they
-        have this form already. An output unlike any past output has no number: NaN, in int64 the
-        least number (the nearest one beyond its limits); or it is another word.
+        missing. It lies column by column, for speed, unless it is a large array, which is not
+        copied if it has this form already. An output unlike any past output has no number: NaN, in
+        int64 the least number (the nearest one beyond its limits); or it is another word.
         """
         values = raw(outputs)
         of = values.rows(self._keys) if type(values) is Records else values

@@ -82,8 +82,9 @@ def joined(batches: Sequence[Any]) -> Any:
 def together(batches: Sequence[Any]) -> Any:
     """Return the outputs of batches as one array, in columns if they are of one form, or a list."""
     if (arrays := same_shape(batches)) is not None:
+        kind = arrays[0].dtype.newbyteorder("=")
         shape = *arrays[0].shape[1:], sum(map(len, arrays))  # columns are contiguous
-        return np.concatenate(arrays, out=np.moveaxis(np.empty(shape, arrays[0].dtype), -1, 0))
+        return np.concatenate(arrays, out=np.moveaxis(np.empty(shape, kind), -1, 0))
     first, kinds = batches[0], set(map(type, batches))
     if kinds == {Coded}:
         return Coded.joined(batches)

@@ -51,8 +51,8 @@ class Recorder:
         they are those of the signature. They may be a function of the method's object. The
         ``kind`` is ``draw``, or ``seed`` if it sets or makes a generator.
         """
-        own = parameters_of(function) if names is None else None
-        named = [p for p in own or () if p.kind is not p.VAR_KEYWORD and p.name != "self"]
+        every = parameters_of(function) if names is None else None
+        named = [p for p in every or () if p.kind is not p.VAR_KEYWORD and p.name != "self"]
         signature = {p.name: None if p.default is p.empty else p.default for p in named}
 
         @functools.wraps(function)
