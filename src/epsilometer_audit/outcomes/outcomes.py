@@ -41,7 +41,7 @@ from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at
-_SMALL = 1 << 22  # numbers, 32 MB
+_SMALL = 1 << 20  # numbers, 8 MB
 
 
 @dataclass(frozen=True)
