@@ -132,26 +132,26 @@ class _Normal(NormalShift):
     """Normal outputs of one standard deviation, with a mean that depends on the input."""
 
     def __init__(self, sigma: float) -> None:
-        self._sigma = sigma
+        self.sigma = sigma
 
     @abstractmethod
     def mean(self, x: Any) -> float:
         """Return the mean of the outputs on input ``x``."""
 
     def window(self, x: Any) -> tuple[float, float]:
-        return self.mean(x) - 7.5 * self._sigma, self.mean(x) + 7.5 * self._sigma
+        return self.mean(x) - 7.5 * self.sigma, self.mean(x) + 7.5 * self.sigma
 
     def pdf(self, z: ArrayLike, x: Any) -> Floats:
-        u = (np.asarray(z, float) - self.mean(x)) / self._sigma
+        u = (np.asarray(z, float) - self.mean(x)) / self.sigma
         density: Floats = np.exp(-0.5 * u**2)
-        return density / (self._sigma * math.sqrt(2 * math.pi))
+        return density / (self.sigma * math.sqrt(2 * math.pi))
 
     def cdf(self, z: ArrayLike, x: Any) -> Floats:
-        values: Floats = ndtr((np.asarray(z, float) - self.mean(x)) / self._sigma)
+        values: Floats = ndtr((np.asarray(z, float) - self.mean(x)) / self.sigma)
         return values
 
     def _distance(self, x: Any, x_prime: Any) -> float:
-        return abs(self.mean(x) - self.mean(x_prime)) / self._sigma
+        return abs(self.mean(x) - self.mean(x_prime)) / self.sigma
 
 
 class ExactGaussian(_Normal):
@@ -185,11 +185,11 @@ class ExactGaussianVector(NormalShift):
     """By rotation it is one-dimensional, along the difference of the answers."""
 
     def __init__(self, mechanism: GaussianVector) -> None:
-        self._sigma = mechanism.sigma
+        self.sigma = mechanism.sigma
         self.entry = ExactGaussian(Gaussian(mechanism.epsilon, mechanism.delta))
 
     def _distance(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        return math.dist(x, x_prime) / self._sigma
+        return math.dist(x, x_prime) / self.sigma
 
 
 class ExactLaplaceVector:

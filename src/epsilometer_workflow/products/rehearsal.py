@@ -1,9 +1,9 @@
 """Rehearsals: each table is built once of made-up numbers, before the first job.
 
 The rows are those of the grids, as jobs will write them, with two runs where there are more; only
-estimates, exact values and seconds are made up. What follows from grids and options alone shows at
-once: what a builder refuses, printed rows that the table has not, two rows for one point of a
-figure. Other errors may come from the numbers, so they are not counted.
+estimates, exact values and seconds are made up: each depends on its own identity alone. What follows
+from grids and options shows at once: what a builder refuses, printed rows that the table has not,
+two rows for one point of a figure, an axis that a figure cannot show.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from epsilometer import seeds
 from epsilometer.densities.histogram import ladder
 from epsilometer.errors import ConfigError
 from epsilometer.estimators.base import pairs_of
@@ -28,43 +29,48 @@ from epsilometer_workflow.products.experiments import Summary
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.reports import layouts
-from epsilometer_workflow.stages import estimate, summarise, tabulate
-from epsilometer_workflow.stages.render import two_rows_of_a_point
+from epsilometer_workflow.stages import estimate, render, summarise, tabulate
 
-_LEVEL = 0.5  # of every estimate and exact value
+_LEVEL = 0.5  # of estimates and exact values, about
 _WAYS = ("", "_reverse")
 
 
 def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
     """Raise `ConfigError` where a table cannot be built, joined with a paper's rows or drawn."""
-    study, entry, paper = table.study, table.definition.table, table.definition.paper
-    builder = load(table.builder)
-    if renderer is not None and not hasattr(renderer, "points"):
+    paper, layout = table.definition.paper, table.definition.layout
+    if renderer is not None and not hasattr(renderer, "shows"):
         message = f"{table.definition.figure} must say what tells its points apart: @points"
         raise ConfigError(file, f"{key}.figure", message)
-    kind = tabulate.reads(builder)
-    if kind in ("draws", "table") or entry.files:
-        return
-    combinations = [c for name in entry.data for c in study.combinations(table.report, name)]
-    if kind == "samples" and any(_outputs(study, c).several for c in combinations):
-        return
-    try:
-        data = [_rows(study, table.report, name, kind).copy() for name in entry.data]
-        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-            built = tabulate.build(builder, data, entry.options, file, key)
-    except ConfigError:
-        raise
-    except Exception:
-        if kind is None:  # nothing is made up
-            raise
+    built = built_of(table, file, key)
+    if built is None:
         return
     if paper is not None:
         built = tabulate.join_paper(built, paper.model_dump(), file, key)
-    if layout := table.definition.layout:
+    if layout is not None:
         with placed(file, key):
             layouts.latex(built, layout.model_dump())
-    if renderer is not None and (wrong := two_rows_of_a_point(built, renderer.points)):
-        raise ConfigError(file, f"{key}.figure", wrong)
+    if renderer is not None:
+        with placed(file, f"{key}.figure"):
+            render.figures_of(built, renderer)
+
+
+def built_of(table: Table, file: str, key: str) -> pd.DataFrame | None:
+    """Return a table of made-up numbers; none of a builder that reads many draws, or other files.
+
+    A builder that reads no experiment makes the table that its job will make.
+    """
+    study, entry, builder = table.study, table.definition.table, load(table.builder)
+    kind = tabulate.reads(builder)
+    if kind in ("draws", "table") or entry.files:
+        return None
+    several = [c for c in table.combinations() if _outputs(study, c).several]
+    if kind == "samples" and several:
+        message = f"{several[0].mechanism} has outputs of several numbers, the table is of single ones"
+        raise ConfigError(file, f"{key}.table.data", message)
+    frames = [_rows(study, table.report, name, kind) for name in entry.data]
+    data = [pd.concat(frames, ignore_index=True)] if frames else []
+    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+        return tabulate.build(builder, data, entry.options, file, key, study.law)
 
 
 @cache
@@ -105,30 +111,44 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
     run, n, pair, claim = (np.array(part) for part in zip(*keys, strict=True))
     sides = np.array(pairs)[pair]
-    level = np.full(run.size, _LEVEL)
+    quantity = c.mechanism, spell(c.epsilon), c.inputs, spell(c.order)
+    falling = np.exp(-np.nan_to_num(claim))
+    levels = _LEVEL + _numbers(len(pairs), *quantity)
+    truth, level = levels[pair] * falling, levels.max() * falling
+    made = {way: truth + _numbers(run.size, *quantity, c.estimator, str(c.n), way) for way in _WAYS}
     answers = {"run": run, "n": n, "side_x": sides[:, 0], "side_x_prime": sides[:, 1]}
     answers |= {"fresh": np.full(run.size, c.n.fresh), "claim": claim}
-    answers |= {f"{name}{way}": level for name in ("estimate", "low", "high") for way in _WAYS}
+    for way, made_up in made.items():
+        answers |= {f"estimate{way}": made_up, f"low{way}": made_up - 0.05}
+        answers |= {f"high{way}": made_up + 0.05}
     inputs = np.array([json.dumps(value) for value in values], object)
-    truth = level if member["law"] else np.nan * level
+    unknown = np.nan if member["law"] is None else 1.0
     texts = {"parameters": identity["mechanism_parameters"], "settings": identity["parameters"]}
     return {
         **estimate.labelled(answers, identity),
         "pair": np.array(names or [""] * len(pairs), object)[pair],
         "x": inputs[sides[:, 0]],
         "x_prime": inputs[sides[:, 1]],
-        **dict.fromkeys(("truth", "truth_reverse", "level"), truth),
+        **dict.fromkeys(("truth", "truth_reverse"), truth * unknown),
+        "level": level * unknown,
         "guarantee": [member["guarantee"]] * run.size,
         **{name: [json.dumps(text, sort_keys=True)] * run.size for name, text in texts.items()},
     }
 
 
+def _numbers(count: int, *identity: str) -> np.ndarray:
+    """Return made-up numbers from 0 to 0.1, which belong to an identity."""
+    return seeds.generator(0, "rehearsal", *identity).random(count) / 10
+
+
 def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
-    spent = dict.fromkeys(("sampling", "estimating", "seconds", "bound"), 1.0)
+    names = ("sampling", "estimating", "seconds", "bound")
+    identity = c.mechanism, spell(c.epsilon), c.inputs, spell(c.order), c.estimator, str(c.n)
+    spent = dict(zip(names, _numbers(len(names), *identity, str(run)), strict=True))
     sides = len(study.input_values(c.mechanism, c.inputs))
     pairs = len(pairs_of(sides, study.pairing(c.mechanism, c.inputs)))
-    keys = {"mechanism": c.mechanism, "epsilon": c.epsilon, "lambda": spell(c.order), "run": run}
-    keys |= {"estimator": c.estimator, "n": c.n.first, "fresh": c.n.fresh, "pairs": pairs}
+    keys = {"mechanism": c.mechanism, "epsilon": c.epsilon, "inputs": c.inputs}
+    keys |= {"lambda": spell(c.order), "run": run, "estimator": c.estimator, "n": c.n.first, "fresh": c.n.fresh, "pairs": pairs}
     return keys | spent
 
 
@@ -137,7 +157,8 @@ def _outputs(study: Study, c: Combination) -> Kind:
 
 
 def _draws(study: Study, c: Combination) -> pd.DataFrame:
-    """Return two outputs of each side, 0 and 1."""
+    """Return two outputs of each side."""
     spec = Samples.of(study, c, Batch(0, c.runs - 1)).spec()
-    sides = ((0, side, np.array([0, 1], _outputs(study, c).dtype)) for side in range(spec["sides"]))
-    return tabulate.drawn(spec, sides)
+    identity, kind = (c.mechanism, spell(c.epsilon), c.inputs, str(c.n)), _outputs(study, c).dtype
+    draws = np.arange(2) + _numbers(spec["sides"], *identity)[:, None]
+    return tabulate.drawn(spec, ((0, i, side.astype(kind)) for i, side in enumerate(draws)))

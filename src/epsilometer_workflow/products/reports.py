@@ -97,6 +97,8 @@ class Table(_Shown, rule="tabulate"):
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
             "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
+        if laws := self._laws():
+            spec["laws"] = laws
         if self._reads == "draws":
             spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
         if files := self._files():
@@ -104,16 +106,40 @@ class Table(_Shown, rule="tabulate"):
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
+    def combinations(self) -> list[Combination]:
+        """Return the grids of its experiments."""
+        names = self.definition.table.data
+        return [c for name in names for c in self.study.combinations(self.report, name)]
+
+    def _laws(self) -> dict[str, Spec]:
+        """Return how the exact distribution of each mechanism is made, if its builder asks."""
+        if not tabulate.takes_law(load(self.builder)):
+            return {}
+        entries = self.study.mechanisms
+        return {
+            name: {
+                "law": EXACT.get(entries[name].mechanism),
+                "registered": MECHANISMS[entries[name].mechanism],
+                "parameters": dict(entries[name].parameters),
+            }
+            for name in sorted({c.mechanism for c in self.combinations()})
+        }
+
     def _files(self) -> dict[str, str | list[str]]:
         """Return the files of options."""
         return self.study.files(self.definition.table.files)
 
     def modules(self) -> list[str]:
-        """Return the builder; if it reads draws run by run, also all estimators."""
+        """Return the builder; with the mechanisms whose laws it uses or whose draws it reads.
+
+        If it reads draws run by run, also all estimators.
+        """
         modules = {self.builder.partition(":")[0]}
-        for drawn in (drawn for files in self._drawn() for drawn in files):
-            name = self.study.mechanisms[drawn.mechanism].mechanism
+        drawn = {samples.mechanism for files in self._drawn() for samples in files}
+        for entry in drawn | {*self._laws()}:
+            name = self.study.mechanisms[entry].mechanism
             modules |= {r.module(name) for r in (EXACT, MECHANISMS) if name in r}
+        if drawn:
             modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
         return sorted(modules)
 

@@ -115,7 +115,7 @@ def _levels(
 ) -> pd.DataFrame:
     """Return exact levels in both directions, a row a pair and claim; delta of a claim."""
     identity = member["identity"]
-    law = member["law"] and _law(
+    law = member["law"] and law_of(
         member["law"],
         identity["mechanism_registered"],
         identity["epsilon"],
@@ -146,6 +146,6 @@ def _levels(
 
 
 @lru_cache(maxsize=64)
-def _law(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
+def law_of(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
     """Return the exact distribution of a mechanism; its cached values serve all estimators."""
     return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))

@@ -3,23 +3,24 @@
 A builder is called by its signature, and errors name the place in the configuration. The columns
 that it gets are in docs/extending.md.
 
-A builder's options are its keyword-only parameters, with their types. Its one positional parameter,
-if it has any, gets data of one experiment (a data frame) or of several (a list of data frames). The
-name of the parameter says which data:
+A builder's options are its keyword-only parameters, with their types. The name of its first
+positional parameter, if it has any, says which data it gets:
 
-``summary``, ``summaries``
+``summary``
     Statistics over runs (`epsilometer_workflow.stages.summarise.summarise`).
 ``runs``
     Every run beside the exact value (`epsilometer_workflow.stages.summarise.with_truth`).
 ``samples``
     The draws themselves; for few.
-``draws``
-    The same as files that are read run by run (`SampleFile`); for many.
 ``timings``
     Measured seconds (`epsilometer_workflow.stages.time`).
 
-Or data that do not belong to an experiment:
+These are the rows of all experiments of the table in one data frame, and the builder is called for
+one group of them after the other (`epsilometer_workflow.reports.grouping`). A second parameter,
+``law``, is the exact distribution of the group's mechanism at an epsilon. Or data without groups:
 
+``draws``
+    Draws as files that are read run by run (`SampleFile`), a list for each experiment; for many.
 ``tables``
     Other tables, in a mapping by ``report/artifact``.
 """
@@ -30,27 +31,26 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, get_type_hints
 
 import pandas as pd
+from pydantic import BaseModel, create_model
 
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import parse
 from epsilometer.registry import load
 from epsilometer_workflow.files.options import options_model
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
+from epsilometer_workflow.reports import grouping
+from epsilometer_workflow.stages.summarise import law_of
 
 Builder = Callable[..., pd.DataFrame]
-_READS = {
-    "summary": "summary",
-    "summaries": "summary",
-    "runs": "runs",
-    "samples": "samples",
-    "draws": "draws",
-    "timings": "timings",
-    "tables": "table",
-}
+Laws = Callable[[str, float], Any]
+"""The exact distribution of an entry of the configuration at an epsilon."""
+
+_GROUPED = ("summary", "runs", "samples", "timings")
+_READS = {name: name for name in _GROUPED} | {"draws": "draws", "tables": "table"}
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -64,19 +64,29 @@ def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[s
     """Build one table, as CSV and Parquet.
 
     ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
-    unless the builder says by its attribute ``curve`` with which options (`reports.panels`).
+    unless the builder says with which options (`reports.grouping`).
     """
     identity = spec["identity"]
     file = f"config/reports/{identity['report']}.yaml"
     key = f"artifacts.{identity['artifact']}"
     builder = load(spec["builder"])
     rows = read(data, spec["data"], builder, spec.get("provided", ()))
-    table = build(builder, rows, spec["options"], file, key)
-    options = getattr(builder, "curve", None)
-    dense = build(builder, rows, options(rows, spec["options"]), file, key) if options else None
-    write_table(table.head(0) if dense is None else dense, curve, "curve", identity)
+    laws = partial(_law, spec.get("laws", {}))
+    table = build(builder, rows, spec["options"], file, key, laws)
+    dense, denser = table.head(0), grouping.grouping_of(builder).curve
+    if denser is not None:
+        dense = build(builder, rows, denser(rows, spec["options"]), file, key, laws)
+    write_table(dense, curve, "curve", identity)
     table = join_paper(table, spec["paper"], file, key)
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
+
+
+def _law(laws: Mapping[str, Mapping[str, Any]], mechanism: str, epsilon: float) -> Any:
+    """Return the exact distribution of an entry at an epsilon; None where it is not known."""
+    entry = laws[mechanism]
+    if entry["law"] is None:
+        return None
+    return law_of(entry["law"], entry["registered"], epsilon, json.dumps(entry["parameters"]))
 
 
 def check(
@@ -100,12 +110,10 @@ def check(
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
-    needed = "tables" if reads(builder) == "table" else "data"
-    for part, inputs in (("data", data), ("tables", tables)):
-        kind = _takes(builder) if part == needed else None
-        noun = {"data": "experiment", "tables": "other table"}[part]
-        if not {None: not inputs, "one": len(inputs) == 1}.get(kind, bool(inputs)):
-            number = {None: f"no {noun}", "one": f"one {noun}"}.get(kind, f"{noun}s")
+    needed = {None: None, "table": "tables"}.get(reads(builder), "data")
+    for part, noun, inputs in (("data", "experiment", data), ("tables", "other table", tables)):
+        if bool(inputs) != (part == needed):
+            number = f"{noun}s" if part == needed else f"no {noun}"
             raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
 
 
@@ -121,25 +129,24 @@ def read(
     builder: Builder,
     provided: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> list[Any]:
-    """Read a data frame for each experiment; ``expected`` holds its files' identities, in order.
+    """Read the data of all experiments; ``expected`` holds their files' identities, in order.
 
     For draws it is a list of files; ``provided`` has the provider's claims for each of them.
     """
     kind, paths = reads(builder), iter(files)
     if kind == "draws":
-        return [
+        return [[
             [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
             for specs, claims in zip(expected, provided, strict=True)
-        ]
+        ]]
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
         names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
         tables = (read_one(next(paths), expected=identity) for (identity,) in expected)
         return [dict(zip(names, tables, strict=True))]
-    return [
-        pd.concat([read_one(next(paths), expected=spec) for spec in specs], ignore_index=True)
-        for specs in expected
-    ]
+    specs = [spec for experiment in expected for spec in experiment]
+    rows = [read_one(next(paths), expected=spec) for spec in specs]
+    return [pd.concat(rows, ignore_index=True)] if rows else []
 
 
 def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
@@ -156,6 +163,7 @@ def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) ->
                 "registered": expected["registered"],
                 "parameters": json.dumps(expected["parameters"], sort_keys=True),
                 "epsilon": expected["epsilon"],
+                "inputs": expected["inputs"]["id"],
                 "n": expected["n"],
                 "run": run,
                 "side": side,
@@ -169,34 +177,61 @@ def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) ->
 
 
 def build(
-    builder: Builder, data: list[Any], options: Mapping[str, Any], file: str, key: str
+    builder: Builder,
+    data: list[Any],
+    options: Mapping[str, Any],
+    file: str,
+    key: str,
+    laws: Laws | None = None,
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
-    arguments = {None: [], "several": [data]}.get(_takes(builder), data)
+    parsed = _parse(builder, options, file, key)
     try:
-        return builder(*arguments, **_parse(builder, options, file, key))
+        if reads(builder) not in _GROUPED:
+            return builder(*data, **parsed)
+        own = options_model(builder).model_fields
+        choices = {name: parsed.pop(name) for name in grouping.CHOICES if name not in own}
+        rows = grouping.chosen(data[0], **choices)
+        call, titles = partial(_of_group, builder, laws, parsed), choices["panels"] or {}
+        return grouping.by_group(call, rows, grouping.grouping_of(builder), [*titles.values()])
     except ArgumentError as error:
         raise ConfigError(file, f"{key}.table.options", str(error)) from None
 
 
+def _of_group(
+    builder: Builder, laws: Laws | None, options: Mapping[str, Any], rows: pd.DataFrame
+) -> pd.DataFrame:
+    """Build the table of one group, beside its own exact distribution if the builder wants it."""
+    if not takes_law(builder):
+        return builder(rows, **options)
+    mechanism = rows["mechanism"].iloc[0]
+    return builder(rows, lambda epsilon: laws and laws(mechanism, epsilon), **options)
+
+
+def takes_law(builder: Builder) -> bool:
+    """Return whether a builder asks for the exact distribution of its group."""
+    return "law" in builder.__code__.co_varnames[1 : builder.__code__.co_argcount]
+
+
 def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
+    """Return the options; those of builders that are called by group may also choose rows."""
     model = options_model(builder)
+    if reads(builder) in _GROUPED:
+        model = _with_choices(model)
     return dict(parse(model, dict(options), file, f"{key}.table.options"))
 
 
+@cache
+def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
+    chosen = grouping.CHOICES.items()
+    fields = {name: (kind | None, None) for name, kind in chosen if name not in model.model_fields}
+    return create_model(model.__name__, __base__=model, **fields)
+
+
 def _data(builder: Builder) -> str | None:
-    """Return the name of the positional parameter."""
+    """Return the name of the first positional parameter."""
     code = builder.__code__
     return code.co_varnames[0] if code.co_argcount else None
-
-
-def _takes(builder: Builder) -> str | None:
-    name = _data(builder)
-    if name is None:
-        return None
-    if reads(builder) == "table":
-        return "all"
-    return "one" if get_type_hints(builder)[name] is pd.DataFrame else "several"
 
 
 def join_paper(

@@ -83,6 +83,7 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
     return {
         "mechanism": name,
         "epsilon": samples["epsilon"],
+        "inputs": samples["inputs"]["id"],
         "lambda": estimates["lambda"],
         "estimator": estimates["estimator"],
         "run": run,

@@ -15,13 +15,12 @@ from epsilometer.estimators.local_loss import signed_loss
 from epsilometer.exact.base import ContinuousDistribution
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
-from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.models import Fractional
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon
-from epsilometer_workflow.reports.panels import Titles, of_panels
+from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Points = Annotated[int, Field(ge=2)]
 
@@ -38,34 +37,40 @@ Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(
 _KINDS = {"mpl": "MPL", "largest-loss": "estimate"}
 
 
+@grouped(across=PAIRS)
 def density_estimate(
-    samples: pd.DataFrame, *, points: Points, reach: PositiveFloat
+    samples: pd.DataFrame, law: Law, *, points: Points, reach: PositiveFloat
 ) -> pd.DataFrame:
     """Figure 1: a density, its kernel estimate, and the draws it was made of.
 
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
-    draws = _one_side(samples, 0)
-    law = ExactLaplace(Laplace(float(samples["epsilon"].iloc[0])))
+    draws, _ = _two_sides(samples)
     z = np.linspace(-reach, reach, points)
     bandwidth = nrd0(draws)
-    curve = {
-        "kind": "curve",
-        "z": z,
-        "density": law.pdf(z, json.loads(samples["x"].iloc[0])),
-        "estimate": density_at(draws, z, bandwidth),
-        "bandwidth": bandwidth,
-    }
+    density, _ = _densities(samples, law, z)
+    estimate = density_at(draws, z, bandwidth)
+    curve = {"kind": "curve", "z": z, "density": density, "estimate": estimate}
+    curve["bandwidth"] = bandwidth
     return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
 
 
-def _one_side(samples: pd.DataFrame, side: int) -> np.ndarray:
-    """Return the draws of one side of the first run of the Laplace mechanism at one epsilon."""
-    drawn = samples[["registered", "parameters", "epsilon"]].drop_duplicates()
-    if len(drawn) != 1 or tuple(drawn.iloc[0, :2]) != (MECHANISMS["laplace"], "{}"):
-        raise ArgumentError("data", "must hold samples of the plain Laplace mechanism only")
-    chosen = (samples["run"] == samples["run"].min()) & (samples["side"] == side)
-    return np.asarray(samples.loc[chosen, "output"])
+def _two_sides(samples: pd.DataFrame) -> list[np.ndarray]:
+    """Return the draws of both sides in the first run."""
+    first = samples[samples["run"] == samples["run"].min()]
+    sides = [np.asarray(side["output"], float) for _, side in first.groupby("side")]
+    if len(sides) != 2:
+        raise ArgumentError("data", f"must hold samples of two inputs, got {len(sides)}")
+    return sides
+
+
+def _densities(samples: pd.DataFrame, law: Law, z: np.ndarray) -> list[np.ndarray]:
+    """Return the exact density at both inputs; NaN for a mechanism without a known one."""
+    distribution = law(float(samples["epsilon"].iloc[0]))
+    inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
+    if not hasattr(distribution, "pdf"):
+        return [np.full(z.size, np.nan) for _ in inputs]
+    return [distribution.pdf(z, x) for x in inputs]
 
 
 def losses(
@@ -87,125 +92,124 @@ def _loss_rows(name: str, z: object, p: np.ndarray, q: np.ndarray) -> pd.DataFra
     return pd.DataFrame({"mechanism": name, "z": z, "p": p, "q": q, "loss": loss})
 
 
+@grouped(across=PAIRS)
 def empirical_loss(
-    samples: pd.DataFrame, *, region: Ends, points: Points, floor: PositiveFloat
+    samples: pd.DataFrame, law: Law, *, region: Ends, points: Points, floor: PositiveFloat
 ) -> pd.DataFrame:
-    """Figure 3: loss and empirical loss of the Laplace mechanism, and the latter's maximum."""
-    x, x_prime = (_one_side(samples, side) for side in (0, 1))
+    """Figure 3: loss and empirical loss of a mechanism, and the latter's maximum."""
     low, high = region
     z = np.linspace(low, high, points)
-    p, q = (density_on_grid(side, low, high, points, nrd0(side)) for side in (x, x_prime))
-    signed = signed_loss(p, q, floor)
-    inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
-    law = ExactLaplace(Laplace(float(samples["epsilon"].iloc[0])))
-    exact = np.abs(np.log(law.pdf(z, inputs[0])) - np.log(law.pdf(z, inputs[1])))
-    empirical = np.abs(signed)
+    sides = _two_sides(samples)
+    estimates = [density_on_grid(side, low, high, points, nrd0(side)) for side in sides]
+    empirical = np.abs(signed_loss(*estimates, floor))
+    p, q = _densities(samples, law, z)
+    exact = np.abs(np.log(p) - np.log(q))
     best = int(np.argmax(empirical))
-    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": x.size})
+    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": sides[0].size})
     return table.assign(t_hat=z[best], eps_hat=empirical[best])
 
 
+@grouped(across=PAIRS)
 def patterns(summary: pd.DataFrame) -> pd.DataFrame:
     """Table I: the input patterns, with the exact violation of each and its mean estimate."""
     table = summary.rename(columns={"pair": "pattern", "truth": "violation", "mean": "estimate"})
     table["x"] = [_vector(text) for text in table["x"]]
     table["x_prime"] = [_vector(text) for text in table["x_prime"]]
     columns = ["mechanism", "epsilon", "pattern", "x", "x_prime", "violation", "estimate", "sd"]
-    return table[[*columns, "n", "runs", "level"]].reset_index(drop=True)
+    return table[[*columns, "n", "runs", "level"]]
 
 
 def _vector(text: str) -> str:
-    return " ".join(f"{entry:g}" for entry in json.loads(text))
+    entries = json.loads(text)
+    return " ".join(f"{entry:g}" for entry in (entries if isinstance(entries, list) else [entries]))
 
 
-def bounds(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+@grouped(
+    across=PAIRS, first=["panel", "mechanism", "epsilon"], order=["panel", "epsilon", "estimator"]
+)
+def bounds(runs: pd.DataFrame) -> pd.DataFrame:
     """Figures 4 and 5: the answer of every run, in rising order, with its rank as a share.
 
     ``level`` is the exact level of the set of pairs, ``violation`` that of the selected pair.
     """
-    frame = _chosen(runs, panels)
-    frame = frame.sort_values(["panel", "epsilon", "estimator", "bound"], kind="stable")
-    groups = frame.groupby(["panel", "epsilon", "estimator"], sort=False)["bound"]
-    frame["share"] = (groups.cumcount() + 1) / groups.transform("size")
-    return frame.reset_index(drop=True)
+    names = {"estimate": "bound", "truth": "violation"}
+    frame = _answers(runs).rename(columns=names).sort_values("bound", kind="stable")
+    shown = ["estimator", "run", "bound", "pair", "violation", "level", "n", "fresh"]
+    return frame[shown].assign(share=np.arange(1, len(frame) + 1) / len(frame))
 
 
-def _chosen(runs: list[pd.DataFrame], panels: Titles) -> pd.DataFrame:
-    """Return the runs of the mechanisms that have a panel, under its title."""
-    frame = of_panels(runs, panels).rename(columns={"estimate": "bound", "truth": "violation"})
-    for start, kind in _KINDS.items():
-        frame.loc[frame["estimator"].str.startswith(start), "estimator"] = kind
-    columns = ["panel", "mechanism", "epsilon", "estimator", "run", "bound"]
-    return frame[[*columns, "pair", "violation", "level", "n", "fresh"]]
+def _answers(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return one answer a run, with the kind of its estimator."""
+    if runs["run"].duplicated().any():
+        raise ArgumentError("data", "must hold one answer a run, of all pairs of inputs")
+    name = str(runs["estimator"].iloc[0])
+    kinds = [kind for start, kind in _KINDS.items() if name.startswith(start)]
+    return runs.assign(estimator=kinds[0] if kinds else name)
 
 
-def coverage(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+@grouped(
+    across=PAIRS, first=["panel", "epsilon"], order=["panel", "epsilon", "estimator"]
+)
+def coverage(runs: pd.DataFrame) -> pd.DataFrame:
     """Beyond the paper: how often the bounds hold, and how close they come.
 
     ``covered`` is the share of runs with LB <= exact violation of the selected pair, with an exact
     95 % interval; ``share_above_epsilon`` those that refute the promise epsilon; ``median_ratio``
     the median of LB / level.
     """
-    frame = _chosen(runs, panels)
-    frame = frame.assign(
-        covered=frame["bound"] <= frame["violation"],
-        above=frame["bound"] > frame["epsilon"],
-        best=frame["violation"] > frame["level"] - 1e-9,
-    )
-    table = frame.groupby(["panel", "epsilon", "estimator"], as_index=False).agg(
-        runs=("run", "size"),
-        level=("level", "first"),
-        covered=("covered", "mean"),
-        hits=("covered", "sum"),
-        median=("bound", "median"),
-        sd=("bound", lambda bound: bound.std()),
-        share_above_epsilon=("above", "mean"),
-        best_pair_selected=("best", "mean"),
-    )
-    low, high = clopper_pearson(table.pop("hits"), table["runs"])
-    table.insert(6, "covered_low", low)
-    table.insert(7, "covered_high", high)
-    table.insert(9, "median_ratio", table["median"] / table["level"])
-    return table
+    runs = _answers(runs)
+    bound, level, count = runs["estimate"], runs["level"].iloc[0], len(runs)
+    covered = (bound <= runs["truth"]).sum()
+    low, high = clopper_pearson(covered, count)
+    row = {
+        "estimator": runs["estimator"].iloc[0],
+        "runs": count,
+        "level": level,
+        "covered": covered / count,
+        "covered_low": float(low),
+        "covered_high": float(high),
+        "median": bound.median(),
+        "median_ratio": bound.median() / level,
+        "sd": bound.std(),
+        "share_above_epsilon": (bound > runs["epsilon"]).mean(),
+        "best_pair_selected": (runs["truth"] > level - 1e-9).mean(),
+    }
+    return pd.DataFrame([row])
 
 
-def errors(summary: pd.DataFrame, *, panels: Titles) -> pd.DataFrame:
+@grouped(order=["mechanism", "n"])
+def errors(summary: pd.DataFrame) -> pd.DataFrame:
     """Figure 6: the mean squared error of the estimated violation against n.
 
     The paper's statement is on ``mse_share``, the error as a share of epsilon.
     """
-    table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse"]]
-    panel = table["mechanism"].map(panels).fillna(table["mechanism"])
-    shares = {"mse_share": table["mse"] / table["epsilon"], "rmse": np.sqrt(table["mse"])}
-    table = table.assign(panel=panel, **shares)
-    return table.sort_values(["mechanism", "n"], ignore_index=True)
+    table = summary[["mechanism", "epsilon", "n", "runs", "truth", "mean", "sd", "mse", "panel"]]
+    return table.assign(mse_share=table["mse"] / table["epsilon"], rmse=np.sqrt(table["mse"]))
 
 
-def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(first=["mechanism", "epsilon", "n", "fresh"])
+def seconds(timings: pd.DataFrame) -> pd.DataFrame:
     """Table II: seconds of one run of MPL (medians), sampling and the rest apart."""
-    frame = pd.concat(timings, ignore_index=True)
-    keys = ["mechanism", "epsilon", "n", "fresh", "pairs"]
-    measured = frame.groupby(keys, sort=False)[["seconds", "sampling", "estimating"]].median()
-    runs = frame.groupby(keys, sort=False).size().rename("runs")
-    return measured.join(runs).reset_index()
+    measured = timings[["seconds", "sampling", "estimating"]].median()
+    row = {"pairs": timings["pairs"].iloc[0], **measured, "runs": len(timings)}
+    return pd.DataFrame([row])
 
 
-def rare_match(summaries: list[pd.DataFrame], *, floor: Fractional) -> pd.DataFrame:
+@grouped(order=["estimator", "k"])
+def rare_match(summary: pd.DataFrame, *, floor: Fractional) -> pd.DataFrame:
     """Tabulate Example 2: all answers where only an event of probability e^-k tells.
 
     ``expected`` is the mean number of draws among n that show it; ``floor`` the estimators' tau.
     """
-    frame = pd.concat(summaries, ignore_index=True)
-    rarity = [json.loads(text).get("rarity") for text in frame["parameters"]]
-    if None in rarity:
+    rarity = json.loads(summary["parameters"].iloc[0]).get("rarity")
+    if rarity is None:
         raise ArgumentError("data", "must hold mechanisms with a rarity")
-    table = frame.assign(
+    table = summary.assign(
         k=rarity,
         floor=floor,
-        expected=frame["n"] * np.exp(-np.array(rarity, float)),
-        answer=frame[["mean", "mean_reverse"]].max(axis=1),
-        truth=frame["level"],
+        expected=summary["n"] * np.exp(-float(rarity)),
+        answer=summary[["mean", "mean_reverse"]].max(axis=1),
+        truth=summary["level"],
     )
     columns = ["k", "estimator", "epsilon", "n", "fresh", "floor", "expected", "runs", "failures"]
-    table = table[[*columns, "answer", "sd", "truth"]]
-    return table.sort_values(["estimator", "k"], ignore_index=True)
+    return table[[*columns, "answer", "sd", "truth"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,51 +25,46 @@ from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
 from epsilometer.models import Fractional
 from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.files.options import Epsilon, Order
-from epsilometer_workflow.reports.panels import with_curve
+from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
 Values = Annotated[list[PositiveFloat], Field(min_length=1)]
 
 _RUNG = ["epsilon", "lambda", "gamma", "cells", "n", "runs", "failures", "truth"]
 _SHARES = ["share_within", "share_low", "share_high"]
-_CALL = ["mechanism", "epsilon", "inputs", "lambda", "estimator", "cells", "n"]
-
-
-def _laplace(epsilon: float) -> ExactTruncatedLaplace:
-    return ExactTruncatedLaplace(TruncatedLaplace(epsilon))
 
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    laws: list[tuple[str, float, float, ExactTruncatedLaplace | ExactTruncatedGaussian]] = [
-        ("truncated Laplace", scale, 1 / scale, _laplace(1 / scale)) for scale in scales
-    ]
+    rows = []
+    for scale in scales:
+        laplace = TruncatedLaplace(1 / scale)
+        rows.append(("truncated Laplace", scale, ExactTruncatedLaplace(laplace), 1 / scale))
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
         law = ExactTruncatedGaussian(gaussian)
-        laws.append(("truncated Gaussian", sigma, gaussian.epsilon, law))
-    rows = [
-        (*names, law.lipschitz_input, law.lipschitz_output, epsilon)
-        for *names, epsilon, law in laws
-    ]
-    table = pd.DataFrame(rows, columns=["mechanism", "parameter", "D", "C", "epsilon"])
+        rows.append(("truncated Gaussian", sigma, law, gaussian.epsilon))
+    table = pd.DataFrame(
+        [(*names, law.lipschitz_input, law.lipschitz_output, eps) for *names, law, eps in rows],
+        columns=["mechanism", "parameter", "D", "C", "epsilon"],
+    )
     return table.assign(guaranteed=table["C"] < 2)
 
 
+@grouped(across=PAIRS)
 def all_pairs(
     summary: pd.DataFrame,
+    law: Law,
     *,
     pairs: Annotated[list[TwoInputs], Field(min_length=1)],
-    gamma: PositiveFloat,
     delta: Fractional,
-    order: Order = math.inf,
 ) -> pd.DataFrame:
     """Tables II and IV: Algorithm 2 or 4 on a grid, at the pairs that the paper shows.
 
     The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
-    frame = summary[["x", "x_prime"]].astype(float)
+    frame = _numbers(summary)
     keys = [frame[key].round(2) for key in frame]
     frame["estimate"] = summary[["mean", "mean_reverse"]].max(axis=1)
     frame["truth"] = summary[["truth", "truth_reverse"]].max(axis=1)
@@ -83,14 +78,15 @@ def all_pairs(
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
-            raise ArgumentError("pairs", f"has {[x, x_prime]}, which is not a pair of the grid")
+            raise ArgumentError("pairs", f"has {[x, x_prime]}, {_nearest(key, frame)}")
         row = {"pair": f"{x:.2f} {x_prime:.2f}"} | frame.loc[key].to_dict()
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
         rows.append(row)
-    law = _laplace(float(summary["epsilon"].iloc[0]))
-    goal: dict[str, Any] = {"gamma": gamma, "lipschitz": law.lipschitz_output, "order": order}
-    buckets = planner.input_buckets(**goal, lipschitz_input=law.lipschitz_input)
+    first = summary.iloc[0]
+    goal = _goal(law(float(first["epsilon"])), first["lambda"])
+    buckets = _planned(planner.input_buckets, gamma=first["gamma"], **goal)
+    n = _planned_n(goal, gamma=first["gamma"], delta=delta, union=False)  # as the paper plans
     return (
         pd.DataFrame(rows)
         .astype({"n": int, "cells": int})
@@ -99,13 +95,53 @@ def all_pairs(
             planned_grid_points=buckets,
             pairs=len(frame),
             failures=int(summary["failures"].sum()),
-            planned_n=planner.sample_size(**goal, delta=delta, union=False),  # as the paper plans
+            planned_n=n,
         )
     )
 
 
+def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the inputs of pairs, which must be numbers."""
+    inputs = rows[[*PAIRS]].map(json.loads)
+    if not inputs.map(lambda x: isinstance(x, int | float)).all(axis=None):
+        raise ArgumentError("data", f"must have numbers as inputs, not {rows['x'].iloc[0]}")
+    return inputs.astype(float)
+
+
+def _nearest(pair: tuple[float, float], frame: pd.DataFrame) -> str:
+    """Say that a pair is none of the grid, and which is the nearest."""
+    distances = [math.dist(pair, known) for known in frame.index]
+    x, x_prime = frame.index[int(np.argmin(distances))]
+    return f"which is not a pair of the grid; the nearest of {len(frame)} is {[x, x_prime]}"
+
+
+def _goal(law: Any, order: str) -> dict[str, Any]:
+    """Return what plans need of a law: its Lipschitz constants, if it has any, and the order."""
+    names = {"lipschitz": "lipschitz_output", "lipschitz_input": "lipschitz_input"}
+    known = {name: getattr(law, of) for name, of in names.items() if hasattr(law, of)}
+    return {"order": float(order), **known}
+
+
+def _planned(plan: Callable[..., int], **goal: Any) -> float:
+    """Return what a theorem plans; NaN where it promises nothing."""
+    if "lipschitz" not in goal or any(math.isnan(number) for number in goal.values()):
+        return math.nan
+    try:
+        return plan(**goal)
+    except NoGuaranteeError:
+        return math.nan
+
+
+def _planned_n(goal: Mapping[str, Any], **more: Any) -> float:
+    """Return the theorem's number of samples a side."""
+    known = {name: value for name, value in goal.items() if name != "lipschitz_input"}
+    return _planned(planner.sample_size, **known, **more)
+
+
+@grouped(across=PAIRS, order=["-n"])
 def over_inputs(
-    runs: list[pd.DataFrame],
+    runs: pd.DataFrame,
+    law: Law,
     *,
     delta: Fractional,
     gammas: dict[str, PositiveFloat],
@@ -118,114 +154,89 @@ def over_inputs(
     which all fail is a miss. Of each side, n_th is the n of the theorem, n_direct that without
     gamma/3 and sqrt(delta), and n_union that with a union over all pairs.
     """
-    frame = pd.concat(runs, ignore_index=True)
-    lost = {*frame["estimator"]} - {*gammas} | {*frame["inputs"]} - {*settings}
-    if lost:
-        raise ArgumentError("gammas", f"or settings lack {min(lost)!r}, which is in the data")
-    frame["answer"] = frame[["estimate", "estimate_reverse"]].max(axis=1)
-    rows = []
-    for names, calls in frame.groupby(_CALL, sort=False):
-        call = dict(zip(_CALL, names, strict=True))
-        gamma, order, law = gammas[call["estimator"]], float(call["lambda"]), _laplace(names[1])
-        level = max(divergence(law, order, 0.0, 1.0), divergence(law, order, 1.0, 0.0))
-        answers = calls.groupby("run")["answer"].max()
-        within = ((answers - level).abs() <= gamma).sum()
-        low, high = clopper_pearson(within, len(answers))
-        direct = np.isclose(json.loads(calls["settings"].iloc[0])["gamma"], gamma)
-        setting = settings[call["inputs"]] + (", called with γ" if direct else "")
-        goal: dict[str, Any] = {"lipschitz": law.lipschitz_output, "order": order}
-        third = goal | {"gamma": gamma / 3}
-        pairs = len(calls) // len(answers)
-        rows.append(
-            {
-                "setting": f"ε = {call['epsilon']:.3g}, {setting}",
-                **{name: call[name] for name in ("mechanism", "lambda", "cells", "n")},
-                "k": len({*calls["x"], *calls["x_prime"]}),
-                "gamma": gamma,
-                "n_th": planner.sample_size(**third, delta=math.sqrt(delta), union=False),
-                "n_direct": planner.sample_size(**goal, gamma=gamma, delta=delta, union=False),
-                "n_union": planner.sample_size(**third, delta=1 - (1 - delta) / pairs),
-                "runs": len(answers),
-                "failed": answers.isna().sum(),
-                "level": level,
-                "mean": answers.mean(),
-                "sd": answers.std(),
-                **dict(zip(_SHARES, (within / len(answers), float(low), float(high)), strict=True)),
-                "delta": delta,
-            }
-        )
-    return pd.DataFrame(rows).sort_values("n", ascending=False, kind="stable", ignore_index=True)
+    first, exact, answers = runs.iloc[0], _numbers(runs), runs[["estimate", "estimate_reverse"]]
+    for option, titles, name in (
+        ("gammas", gammas, first["estimator"]),
+        ("settings", settings, first["inputs"]),
+    ):
+        if name not in titles:
+            raise ArgumentError(option, f"lacks {name!r}, which is in the data")
+    gamma, epsilon, order = gammas[first["estimator"]], first["epsilon"], float(first["lambda"])
+    distribution = law(float(epsilon))
+    level = math.nan
+    if distribution is not None:
+        level = max(divergence(distribution, order, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+    largest = answers.max(axis=1).groupby(runs["run"]).max()
+    within = ((largest - level).abs() <= gamma).sum()
+    low, high = clopper_pearson(within, len(largest))
+    called = json.loads(first["settings"]).get("gamma", math.nan)
+    setting = settings[first["inputs"]] + (", called with γ" if np.isclose(called, gamma) else "")
+    goal, pairs = _goal(distribution, first["lambda"]), len(runs) // len(largest)
+    row = {
+        "setting": f"ε = {epsilon:.3g}, {setting}",
+        **{name: first[name] for name in ("mechanism", "lambda", "cells", "n")},
+        "k": len({*exact["x"], *exact["x_prime"]}),
+        "gamma": gamma,
+        "n_th": _planned_n(goal, gamma=gamma / 3, delta=math.sqrt(delta), union=False),
+        "n_direct": _planned_n(goal, gamma=gamma, delta=delta, union=False),
+        "n_union": _planned_n(goal, gamma=gamma / 3, delta=1 - (1 - delta) / pairs),
+        "runs": len(largest),
+        "failed": largest.isna().sum(),
+        "level": level,
+        "mean": largest.mean(),
+        "sd": largest.std(),
+        **dict(zip(_SHARES, (within / len(largest), float(low), float(high)), strict=True)),
+        "delta": delta,
+    }
+    return pd.DataFrame([row])
 
 
-def sample_sizes(summaries: list[pd.DataFrame], *, delta: Fractional) -> pd.DataFrame:
+@grouped(across=["n"], order=["epsilon", "-gamma"])
+def sample_sizes(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     """Tables III and V: what the theorem asks for (n_th), and what was enough in practice (n_pr).
 
     Beside n_th: the n of the union bound that Theorem 2 needs, the confidence that this bound gives
     at n_th, and the share of runs within gamma at the largest n searched. ``n_pr`` is NaN where no
     n up to ``searched_to`` was enough.
     """
-    summary = pd.concat(summaries, ignore_index=True)
-    rows = []
-    for (epsilon, order, gamma), search in summary.groupby(["epsilon", "lambda", "gamma"]):
-        lipschitz = float(search["claimed_lipschitz"].iloc[0])
-        n_th, n_union = _theory(gamma, delta, lipschitz, float(order))
-        last = search.loc[search["n"].idxmax()]
-        rows.append(
-            {
-                "epsilon": epsilon,
-                "scale": 1 / epsilon,
-                "C": lipschitz,
-                "level": last["truth"],
-                "gamma": gamma,
-                "n_th": n_th,
-                "n_pr": _smallest_sufficient_n(search, delta),
-                "m": last["cells"],
-                "n_th_union": n_union,
-                "confidence_union": _confidence(n_th, gamma, lipschitz, float(order)),
-                "runs": last["runs"],
-                "searched_to": last["n"],
-                "share_at_last": last["share_within"],
-            }
-        )
-    table = pd.DataFrame(rows).sort_values(["epsilon", "gamma"], ascending=[True, False])
+    last = summary.loc[summary["n"].idxmax()]
+    epsilon, lipschitz, gamma = (float(last[k]) for k in ("epsilon", "claimed_lipschitz", "gamma"))
+    goal = {"lipschitz": lipschitz, "order": float(last["lambda"]), "gamma": gamma}
+    n_th = _planned_n(goal, delta=delta, union=False)
+    row = {
+        "epsilon": epsilon,
+        "scale": 1 / epsilon,
+        "C": lipschitz,
+        "level": last["truth"],
+        "gamma": gamma,
+        "n_th": n_th,
+        "n_pr": _smallest_sufficient_n(summary, delta),
+        "m": last["cells"],
+        "n_th_union": _planned_n(goal, delta=delta),
+        "confidence_union": 1 - _planned(planner.failure_bound, n=n_th, **goal),
+        "runs": last["runs"],
+        "searched_to": last["n"],
+        "share_at_last": last["share_within"],
+    }
     integers = ["n_th", "n_pr", "m", "n_th_union", "runs", "searched_to"]
-    return table.astype(dict.fromkeys(integers, "Int64")).reset_index(drop=True)
+    table = pd.DataFrame([row]).astype(dict.fromkeys(integers, "Int64"))
+    return table.assign(confidence_union=table["confidence_union"].clip(lower=0))
 
 
-def _theory(gamma: float, delta: float, lipschitz: float, order: float) -> tuple[float, float]:
-    goal: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
-    try:
-        return planner.sample_size(**goal, union=False), planner.sample_size(**goal)
-    except NoGuaranteeError:
-        return math.nan, math.nan
-
-
-def _confidence(n: float, gamma: float, lipschitz: float, order: float) -> float:
-    """Return what the union bound promises at n; NaN without a guarantee."""
-    if math.isnan(n):
-        return math.nan
-    goal: dict[str, Any] = {"gamma": gamma, "lipschitz": lipschitz, "order": order}
-    return max(0.0, 1 - planner.failure_bound(int(n), **goal))
-
-
-def searches(summaries: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(across=["n"])
+def searches(summary: pd.DataFrame) -> pd.DataFrame:
     """List every rung of the searches for n_PR, with the share of runs within gamma."""
-    return pd.concat(summaries, ignore_index=True)[[*_RUNG, "mean", *_SHARES]]
+    return summary[[*_RUNG, "mean", *_SHARES]]
 
 
-def convergence(
-    summary: pd.DataFrame, *, epsilon: Epsilon, gamma: PositiveFloat, delta: Fractional
-) -> pd.DataFrame:
+@grouped(across=["n"])
+def convergence(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     """Figures 3 and 7: mean, spread and share within gamma against n, for one search."""
-    chosen = summary[np.isclose(summary["epsilon"], epsilon) & np.isclose(summary["gamma"], gamma)]
-    if chosen.empty:
-        known = sorted(set(zip(summary["epsilon"], summary["gamma"], strict=True)))
-        known_pairs = ", ".join(f"{e:g} with {g:g}" for e, g in known)
-        raise ArgumentError("epsilon", f"and gamma must be one of the grid's: {known_pairs}")
-    first = chosen.iloc[0]
-    n_th, _ = _theory(gamma, delta, first["claimed_lipschitz"], float(first["lambda"]))
-    return chosen[[*_RUNG, "mean", "sd", *_SHARES]].assign(
-        delta=delta, n_th=n_th, n_pr=_smallest_sufficient_n(chosen, delta)
+    first = summary.iloc[0]
+    goal = {"lipschitz": first["claimed_lipschitz"], "order": float(first["lambda"])}
+    n_th = _planned_n(goal, gamma=first["gamma"], delta=delta, union=False)
+    return summary[[*_RUNG, "mean", "sd", *_SHARES]].assign(
+        delta=delta, n_th=n_th, n_pr=_smallest_sufficient_n(summary, delta)
     )
 
 
@@ -235,7 +246,7 @@ def _evenly(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**options, **{k: np.linspace(min(v), max(v), 100).tolist() for k, v in lists.items()}}
 
 
-@with_curve(_evenly)
+@grouped(curve=_evenly)
 def planned_samples(
     *,
     gamma: PositiveFloat,
@@ -261,7 +272,7 @@ def cell_means(
     *, epsilon: Epsilon, cells: PositiveInt, gamma: PositiveFloat, points: PositiveInt
 ) -> pd.DataFrame:
     """Figure 1: a smooth density against its cell means (a), and the two log ratios (b)."""
-    law = _laplace(epsilon)
+    law = ExactTruncatedLaplace(TruncatedLaplace(epsilon))
     z = np.linspace(0, 1, points)
     edges = np.linspace(0, 1, cells + 1)
     cell = np.minimum((z * cells).astype(int), cells - 1)
@@ -303,6 +314,7 @@ def bernoulli_pair(
     return pd.concat(parts, ignore_index=True)
 
 
+@grouped(order=["estimator", "actual_C"])
 def safety_check(
     summary: pd.DataFrame, *, claimed: PositiveFloat, probability: Fractional
 ) -> pd.DataFrame:
@@ -311,10 +323,10 @@ def safety_check(
     passing = (table["share_passing"] * table["runs"]).round()
     low, high = clopper_pearson(passing, table["runs"])
     columns = ["estimator", "epsilon", "actual_C", "cells", "n", "runs", "share_passing"]
-    table = table[columns].assign(low=low, high=high, claimed_C=claimed, required=probability)
-    return table.sort_values(["estimator", "actual_C"], ignore_index=True)
+    return table[columns].assign(low=low, high=high, claimed_C=claimed, required=probability)
 
 
+@grouped(across=["n"])
 def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
     """Beyond the paper: every estimator's answer on the pair built to defeat it, against n.
 

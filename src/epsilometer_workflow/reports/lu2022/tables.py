@@ -15,17 +15,14 @@ from scipy.special import stdtrit
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
-from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
-from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer.models import Fractional
 from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
-from epsilometer_workflow.reports.panels import Titles, in_order, with_curve
+from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
 _CURVE = ["panel", "mechanism", "epsilon", "inputs", "estimator", "n"]
-_POINT = [*_CURVE, "claim"]
 
 
 def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
@@ -36,32 +33,28 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _every_claim(data: list[Any], options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _every_claim(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the options with every claim of the data from the first to the last asked for."""
-    claims = options.get("claims")
-    known = np.unique(pd.concat([rows["claim"] for rows in data]))
-    low, high = (min(claims), max(claims)) if claims else (0, np.inf)
-    return {**options, "claims": [c for c in known if low - 1e-9 <= c <= high + 1e-9]}
+    return {**options, "between": True}
 
 
-@with_curve(_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
 def spectra(
-    runs: list[pd.DataFrame], *, panels: Titles, claims: Claims | None = None, larger: bool = False
+    runs: pd.DataFrame, *, claims: Claims | None = None, larger: bool = False, between: bool = False
 ) -> pd.DataFrame:
     """Tabulate estimated and exact delta at each claim, in the direction from x to x'.
 
-    Or, with ``larger``, the larger of both directions, and of the ends of their intervals.
-
-    ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to a curve's title.
-    An estimate of the largest of all pairs is compared with the largest. ``low`` and ``high`` are
-    the interval of one run; of several, Student's for their mean.
+    Or, with ``larger``, the larger of both directions, and of the ends of their intervals; or,
+    ``between``, at all claims of the data from the least to the largest. An estimate of the largest
+    of all pairs is compared with the largest. ``low`` and ``high`` are the interval of one run; of
+    several, Student's for their mean.
     """
-    frame = _chosen(runs, panels, claims)
+    frame = _at(_curve(runs), claims, between=between)
     if larger:
         for name in ("estimate", "low", "high", "truth"):
             frame[name] = frame[[name, f"{name}_reverse"]].max(axis=1)
     frame["above"] = frame["low"] > frame["truth"]
-    cells = frame.groupby(_POINT, sort=False)
+    cells = frame.groupby("claim", sort=False)
     table = cells.agg(
         runs=("run", "size"),
         delta=("estimate", "mean"),
@@ -75,65 +68,65 @@ def spectra(
     several = table["runs"] > 1
     table.loc[several, "low"] = (table["delta"] - reach).clip(lower=0)[several]
     table.loc[several, "high"] = (table["delta"] + reach)[several]
-    table["error"] = table["delta"] - table["truth"]
-    return table.sort_values(
-        ["panel", "claim"], key=in_order(panels), kind="stable", ignore_index=True
-    )
+    return table.assign(error=table["delta"] - table["truth"])
 
 
-def verdicts(runs: list[pd.DataFrame], *, panels: Titles) -> pd.DataFrame:
+@grouped(across=PAIRS, first=_CURVE)
+def verdicts(runs: pd.DataFrame) -> pd.DataFrame:
     """Say of each curve whether it refutes the promise (epsilon, 0), and how wrong it is at most.
 
     ``excess`` is the largest lower end of delta at the promised epsilon, over both directions, and
     ``refuted`` whether it is above 0.
     """
-    frame = _chosen(runs, panels, None)
-    rows = []
-    for names, curve in frame.groupby(_CURVE, sort=False):
-        key = dict(zip(_CURVE, names, strict=True))
-        at = curve[np.isclose(curve["claim"], key["epsilon"])]
-        if at.empty:
-            raise ArgumentError("data", "must hold delta at the promised epsilon itself")
-        excess, delta, truth = (
-            at[[name, f"{name}_reverse"]].max(axis=1) for name in ("low", "estimate", "truth")
-        )
-        error = (curve["estimate"] - curve["truth"]).abs().max()
-        shown = delta.mean(), excess.mean(), (excess > 0).mean(), truth.iloc[0], error
-        rows.append((*names, curve["run"].nunique(), *shown))
-    columns = ["runs", "delta", "excess", "refuted", "truth", "largest_error"]
-    return pd.DataFrame(rows, columns=[*_CURVE, *columns])
+    curve = _curve(runs)
+    at = curve[np.isclose(curve["claim"], curve["epsilon"])]
+    if at.empty:
+        raise ArgumentError("data", "must hold delta at the promised epsilon itself")
+    excess, delta, truth = (
+        at[[name, f"{name}_reverse"]].max(axis=1) for name in ("low", "estimate", "truth")
+    )
+    row = {
+        "runs": curve["run"].nunique(),
+        "delta": delta.mean(),
+        "excess": excess.mean(),
+        "refuted": (excess > 0).mean(),
+        "truth": truth.iloc[0],
+        "largest_error": (curve["estimate"] - curve["truth"]).abs().max(),
+    }
+    return pd.DataFrame([row])
 
 
-@with_curve(_every_claim)
-def classical(runs: list[pd.DataFrame], *, claims: Claims) -> pd.DataFrame:
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+def classical(
+    runs: pd.DataFrame, law: Law, *, claims: Claims, between: bool = False
+) -> pd.DataFrame:
     """Figure 6a: the classical bound of the Gaussian mechanism, 1.25 exp(-(claim sigma)^2 / 2).
 
-    It is what sigma = sqrt(2 ln(1.25/delta))/claim says when it is solved for delta.
+    It is what sigma = sqrt(2 ln(1.25/delta))/claim says when it is solved for delta; a mechanism
+    without Gaussian noise has none.
     """
-    table = spectra(runs, panels={"gaussian": "Gaussian"}, claims=claims)
-    sigma = np.array([Gaussian(epsilon).sigma for epsilon in table["epsilon"]])
+    table = spectra(runs, claims=claims, between=between)
+    sigma = getattr(law(float(runs["epsilon"].iloc[0])), "sigma", np.nan)
     bound = 1.25 * np.exp(-((table["claim"] * sigma) ** 2) / 2)
     return table.assign(classical=np.minimum(bound, 1.0))
 
 
-@with_curve(_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
 def among_neighbours(
-    runs: list[pd.DataFrame],
+    runs: pd.DataFrame,
+    law: Law,
     *,
-    mechanism: str,
     claims: Claims,
     epsilons: Annotated[list[Epsilon], Field(min_length=1)],
+    between: bool = False,
 ) -> pd.DataFrame:
     """Figures 10 and 11: an estimate among exact curves of nearly the same epsilon."""
-    laws: dict[str, Any] = {
-        "laplace": lambda epsilon: ExactLaplace(Laplace(epsilon)),
-        "gaussian": lambda epsilon: ExactGaussian(Gaussian(epsilon)),
-    }
-    if mechanism not in laws:
-        raise ArgumentError("mechanism", f"must be one of {', '.join(laws)}, got {mechanism!r}")
-    table = spectra(runs, panels={mechanism: mechanism}, claims=claims)
+    table = spectra(runs, claims=claims, between=between)
+    inputs = [json.loads(runs[side].iloc[0]) for side in PAIRS]
     for epsilon in epsilons:
-        table[f"exact_{epsilon:g}"] = spectrum(laws[mechanism](epsilon), table["claim"], 0.0, 1.0)
+        distribution = law(epsilon)
+        exact = np.nan if distribution is None else spectrum(distribution, table["claim"], *inputs)
+        table[f"exact_{epsilon:g}"] = exact
     return table
 
 
@@ -152,6 +145,7 @@ def accuracies(
     return pd.DataFrame(rows, columns=["dimension", "cones", "n", "claim", "beta", "alpha"])
 
 
+@grouped(first=["mechanism", "epsilon", "inputs", "n"], order=["claim", "n"])
 def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
     """Figure 4d: the accuracy that the bootstrap tells, and the errors as they are, against n.
 
@@ -160,91 +154,97 @@ def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
     frame = runs.assign(
         alpha=(runs["high"] - runs["low"]) / 2, error=(runs["estimate"] - runs["truth"]).abs()
     )
-    cells = frame.groupby(["mechanism", "epsilon", "inputs", "n", "claim"], sort=False)
-    table = cells.agg(
+    table = frame.groupby("claim", sort=False).agg(
         runs=("run", "size"),
         alpha=("alpha", "mean"),
         error=("error", lambda values: values.quantile(1 - beta)),
         bias=("estimate", "mean"),
         truth=("truth", "first"),
-    ).reset_index()
+    )
+    table = table.reset_index()
     table["bias"] -= table["truth"]
-    theory = [
-        accuracy(e, 2 * int(n), beta) for e, n in zip(table["claim"], table["n"], strict=True)
-    ]
-    return table.assign(theory=theory).sort_values(["claim", "n"], ignore_index=True)
+    both = 2 * int(runs["n"].iloc[0])
+    return table.assign(theory=[accuracy(claim, both, beta) for claim in table["claim"]])
 
 
-def random_rows(runs: list[pd.DataFrame], *, claim: NonNegativeFloat) -> pd.DataFrame:
+@grouped(across=PAIRS, order=["rows"])
+def random_rows(runs: pd.DataFrame, *, claim: NonNegativeFloat) -> pd.DataFrame:
     """Figure 8: delta against the number of random rows."""
-    frame = pd.concat(runs, ignore_index=True)
-    frame = frame[np.isclose(frame["claim"], claim)]
-    frame = frame.assign(rows=[json.loads(x)[0] for x in frame["x"]])
-    cells = frame.groupby(["rows", "n", "claim"])
-    table = cells.agg(
+    frame = _at(runs, [claim])
+    frame["rows"] = frame["x"].map(_rows_of)
+    if frame.duplicated(["rows", "run"]).any():
+        raise ArgumentError("data", "must hold one pair of inputs for each number of rows")
+    table = frame.groupby(["rows", "n", "claim"]).agg(
         runs=("run", "size"),
         delta=("estimate", "mean"),
         low=("low", "mean"),
         high=("high", "mean"),
         truth=("truth", "first"),
-    ).reset_index()
-    return table.assign(error=table["delta"] - table["truth"])
+    )
+    return table.reset_index().assign(error=lambda rows: rows["delta"] - rows["truth"])
 
 
-def coins(runs: list[pd.DataFrame]) -> pd.DataFrame:
+def _rows_of(text: str) -> int:
+    """Return the number of rows of an input, which is that number and the bit of the known row."""
+    match json.loads(text):
+        case [int(rows), 0 | 1]:
+            return rows
+    raise ArgumentError("data", f"must have inputs of a number of rows and a bit, not {text}")
+
+
+@grouped(across=["estimator", "settings"], first=["mechanism", "epsilon", "inputs", "n"])
+def coins(runs: pd.DataFrame) -> pd.DataFrame:
     """Tabulate the spread over runs with a drawn and with an expected coin, at the same claims."""
-    frame = pd.concat(runs, ignore_index=True)
-    frame["coin"] = [json.loads(text).get("coin", "expected") for text in frame["settings"]]
+    frame = runs.assign(
+        coin=[json.loads(text).get("coin", "expected") for text in runs["settings"]]
+    )
+    kinds = frame.groupby("coin")["estimator"].unique()
+    if sorted(kinds.index) != ["drawn", "expected"] or (kinds.map(len) > 1).any():
+        named = ", ".join(frame["estimator"].unique())
+        raise ArgumentError("data", f"must hold one estimator a coin, drawn or expected; {named}")
     drawn = set(frame.loc[frame["coin"] == "drawn", "claim"].round(9))
     frame = frame[frame["claim"].round(9).isin(drawn)]
     table = frame.pivot_table(
-        index=["mechanism", "epsilon", "inputs", "n", "claim"],
-        columns="coin",
-        values="estimate",
-        aggfunc=["mean", "std", "size"],
+        index="claim", columns="coin", values="estimate", aggfunc=["mean", "std", "size"]
     )
     table.columns = [f"{name}_{coin}" for name, coin in table.columns]
     table = table.reset_index()
     return table.assign(variance_saved=1 - (table["std_expected"] / table["std_drawn"]) ** 2)
 
 
+@grouped(across=PAIRS, first=_CURVE)
 def epsilons(
-    runs: list[pd.DataFrame],
-    *,
-    panels: Titles,
-    deltas: Annotated[list[Fractional], Field(min_length=1)],
+    runs: pd.DataFrame, *, deltas: Annotated[list[Fractional], Field(min_length=1)]
 ) -> pd.DataFrame:
     """Invert the curves: the smallest epsilon at which each has at most a given delta.
 
     ``low`` and ``high`` invert the ends of the intervals; the exact curve is inverted likewise.
     """
-    frame = _chosen(runs, panels, None)
-    rows = []
-    for names, curve in frame.groupby(_CURVE, sort=False):
-        means = curve.groupby("claim")[["estimate", "low", "high", "truth"]].mean()
-        for delta in deltas:
-            inverted = {name: epsilon_at(delta, means.index, means[name]) for name in means}
-            rows.append({**dict(zip(_CURVE, names, strict=True)), "delta": delta, **inverted})
+    means = _curve(runs).groupby("claim")[["estimate", "low", "high", "truth"]].mean()
+    rows = [
+        {"delta": delta, **{name: epsilon_at(delta, means.index, means[name]) for name in means}}
+        for delta in deltas
+    ]
     return pd.DataFrame(rows).rename(columns={"estimate": "at_delta"})
 
 
-def _chosen(runs: list[pd.DataFrame], panels: Titles, claims: Claims | None) -> pd.DataFrame:
-    """Return the rows of the curves that have a title, at the claims asked for."""
-    frame = pd.concat(runs, ignore_index=True)
-    both = frame["mechanism"] + " " + frame["inputs"]
-    titles = both.map(panels).fillna(frame["mechanism"].map(panels))
-    missing = sorted(set(panels) - set(both) - set(frame["mechanism"]))
-    if missing:
-        raise ArgumentError("panels", f"has {missing[0]!r}, which is not in the data")
-    largest = np.array([json.loads(text).get("largest", False) for text in frame["settings"]])
-    frame["truth"] = frame["truth"].where(~largest, frame["level"])
-    frame = frame.assign(panel=titles)[titles.notna()]
-    if frame.duplicated([*_POINT, "run"]).any():
+def _curve(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of one curve; an estimate of the largest of all pairs has its exact value."""
+    if json.loads(runs["settings"].iloc[0]).get("largest", False):
+        runs = runs.assign(truth=runs["level"])
+    if runs.duplicated(["claim", "run"]).any():
         raise ArgumentError("data", "must hold one pair a curve, or the largest of all")
+    return runs
+
+
+def _at(frame: pd.DataFrame, claims: Claims | None, *, between: bool = False) -> pd.DataFrame:
+    """Return the rows at the claims asked for, or between the least and the largest of them."""
     if claims is None:
-        return frame
-    chosen = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9).any(axis=1)
-    lost = [c for c in claims if not np.isclose(frame["claim"], c, atol=1e-9).any()]
-    if lost:
-        raise ArgumentError("claims", f"has {lost[0]:g}, which is not in the data")
-    return frame[chosen]
+        return frame.copy()
+    if between:
+        return frame[frame["claim"].between(min(claims) - 1e-9, max(claims) + 1e-9)].copy()
+    near = np.isclose(frame["claim"].to_numpy()[:, None], claims, atol=1e-9)
+    for claim, found in zip(claims, near.any(axis=0), strict=True):
+        if not found:
+            raise ArgumentError("claims", f"has {claim:g}, which is not in the data")
+    return frame[near.any(axis=1)].copy()

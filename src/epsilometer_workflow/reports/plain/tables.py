@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import pandas as pd
 
+from epsilometer_workflow.reports.grouping import ALL, grouped
+
 _PAIR = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair", "side_x", "side_x_prime"]
 _MEANS = ("trusted", "low", "high", "largest_bound", "contradicted")
 _METHOD = [*_PAIR, "n", "estimator", "guarantee"]
 
 
-def statistics(summaries: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(across=ALL)
+def statistics(summary: pd.DataFrame) -> pd.DataFrame:
     """Return the statistics over runs, a row for each combination of the grids."""
-    return pd.concat(summaries, ignore_index=True)
+    return summary.drop(columns="panel")
 
 
-def estimates(runs: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(across=ALL)
+def estimates(runs: pd.DataFrame) -> pd.DataFrame:
     """Return every estimate, beside the exact value."""
     return statistics(runs)
 
 
-def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(across=ALL)
+def compared(runs: pd.DataFrame) -> pd.DataFrame:
     """Compare methods with each other on the same pairs, also where no exact value is known.
 
     A row for each method and its ``n`` draws a side, those that confirm included, in the larger
@@ -28,8 +33,7 @@ def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
     runs in which it lies above an estimate, or above the upper end of its interval; ``by`` is a
     method that has it.
     """
-    rows = pd.concat(runs, ignore_index=True)
-    rows = rows.assign(n=rows["n"] + rows["fresh"])
+    rows = runs.assign(n=runs["n"] + runs["fresh"])
     for name in ("estimate", "low", "high", "truth"):
         rows[name] = rows[[name, f"{name}_reverse"]].max(axis=1)
     promises = rows["guarantee"] != "none"
@@ -57,9 +61,7 @@ def compared(runs: list[pd.DataFrame]) -> pd.DataFrame:
     )
 
 
-def seconds(timings: list[pd.DataFrame]) -> pd.DataFrame:
+@grouped(first=["mechanism", "epsilon", "lambda", "estimator", "n", "fresh"])
+def seconds(timings: pd.DataFrame) -> pd.DataFrame:
     """Return the seconds of one answer: medians over runs, of drawing and of estimating."""
-    rows = pd.concat(timings, ignore_index=True)
-    keys = ["mechanism", "epsilon", "lambda", "estimator", "n", "fresh"]
-    spent = rows.groupby(keys, sort=False)[["sampling", "estimating", "seconds"]].median()
-    return spent.reset_index()
+    return timings[["sampling", "estimating", "seconds"]].median().to_frame().T

@@ -1,0 +1,178 @@
+"""The identity of estimates, and tables made of one group of it after the other.
+
+A builder cannot mix two values of an axis of identity that it does not know: it is called for each
+combination of the axes that it does not work across, with the rows of this group alone. The table
+gets a column for each axis that varies and that no column of it tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, PositiveFloat
+
+from epsilometer.errors import ArgumentError, suggest
+from epsilometer_workflow.files.options import Epsilon, Order
+
+Builder = TypeVar("Builder", bound=Callable[..., pd.DataFrame])
+Law = Callable[[float], Any]
+"""The exact distribution of a group's mechanism at an epsilon; None if it is not known."""
+
+IDENTITY: Mapping[str, tuple[str, ...]] = {
+    "mechanism": (),
+    "epsilon": (),
+    "inputs": ("mechanism",),
+    "lambda": (),
+    "estimator": ("gamma",),
+    "settings": ("mechanism", "estimator", "gamma"),
+    "gamma": ("estimator",),
+    "n": (),
+    "fresh": ("n",),
+    "x": ("mechanism", "inputs"),
+    "x_prime": ("mechanism", "inputs", "x"),
+}
+"""The axes of identity; and for each the axes that may tell it, so that it needs no column."""
+
+CHOICES: Mapping[str, Any] = {
+    "panels": Annotated[dict[str, str], Field(min_length=1)],
+    "mechanism": str,
+    "epsilon": Epsilon,
+    "inputs": str,
+    "lambda": Order,
+    "estimator": str,
+    "gamma": PositiveFloat,
+}
+"""The options of every table that choose some rows of its data, or give them titles."""
+
+PAIRS = ("x", "x_prime")
+ALL = ("panel", *IDENTITY)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How a builder's tables are made of groups.
+
+    ``across`` are the axes that the builder itself works across. Tables begin with the axes
+    ``first``, also where they do not vary, and have the ``order`` of these columns (``-n``: the
+    largest first). ``curve`` returns, from rows and options, those of a table at many points.
+    """
+
+    across: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    curve: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+
+def grouped(**declared: Any) -> Callable[[Builder], Builder]:
+    """Declare the `Grouping` of a builder."""
+
+    def declare(builder: Builder) -> Builder:
+        builder.grouping = Grouping(**declared)  # type: ignore[attr-defined]
+        return builder
+
+    return declare
+
+
+def grouping_of(builder: Callable[..., Any]) -> Grouping:
+    """Return what a builder declares; without, it works across nothing."""
+    return getattr(builder, "grouping", Grouping())
+
+
+def chosen(
+    rows: pd.DataFrame, panels: Mapping[str, str] | None = None, **values: Any
+) -> pd.DataFrame:
+    """Return the rows with these values of axes, and of the curves that have a title.
+
+    ``panels`` maps mechanisms, or ``mechanism inputs`` where these differ, to titles, which get a
+    column ``panel``; without it all rows are shown, by the names of their mechanisms.
+    """
+    for axis, value in values.items():
+        if value is not None:
+            rows = _with_value(rows, axis, value)
+    if panels is None:
+        return rows.assign(panel=rows["mechanism"])
+    both = rows["mechanism"] + " " + rows["inputs"]
+    for name in panels:
+        if name not in {*both, *rows["mechanism"]}:
+            known = suggest(name, [*rows["mechanism"].unique(), *both.unique()])
+            raise ArgumentError("panels", f"has {name!r}, which is not in the data{known}")
+    titles = both.map(panels).fillna(rows["mechanism"].map(panels))
+    return rows.assign(panel=titles)[titles.notna()]
+
+
+def _with_value(rows: pd.DataFrame, axis: str, value: str | float) -> pd.DataFrame:
+    """Return the rows with a value of an axis; raise `ArgumentError` if there are none."""
+    if axis not in rows:
+        raise ArgumentError(axis, "chooses nothing: the data do not have it")
+    column = rows[axis] if isinstance(value, str) else rows[axis].astype(float)
+    same = column == value if isinstance(value, str) else np.isclose(column, value)
+    if not same.any():
+        known = ", ".join(str(other) for other in rows[axis].unique())
+        raise ArgumentError(axis, f"must be one of the data, {known}, got {value}")
+    return rows[same]
+
+
+def by_group(
+    build: Callable[[pd.DataFrame], pd.DataFrame],
+    rows: pd.DataFrame,
+    grouping: Grouping,
+    titles: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return the tables of all groups as one, whose columns tell the groups apart."""
+    axes = [axis for axis in ALL if axis in rows and axis not in grouping.across]
+    if not axes:
+        return build(rows)
+    keys, parts = [], []
+    for key, group in rows.groupby(axes, sort=False, dropna=False):
+        part = build(group.reset_index(drop=True))
+        keys += [key] * len(part)
+        parts.append(part)
+    table, values = pd.concat(parts, ignore_index=True), pd.DataFrame(keys, columns=axes)
+    seen = values.assign(**{axis: table[axis] for axis in axes if axis in table})
+    shown = [axis for axis in axes if axis in table or axis in grouping.first]
+    front = []
+    for axis in axes:
+        tellers = [teller for teller in IDENTITY.get(axis, ()) if teller in shown]
+        if axis not in ("panel", *shown) and not told(values[axis], seen[tellers]):
+            front.append(axis)
+            shown.append(axis)
+    _check_apart(values, seen[shown])
+    first = [axis for axis in grouping.first if axis not in table]
+    for place, axis in enumerate([*front, *first]):
+        table.insert(place, axis, values[axis])
+    return _in_order(table, grouping.order, titles)
+
+
+def told(axis: pd.Series, tellers: pd.DataFrame) -> bool:
+    """Return whether columns tell the value of an axis; no column does if it has one value."""
+    if tellers.empty:
+        return bool(axis.nunique(dropna=False) <= 1)
+    groups = axis.groupby([tellers[name] for name in tellers], dropna=False)
+    return bool(groups.nunique(dropna=False).max() <= 1)
+
+
+def _check_apart(values: pd.DataFrame, seen: pd.DataFrame) -> None:
+    """Raise `ArgumentError` where no column tells two groups apart."""
+    for axis in values:
+        if not told(values[axis], seen):
+            names = ", ".join(map(str, values[axis].unique()[:3]))
+            raise ArgumentError("data", f"has {axis} {names}, which no column tells apart")
+
+
+def _in_order(table: pd.DataFrame, order: Sequence[str], titles: Sequence[str]) -> pd.DataFrame:
+    """Return the table in the order of columns; panels have the order of their titles."""
+    order = [column for column in order if column.removeprefix("-") in table]
+    if not order:
+        return table
+    ranks = {title: rank for rank, title in enumerate(dict.fromkeys(titles))}
+    return table.sort_values(
+        [column.removeprefix("-") for column in order],
+        ascending=[not column.startswith("-") for column in order],
+        key=lambda column: column.map(ranks) if column.name == "panel" and ranks else column,
+        kind="stable",
+        ignore_index=True,
+    )
