@@ -132,15 +132,17 @@ def by_group(
         keys += [key] * len(part)
         parts.append(part)
     table, values = pd.concat(parts, ignore_index=True), pd.DataFrame(keys, columns=axes)
-    seen = values.assign(**{axis: table[axis] for axis in axes if axis in table})
+    own = table[[axis for axis in axes if axis in table]]
+    once = ~pd.concat([values, own], axis=1).duplicated()
+    true, seen = values[once], values.assign(**own)[once]
     shown = [axis for axis in axes if axis in table or axis in grouping.first]
     front = []
     for axis in axes:
         tellers = [teller for teller in IDENTITY.get(axis, ()) if teller in shown]
-        if axis not in ("panel", *shown) and not told(values[axis], seen[tellers]):
+        if axis not in ("panel", *shown) and not told(true[axis], seen[tellers]):
             front.append(axis)
             shown.append(axis)
-    _check_apart(values, seen[shown])
+    _check_apart(true, seen[shown])
     first = [axis for axis in grouping.first if axis not in table]
     for place, axis in enumerate([*front, *first]):
         table.insert(place, axis, values[axis])

@@ -7,11 +7,13 @@ whether a renderer exists, does not pay for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from epsilometer_workflow.files.storage import atomic
+from epsilometer_workflow.reports import grouping
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,15 +44,44 @@ _NAMES = {
 _SETTINGS = {"draws": r"$\tau = {}/n$", "floor": r"$\tau = {}$", "gamma": r"$\gamma = {}$"}
 
 
-def points(*columns: str) -> Callable[[Renderer], Renderer]:
-    """Declare the columns of its table by which a figure tells its points apart.
+@dataclass(frozen=True)
+class Shows:
+    """What tells the points of a figure apart, by columns of its table.
+
+    ``columns`` are panels, colours and styles, ``x`` what a curve runs along. Titles of panels tell
+    every axis of identity; ``tells`` has the axes that other columns tell, such as the mechanism
+    that has a parameter. ``most`` is the number of looks for the names in a column. With ``rows``
+    any other axis that varies becomes rows of panels.
+    """
+
+    columns: tuple[str, ...]
+    x: tuple[str, ...]
+    tells: Mapping[str, Sequence[str]]
+    most: Mapping[str, int]
+    rows: bool
+
+    def tellers(self, axis: str) -> list[str]:
+        """Return the columns that may tell an axis of identity."""
+        may = {"panel", *grouping.IDENTITY[axis]}
+        return [c for c in (*self.columns, *self.x) if c in may or axis in self.tells.get(c, ())]
+
+
+def points(
+    *columns: str,
+    x: Sequence[str] = (),
+    tells: Mapping[str, Sequence[str]] | None = None,
+    most: Mapping[str, int] | None = None,
+    rows: bool = True,
+) -> Callable[[Renderer], Renderer]:
+    """Declare what a figure `Shows`.
 
     A table with two rows for one point is not drawn, and a grid that would give it is refused
     before the first job.
     """
 
     def declare(renderer: Renderer) -> Renderer:
-        renderer.points = columns  # type: ignore[attr-defined]
+        shows = Shows(columns, tuple(x), tells or {}, most or {}, rows)
+        renderer.shows = shows  # type: ignore[attr-defined]
         return renderer
 
     return declare
@@ -63,6 +94,18 @@ def panels(
 
     One panel is as wide as a column of a paper, several as the page.
     """
+    plt = _pyplot()
+    size = COLUMN if columns == 1 else PAGE, _HEIGHT.get(columns, 1.9) * rows
+    if _stack:
+        figure = _stack[-1].place(*size)
+    else:
+        figure = plt.figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
+    return figure, axes
+
+
+def _pyplot() -> Any:
+    """Return matplotlib's pyplot, set up for the look of all figures."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -82,16 +125,53 @@ def panels(
     plt.rc("xtick", labelsize=_POINTS)
     plt.rc("ytick", labelsize=_POINTS)
     plt.rc("legend", fontsize=_POINTS, title_fontsize=_POINTS)
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(COLUMN if columns == 1 else PAGE, _HEIGHT.get(columns, 1.9) * rows),
-        sharex=sharex,
-        sharey=sharey,
-        squeeze=False,
-        layout="constrained",
-    )
-    return figure, axes
+    return plt
+
+
+class _Stack:
+    """Figures under each other as one, each as wide and as high as it is alone."""
+
+    def __init__(self, count: int) -> None:
+        self.figure: Figure = _pyplot().figure(figsize=(COLUMN, 1), layout="constrained")
+        self._grid = self.figure.add_gridspec(count, 1)
+        self._heights: list[float] = []
+        self._title = ""
+
+    def draw(self, title: str, draw: Callable[[], Figure]) -> None:
+        """Draw the next figure under its title."""
+        self._title = title
+        _stack.append(self)
+        try:
+            draw()
+        finally:
+            _stack.pop()
+
+    def place(self, width: float, height: float) -> Figure:
+        """Return the place of the next figure."""
+        self.figure.set_figwidth(max(width, self.figure.get_figwidth()))
+        place = self.figure.add_subfigure(self._grid[len(self._heights), 0])
+        place.suptitle(self._title, fontsize=_POINTS, fontweight="bold")
+        self._heights.append(height)
+        self.grow(0.2)
+        return place  # type: ignore[return-value]
+
+    def grow(self, height: float) -> None:
+        """Make the last figure higher."""
+        self._heights[-1] += height
+        self.figure.set_figheight(sum(self._heights))
+        unused = self._grid.nrows - len(self._heights)
+        self._grid.set_height_ratios(self._heights + unused * [1e-3])
+
+
+_stack: list[_Stack] = []  # that is being drawn
+
+
+def stacked(figures: Mapping[str, Callable[[], Figure]]) -> Figure:
+    """Draw figures as rows of panels, each under its title."""
+    stack = _Stack(len(figures))
+    for title, draw in figures.items():
+        stack.draw(title, draw)
+    return stack.figure
 
 
 def by_panel(
@@ -137,6 +217,17 @@ def colours(count: int) -> list[str]:
     return _COLOURS[:count]
 
 
+def hues(numbers: Iterable[float]) -> dict[float, str]:
+    """Return a colour for each number, in the order given; of many, along a continuous palette."""
+    import matplotlib as mpl
+
+    values = list(dict.fromkeys(numbers))
+    if len(values) <= len(_COLOURS):
+        return dict(zip(values, _COLOURS, strict=False))
+    palette = mpl.colormaps["viridis"].resampled(len(values) + 1)  # its last yellow is too pale
+    return {v: mpl.colors.to_hex(palette(i)) for i, v in enumerate(values)}
+
+
 def band(axes: Axes, truth: float, gamma: float) -> None:
     """Draw the exact value as a line and the precision around it as an area."""
     axes.axhspan(
@@ -169,7 +260,10 @@ def legend(figure: Figure, title: str | None = None) -> None:
         if size.width <= figure.bbox.width or columns == 1:
             break
         box.remove()
-    figure.set_figheight(figure.get_figheight() + size.height / figure.dpi)
+    if _stack:
+        _stack[-1].grow(size.height / figure.dpi)
+    else:
+        figure.set_figheight(figure.get_figheight() + size.height / figure.dpi)
 
 
 def guide(axes: Axes, n: float, label: str) -> None:

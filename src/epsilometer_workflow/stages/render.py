@@ -4,15 +4,20 @@ from epsilometer_workflow.runtime.job import Progress, start
 
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from epsilometer.errors import ConfigError
+from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.grouping import IDENTITY, told
+
+_MOST_ROWS = 6  # of panels
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -21,20 +26,87 @@ def main(snakemake: Any, _progress: Progress) -> None:
 
 
 def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
-    """Draw one figure from its table, as PDF and, beside it, as PNG.
-
-    A renderer that takes a second argument gets the curve, if that has rows.
-    """
+    """Draw one figure from its table, as PDF and, beside it, as PNG."""
     dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
     rows: pd.DataFrame = read_table(table, "table", spec["identity"])
     renderer = load(spec["renderer"])
-    if wrong := two_rows_of_a_point(rows, renderer.points):
+    try:
+        figure = drawn(rows, dense, renderer)
+    except ArgumentError as error:
         identity = spec["identity"]
         file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
-        raise ConfigError(file, f"{key}.figure", wrong)
-    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
-    figure = renderer(rows, dense) if takes_curve else renderer(rows)
+        raise ConfigError(file, f"{key}.figure", str(error)) from None
     style.save(figure, pdf, spec["caption"])
+
+
+def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figure":
+    """Draw one figure of a table; axes that it does not know become rows of panels.
+
+    A renderer that takes a second argument gets the curve, if that has rows.
+    """
+    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
+    draw: dict[str, Callable[[], Any]] = {}
+    for part in figures_of(rows, renderer):
+        curves = [part.of(dense)] if takes_curve else []
+        draw[part.title] = partial(renderer, part.of(rows), *curves)
+    return next(iter(draw.values()))() if len(draw) == 1 else style.stacked(draw)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of a table with one value of some axes, which a figure shows by itself."""
+
+    values: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The values, in words."""
+        return ", ".join(f"{axis} = {value}" for axis, value in self.values.items())
+
+    def of(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return its rows of a table."""
+        for axis, value in self.values.items():
+            if axis in rows:
+                rows = rows[rows[axis].isna() if pd.isna(value) else rows[axis] == value]
+        return rows
+
+
+def figures_of(rows: pd.DataFrame, renderer: Any) -> list[Part]:
+    """Return the parts of a table that a figure shows by itself, one under the other.
+
+    Raise `ArgumentError` where the figure cannot show all: too many parts or names, or two rows
+    for one point.
+    """
+    shows = renderer.shows
+    own = {*shows.columns, *shows.x}
+    axes = []
+    for axis in (axis for axis in IDENTITY if axis in rows and axis not in own):
+        tellers = [column for column in shows.tellers(axis) if column in rows]
+        if not told(rows[axis], rows[tellers]):
+            axes.append(axis)
+    keys = rows[axes].drop_duplicates().to_dict("records") if axes else [{}]
+    parts = [Part({str(axis): value for axis, value in key.items()}) for key in keys]
+    if len(parts) > (_MOST_ROWS if shows.rows else 1):
+        kept = "one" if not shows.rows else f"{_MOST_ROWS}, as rows of panels,"
+        raise ArgumentError("the figure", f"shows {kept} at most of {_values(rows, axes)}")
+    for part in parts:
+        shown = part.of(rows)
+        for column, most in shows.most.items():
+            if column in shown and shown[column].nunique() > most:
+                raise ArgumentError("the figure", f"has {most} looks for {_values(shown, [column])}")
+        if wrong := two_rows_of_a_point(shown, [*shows.columns, *shows.x]):
+            raise ArgumentError("the table", wrong)
+    return parts
+
+
+def _values(rows: pd.DataFrame, axes: Sequence[str]) -> str:
+    """Return the values of axes, for a message."""
+    said = []
+    for axis in axes:
+        values = [str(value) for value in rows[axis].unique()]
+        few = ", ".join(values[:4] if len(values) <= 5 else [*values[:4], "..."])
+        said.append(f"the {len(values)} values of {axis} ({few})")
+    return " and ".join(said)
 
 
 def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None:
@@ -48,7 +120,7 @@ def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None
     other = [f"{name} ({', '.join(map(str, v))})" for name, v in values.items() if len(v) > 1]
     at = ", ".join(f"{name}={value}" for name, value in same[known].iloc[0].items())
     return (
-        f"the table has {len(same)} rows for one point ({at}), which differ in "
+        f"has {len(same)} rows for one point ({at}), which differ in "
         f"{', '.join(other[:3]) or 'nothing'}; keep one, or tell them apart by a colour, a panel "
         "or a figure of their own"
     )

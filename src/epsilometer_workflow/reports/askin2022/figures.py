@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import pandas as pd
 from epsilometer_workflow.reports import style
 
 _COLUMNS = 4  # of panels
+_STYLES = ["-", "--", ":"]  # of estimators
 _LEVEL = (0, (1, 2, 4, 2))
 
 
-@style.points("kind", "z")
+@style.points("kind", x=["z"])
 def density_estimate(table: pd.DataFrame) -> style.Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
     figure, ax = style.panel()
@@ -60,7 +61,7 @@ def losses(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("z")
+@style.points(x=["z"])
 def empirical_loss(table: pd.DataFrame) -> style.Figure:
     """Figure 3: the loss, the empirical loss, and its maximum; blue and red, as in the paper."""
     figure, ax = style.panel()
@@ -80,7 +81,7 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("panel", "epsilon", "estimator", "run")
+@style.points("panel", "epsilon", "estimator", x=["run"], most={"estimator": len(_STYLES)})
 def bounds(table: pd.DataFrame) -> style.Figure:
     """Figures 4 and 5: empirical distribution functions of the lower bounds.
 
@@ -90,12 +91,14 @@ def bounds(table: pd.DataFrame) -> style.Figure:
     table = table if mpl.empty else mpl
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
     blue, green, orange = style.colours(3)
-    hues = dict(zip(sorted(set(table["epsilon"])), cycle([blue, orange, green])))
+    epsilons = sorted(set(table["epsilon"]))
+    hues = dict(zip(epsilons, [blue, orange, green], strict=False))
+    hues = hues if len(epsilons) <= len(hues) else style.hues(epsilons)
+    styles = dict(zip(table["estimator"].unique(), _STYLES, strict=False))
     for ax, panel, rows in panels:
-        for epsilon, group in rows.groupby("epsilon", sort=False):
-            ax.step(
-                group["bound"], group["share"], where="post", color=hues[epsilon], linewidth=1.6
-            )
+        for (epsilon, kind), group in rows.groupby(["epsilon", "estimator"], sort=False):
+            look = {"color": hues[epsilon], "linestyle": styles[kind], "linewidth": 1.6}
+            ax.step(group["bound"], group["share"], where="post", **look)
         for epsilon in sorted(set(rows["epsilon"])):
             ax.axvline(epsilon, color=hues[epsilon], linestyle="--", linewidth=1)
             level = rows.loc[rows["epsilon"] == epsilon, "level"].iloc[0]
@@ -107,22 +110,23 @@ def bounds(table: pd.DataFrame) -> style.Figure:
         ax.set(title=panel, xlabel=rf"{name} of $\varepsilon$", xlim=(low, None))
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
-    _name_lines(figure, table, hues)
+    _name_lines(figure, styles, hues)
     style.legend(figure)
     return figure
 
 
-def _name_lines(figure: style.Figure, table: pd.DataFrame, hues: dict[float, str]) -> None:
+def _name_lines(figure: style.Figure, styles: dict[str, str], hues: dict[float, str]) -> None:
     """Name colours and kinds of lines."""
-    ax, kind = figure.axes[0], table["estimator"].iloc[0]
-    for epsilon, hue in hues.items():
-        ax.plot([], [], color=hue, linewidth=1.6, label=rf"{kind}, $\varepsilon = {epsilon:g}$")
+    ax = figure.axes[0]
+    for (kind, line), (epsilon, hue) in product(styles.items(), hues.items()):
+        look: dict[str, Any] = {"color": hue, "linestyle": line, "linewidth": 1.6}
+        ax.plot([], [], label=rf"{style.named(kind)}, $\varepsilon = {epsilon:g}$", **look)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact, if another")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="95 % of the runs")
 
 
-@style.points("panel", "n")
+@style.points("panel", x=["n"])
 def errors(table: pd.DataFrame) -> style.Figure:
     """Figure 6: mean squared errors against n."""
     figure, panels = style.by_panel(table, "panel", sharey=True)
@@ -135,7 +139,7 @@ def errors(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("estimator", "k")
+@style.points("estimator", x=["k"], tells={"k": ["mechanism"]}, most={"estimator": 8})
 def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()

@@ -14,7 +14,7 @@ from epsilometer_workflow.reports import style
 _SYMBOLS = {"delta": r"$\delta$", "gamma": r"$\gamma$", "lipschitz": "$C$", "order": r"$\alpha$"}
 
 
-@style.points("z")
+@style.points(x=["z"])
 def cell_means(table: pd.DataFrame) -> style.Figure:
     """Figure 1: (a) a smooth density and its cell means, (b) their log ratios and the answer."""
     figure, axes = style.panels(1, 2)
@@ -41,7 +41,7 @@ def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> Non
         )
 
 
-@style.points("varied", "value")
+@style.points("varied", x=["value"], tells={"varied": ["n"], "value": ["n"]})
 def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
     lines = table if curve is None else curve
@@ -53,7 +53,7 @@ def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> s
     return figure
 
 
-@style.points("n")
+@style.points(x=["n"])
 def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
     figure, ax = style.panel()
@@ -85,7 +85,7 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("n")
+@style.points(x=["n"])
 def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
@@ -109,7 +109,10 @@ def _reach(table: pd.DataFrame) -> float:
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
-@style.points("setting", "n")
+_SETTING = ["epsilon", "inputs", "estimator"]  # what the title of a setting says
+
+
+@style.points("setting", x=["n"], tells={"setting": _SETTING}, most={"setting": 60})
 def over_inputs(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: share of runs of Algorithms 2 and 4 within gamma against n.
 
@@ -141,7 +144,7 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("estimator", "actual_C")
+@style.points("estimator", x=["epsilon", "actual_C"], most={"estimator": 5})
 def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
@@ -206,7 +209,7 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
-@style.points("estimator", "lambda", "budget", "n")
+@style.points("estimator", "lambda", "budget", x=["n"], tells={"budget": ["mechanism"]})
 def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
@@ -214,8 +217,8 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
     truth = r"above: exact; below: $1 - \delta$"
     for column, (estimator, order) in zip(axes.T, estimators, strict=True):
         rows = table[(table["estimator"] == estimator) & (table["lambda"] == order)]
-        budgets = sorted(set(rows["budget"]))
-        for i, (budget, colour) in enumerate(zip(budgets, cycle(style.colours(5)))):
+        budgets = style.hues(sorted(set(rows["budget"])))
+        for i, (budget, colour) in enumerate(budgets.items()):
             line = rows[rows["budget"] == budget]
             failed = line.loc[line["answer"].isna(), "n"]
             column[0].plot(failed, 0 * failed - 0.15 * (i + 1), "x", color=colour, ms=3, mew=0.7)

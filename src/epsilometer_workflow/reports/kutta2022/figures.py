@@ -13,12 +13,12 @@ from epsilometer_workflow.reports import style
 _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 
 
-@style.points("panel", "lambda", "tau", "run")
+@style.points("panel", "lambda", "tau", x=["run"], tells={"tau": ["estimator", "n"]})
 def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
     figure, panels = style.by_panel(table, "panel", columns=4, sharey=True)
     floors = sorted(set(table["tau"]), reverse=True)
-    hues = dict(zip(floors, style.colours(len(floors)), strict=True))
+    hues = style.hues(floors)
     for ax, name, rows in panels:
         _panel(ax, rows, hues)
         ax.set(title=name, xlabel=r"order $\lambda$; below, $\hat\alpha$")
@@ -82,7 +82,7 @@ def _scientific(value: float) -> str:
     return rf"{digits} \cdot 10^{{{int(power)}}}" if power else digits
 
 
-@style.points("panel", "lambda", "estimator")
+@style.points("panel", "estimator", x=["lambda"], most={"estimator": 6})
 def orders(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Draw bounds against the order, and the local loss for the pure level at the right edge.
 

@@ -11,7 +11,7 @@ from epsilometer_workflow.reports import style
 _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
-@style.points("panel", "claim")
+@style.points("panel", x=["claim"], most={"panel": 5})
 def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 4a, 4b, 5, 6b, 7 and 9: estimated deltas with intervals, the exact ones as lines."""
     figure, ax = style.panel()
@@ -63,7 +63,7 @@ def _points(
     )
 
 
-@style.points("claim")
+@style.points(x=["claim"])
 def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
@@ -76,7 +76,7 @@ def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.F
     return figure
 
 
-@style.points("claim")
+@style.points(x=["claim"])
 def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the exact one.
 
@@ -104,7 +104,7 @@ def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> 
     return figure
 
 
-@style.points("dimension", "n")
+@style.points("dimension", x=["n"], most={"dimension": 5})
 def accuracies(table: pd.DataFrame) -> style.Figure:
     """Figure 4c: the theoretical accuracy against the number of samples."""
     figure, ax = style.panel()
@@ -117,13 +117,13 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("claim", "n")
+@style.points("claim", x=["n"])
 def bootstrapped(table: pd.DataFrame) -> style.Figure:
     """Figure 4d: the empirical accuracy against the number of samples."""
     return _bootstrapped(table, errors=False)
 
 
-@style.points("claim", "n")
+@style.points("claim", x=["n"])
 def bootstrap_errors(table: pd.DataFrame) -> style.Figure:
     """Draw Figure 4d with the errors as they are."""
     return _bootstrapped(table, errors=True)
@@ -131,9 +131,9 @@ def bootstrap_errors(table: pd.DataFrame) -> style.Figure:
 
 def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     figure, ax = style.panel()
-    curves = table.groupby("claim")
-    hues = cycle(style.colours(len(curves)))
-    for (claim, rows), colour in zip(curves, hues, strict=False):
+    hues = style.hues(sorted(set(table["claim"])))
+    for claim, rows in table.groupby("claim"):
+        colour = hues[claim]
         label = rf"bootstrap, $\varepsilon' = {claim:g}$"
         ax.plot(2 * rows["n"], rows["alpha"], color=colour, marker="o", markersize=3, label=label)
         if errors:
@@ -148,7 +148,7 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     return figure
 
 
-@style.points("rows")
+@style.points(x=["rows"], tells={"rows": ["inputs"]})
 def random_rows(table: pd.DataFrame) -> style.Figure:
     """Figure 8: delta against the number of rows, both on logarithmic scales."""
     figure, ax = style.panel()
@@ -167,7 +167,7 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
     return figure
 
 
-@style.points("claim")
+@style.points(x=["claim"])
 def coins(table: pd.DataFrame) -> style.Figure:
     """Draw the standard deviation of both variants against the claim."""
     figure, ax = style.panel()

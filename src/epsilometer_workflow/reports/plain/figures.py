@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import cycle, product
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,9 @@ from epsilometer_workflow.reports import style
 
 
 @style.points(
-    *("mechanism", "epsilon", "inputs", "lambda", "claim", "pair", "estimator", "n", "fresh")
+    *("mechanism", "epsilon", "inputs", "lambda", "claim", "pair", "estimator"),
+    x=["n", "fresh"],
+    most={"estimator": 15},
 )
 def against_n(table: pd.DataFrame) -> style.Figure:
     """Draw mean and spread of `plain.statistics` against n, a panel for each quantity.
@@ -21,7 +23,7 @@ def against_n(table: pd.DataFrame) -> style.Figure:
     keys = ["mechanism", "epsilon", "inputs", "lambda", "claim", "pair"]
     figure, panels = style.by_panel(table, keys, columns=3)
     looks = product(("o-", "s--", "^:"), style.colours(5))
-    look_of = dict(zip(dict.fromkeys(table["estimator"]), cycle(looks)))
+    look_of = dict(zip(dict.fromkeys(table["estimator"]), looks, strict=False))
     sizes = sorted(set(table["n"] + table["fresh"]))
     drawn = "$n$ + fresh" if table["fresh"].any() else "$n$"
     for ax, (mechanism, epsilon, inputs, order, claim, _), rows in panels:
