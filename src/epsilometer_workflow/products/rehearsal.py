@@ -28,7 +28,7 @@ from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.products.experiments import Summary
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.products.reports import Table
-from epsilometer_workflow.reports import layouts
+from epsilometer_workflow.reports import grouping, layouts
 from epsilometer_workflow.stages import estimate, render, summarise, tabulate
 
 _LEVEL = 0.5  # of estimates and exact values, about
@@ -67,7 +67,8 @@ def built_of(table: Table, file: str, key: str) -> pd.DataFrame | None:
     if kind == "samples" and several:
         message = f"{several[0].mechanism} has outputs of several numbers, the table is of single ones"
         raise ConfigError(file, f"{key}.table.data", message)
-    frames = [_rows(study, table.report, name, kind) for name in entry.data]
+    with placed(file, f"{key}.table"):
+        frames = [_rows(study, table.report, name, kind) for name in entry.data]
     data = [pd.concat(frames, ignore_index=True)] if frames else []
     with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
         return tabulate.build(builder, data, entry.options, file, key, study.law)
@@ -81,12 +82,14 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
         rows = [_seconds(study, c, run) for c in combinations for run in range(c.runs)]
         return pd.DataFrame(rows)
     if kind == "samples":
-        return pd.concat([_draws(study, c) for c in combinations], ignore_index=True)
+        drawn = dict.fromkeys(Samples.of(study, c, Batch(0, c.runs - 1)) for c in combinations)
+        return pd.concat([_draws(samples) for samples in drawn], ignore_index=True)
     members = Summary(study, report, experiment).members()
     parts = [_estimates(study, c, m) for c, m in zip(combinations, members, strict=True)]
     frame = pd.DataFrame(
         {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     )
+    grouping.check_once(frame)
     if kind == "runs":
         return frame
     counts = [len(part["run"]) for part in parts]
@@ -152,13 +155,13 @@ def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
     return keys | spent
 
 
-def _outputs(study: Study, c: Combination) -> Kind:
+def _outputs(study: Study, c: Combination | Samples) -> Kind:
     return OUTPUT_KINDS[study.mechanism(c.mechanism, c.epsilon).outputs]
 
 
-def _draws(study: Study, c: Combination) -> pd.DataFrame:
+def _draws(samples: Samples) -> pd.DataFrame:
     """Return two outputs of each side."""
-    spec = Samples.of(study, c, Batch(0, c.runs - 1)).spec()
-    identity, kind = (c.mechanism, spell(c.epsilon), c.inputs, str(c.n)), _outputs(study, c).dtype
+    spec, kind = samples.spec(), _outputs(samples.study, samples).dtype
+    identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
     draws = np.arange(2) + _numbers(spec["sides"], *identity)[:, None]
     return tabulate.drawn(spec, ((0, i, side.astype(kind)) for i, side in enumerate(draws)))

@@ -7,7 +7,8 @@ gets a column for each axis that varies and that no column of it tells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -128,7 +129,8 @@ def by_group(
         return build(rows)
     keys, parts = [], []
     for key, group in rows.groupby(axes, sort=False, dropna=False):
-        part = build(group.reset_index(drop=True))
+        with _of(dict(zip(axes, key, strict=True)), rows):
+            part = build(group.reset_index(drop=True))
         keys += [key] * len(part)
         parts.append(part)
     table, values = pd.concat(parts, ignore_index=True), pd.DataFrame(keys, columns=axes)
@@ -147,6 +149,27 @@ def by_group(
     for place, axis in enumerate([*front, *first]):
         table.insert(place, axis, values[axis])
     return _in_order(table, grouping.order, titles)
+
+
+@contextmanager
+def _of(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
+    """Let errors about a group name its values of axes that vary."""
+    try:
+        yield
+    except ArgumentError as error:
+        varying = [axis for axis in group if axis in IDENTITY and rows[axis].nunique() > 1]
+        where = ", ".join(f"{axis} = {group[axis]}" for axis in varying)
+        said = str(error).removeprefix(f"{error.argument} ")
+        raise ArgumentError(error.argument, f"{said}; {where}" if where else said) from None
+
+
+def check_once(rows: pd.DataFrame) -> None:
+    """Raise `ArgumentError` where two rows of estimates have one identity, as of two searches."""
+    keys = [k for k in (*IDENTITY, "run", "claim", "side_x", "side_x_prime") if k in rows]
+    twice = rows[rows.duplicated(keys)]
+    if len(twice):
+        which = ", ".join(f"{k} {twice[k].iloc[0]}" for k in ("mechanism", "estimator", "n"))
+        raise ArgumentError("data", f"have two rows of {which}; keep one")
 
 
 def told(axis: pd.Series, tellers: pd.DataFrame) -> bool:

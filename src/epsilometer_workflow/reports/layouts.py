@@ -13,8 +13,10 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer_workflow.reports.grouping import IDENTITY, told
 
-_LETTERS = {"alpha": "α", "delta": "δ", "gamma": "γ", "sigma": "σ", "tilde": "", "varepsilon": "ε"}
+_LETTERS = {"alpha": "α", "delta": "δ", "gamma": "γ", "lambda": "λ", "sigma": "σ", "tilde": "", "varepsilon": "ε"}
+_HEADS = {"epsilon": r"$\varepsilon$", "lambda": r"$\lambda$"}
 _SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
 
 
@@ -38,13 +40,16 @@ def arranged(
     write_head: Callable[[str], str],
 ) -> pd.DataFrame:
     """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
-    rows, across, names = list(layout["rows"]), list(layout["across"]), list(layout["names"])
+    across, names = list(layout["across"]), list(layout["names"])
     columns = layout["rows"] | layout["across"] | layout["cells"]
     shown = table
     for name in [*columns, *layout["leave_out"]]:
         if name not in table:
             raise ArgumentError("layout", f"has no column {name!r}{suggest(name, list(table))}")
         shown = shown[~shown[name].isin(layout["leave_out"].get(name, []))]
+    more = _varying(shown, layout)
+    columns = more | columns
+    rows = [*more, *layout["rows"]] if across else []
     first = shown[next(iter(columns))]
     if set(first) <= set(names):
         shown = shown.loc[first.map(names.index).sort_values(kind="stable").index]
@@ -69,6 +74,14 @@ def arranged(
         groups[", ".join(said)] = part[list(layout["cells"])]
     laid = pd.concat(groups, axis=1).fillna("").rename(columns=heads, level=1)
     return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
+
+
+def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the axes that vary and that the layout does not show, as columns in front."""
+    heads = {*layout["rows"], *layout["across"]}
+    tellers = [n for n in table if n in heads or n in IDENTITY.keys() & layout["cells"].keys()]
+    axes = [name for name in table if name in IDENTITY and name not in tellers]
+    return {name: [_HEADS.get(name, name)] for name in axes if not told(table[name], table[tellers])}
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

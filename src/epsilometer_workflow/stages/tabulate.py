@@ -192,6 +192,8 @@ def build(
         own = options_model(builder).model_fields
         choices = {name: parsed.pop(name) for name in grouping.CHOICES if name not in own}
         rows = grouping.chosen(data[0], **choices)
+        if reads(builder) != "samples":
+            grouping.check_once(rows)
         call, titles = partial(_of_group, builder, laws, parsed), choices["panels"] or {}
         return grouping.by_group(call, rows, grouping.grouping_of(builder), [*titles.values()])
     except ArgumentError as error:

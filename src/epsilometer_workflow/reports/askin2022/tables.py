@@ -105,7 +105,7 @@ def empirical_loss(
     p, q = _densities(samples, law, z)
     exact = np.abs(np.log(p) - np.log(q))
     best = int(np.argmax(empirical))
-    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": sides[0].size})
+    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": samples["n"].iloc[0]})
     return table.assign(t_hat=z[best], eps_hat=empirical[best])
 
 

@@ -112,7 +112,7 @@ def _nearest(pair: tuple[float, float], frame: pd.DataFrame) -> str:
     """Say that a pair is none of the grid, and which is the nearest."""
     distances = [math.dist(pair, known) for known in frame.index]
     x, x_prime = frame.index[int(np.argmin(distances))]
-    return f"which is not a pair of the grid; the nearest of {len(frame)} is {[x, x_prime]}"
+    return f"which is not a pair of the grid; the nearest of {len(frame)} is {[float(x), float(x_prime)]}"
 
 
 def _goal(law: Any, order: str) -> dict[str, Any]:
@@ -155,12 +155,10 @@ def over_inputs(
     gamma/3 and sqrt(delta), and n_union that with a union over all pairs.
     """
     first, exact, answers = runs.iloc[0], _numbers(runs), runs[["estimate", "estimate_reverse"]]
-    for option, titles, name in (
-        ("gammas", gammas, first["estimator"]),
-        ("settings", settings, first["inputs"]),
-    ):
-        if name not in titles:
-            raise ArgumentError(option, f"lacks {name!r}, which is in the data")
+    if first["estimator"] not in gammas:
+        raise ArgumentError("gammas", f"lacks the estimator {first['estimator']!r} of the data")
+    if first["inputs"] not in settings:
+        raise ArgumentError("settings", f"lacks the inputs {first['inputs']!r} of the data")
     gamma, epsilon, order = gammas[first["estimator"]], first["epsilon"], float(first["lambda"])
     distribution = law(float(epsilon))
     level = math.nan
