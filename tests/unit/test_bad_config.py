@@ -65,7 +65,7 @@ CASES = [  # file, old text, new text, the error
     (OWN, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
     (OTHERS, "figure: askin2022.b", "figure: lu2022.b", "figure: unknown renderer 'lu2022.bounds'"),
     (OWN, "data: [safety]", "data: [safely]", "table.data: unknown experiment 'safely'"),
-    (OWN, "data: [safety]", "data: [safety, search]", "safety_check takes one experiment"),
+    (OWN, "data: [safety]", "data: []", "table.data: safety_check takes experiments"),
     (OWN, "{scales: [0.5, 1],", "{scales: [0.5, -1],", "options.scales.1: .*greater"),
     (OWN, "lipschitzes: [0.05]", "lipschitzes: [2.5]", "fig2.*C = 2.5 must"),
     (OWN, "- [0.5, 1, 9588]", "- [0.5, 1]", "paper.rows.0: has 2 of 3"),

@@ -258,14 +258,25 @@ class Size(Model):
         return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
 
 
+def _some(entries: str) -> AfterValidator:
+    """Return a check that a list has entries, and what they are where it has none."""
+
+    def check(values: list[Any]) -> list[Any]:
+        if not values:
+            raise ValueError(f"must not be empty: give {entries}")
+        return values
+
+    return AfterValidator(check)
+
+
 class Block(Model):
     """A grid: every mechanism x epsilon x inputs x lambda x estimator."""
 
-    mechanism: Annotated[list[str], Field(min_length=1)]
-    epsilon: Annotated[list[Epsilon], Field(min_length=1)]
-    inputs: Annotated[list[str], Field(min_length=1)]
-    order: Annotated[list[Order], Field(alias="lambda", min_length=1)]
-    estimator: Annotated[list[str], Field(min_length=1)]
+    mechanism: Annotated[list[str], _some("entries of mechanisms.yaml")]
+    epsilon: Annotated[list[Epsilon], _some("numbers, as [0.5, 1]")]
+    inputs: Annotated[list[str], _some("names of the mechanism's inputs, in mechanisms.yaml")]
+    order: Annotated[list[Order], Field(alias="lambda"), _some("orders above 1, as [2, inf]")]
+    estimator: Annotated[list[str], _some("entries of estimators.yaml")]
 
 
 class Plan(Model):
@@ -329,7 +340,7 @@ class Layout(Model):
 
     rows: dict[str, Column] = {}
     across: dict[str, Column] = {}
-    cells: Annotated[dict[str, Column], _SOME]
+    cells: dict[str, Column] = {}
     names: dict[str, str] = {}
     leave_out: dict[str, list[Scalar]] = {}
     blocks: PositiveInt = 1

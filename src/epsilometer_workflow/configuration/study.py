@@ -295,7 +295,9 @@ class Study:
         claims = self.claims(mechanism, epsilon)
         estimator = self.estimator(name)
         if not hasattr(estimator, "planned_samples"):
-            raise ConfigError(file, key, f"{name} has no theorem that gives n")
+            others = [n for n in self.estimators if hasattr(self.estimator(n), "planned_samples")]
+            wrong = f"{name} has no theorem that gives n{suggest(name, others)}"
+            raise ConfigError(file, key, f"{wrong}; or give numbers in place of planned")
         with placed(file, f"{key}: {name} on {mechanism}"), self._claimed(mechanism, name):
             published = plan.as_published
             n = estimator.planned_samples(claims, order, plan.delta, as_published=published)
@@ -309,9 +311,8 @@ class Study:
         estimator, n = self.estimator(combination.estimator), combination.n
         two_stages, screen = estimator.reads == "evidence", self.screen(combination.estimator)
         with self._estimating(combination):
-            estimator.check(mechanism.outputs, combination.order)
-            if two_stages:
-                self.estimator(str(screen)).check(mechanism.outputs, combination.order)
+            for name in (combination.estimator, *([screen] if two_stages else [])):
+                self._check_applies(str(name), mechanism.outputs, combination.order)
             if estimator.reads == "densities":
                 sides = len(self.input_values(combination.mechanism, combination.inputs))
                 pairing = self.pairing(combination.mechanism, combination.inputs)
@@ -333,6 +334,28 @@ class Study:
             message = f"its exact distribution has no spectrum, for {combination.estimator}"
             raise ConfigError(file, key, message)
         self.cells(combination)
+
+    def _check_applies(self, name: str, outputs: str, order: float) -> None:
+        """Raise `ArgumentError` unless an estimator takes such outputs, at such an order."""
+        try:
+            self.estimator(name).check(outputs, order)
+        except ArgumentError as error:
+            said = str(error).removeprefix(f"{error.argument} ")
+            if error.argument == "lambda":
+                raise ArgumentError("lambda", f"{said}; got {spell(order)}") from None
+            if error.argument == "outputs":
+                others = [other for other in self.estimators if self._takes(other, outputs, order)]
+                which = f"these do: {', '.join(others)}" if others else "none of the file does"
+                raise ArgumentError("outputs", f"{said}; {which}") from None
+            raise
+
+    def _takes(self, name: str, outputs: str, order: float) -> bool:
+        """Return whether an estimator takes such outputs, at such an order."""
+        try:
+            self.estimator(name).check(outputs, order)
+        except ArgumentError:
+            return False
+        return True
 
     @cache  # noqa: B019
     def law(self, name: str, epsilon: float) -> Any:

@@ -65,7 +65,14 @@ def _check_report(study: Study, report: str) -> None:
     file, entry = study.report_file(report), study.reports[report]
     for experiment in entry.experiments:
         if experiment not in entry.scales[study.scale]:
-            raise ConfigError(file, f"scales.{study.scale}.{experiment}", "is missing")
+            known = ", ".join(entry.scales[study.scale]) or "none"
+            wrong = f"is missing: {{runs: ..., n: ...}} of the experiment (there: {known})"
+            raise ConfigError(file, f"scales.{study.scale}.{experiment}", wrong)
+    for name, size in entry.scales[study.scale].items():
+        searches = [str(n) for n in size.draws() if n is not None and n.searched]
+        if len(searches) > 1:
+            wrong = f"has {len(searches)} searches, {', '.join(searches)}, of the same n; keep one"
+            raise ConfigError(file, f"scales.{study.scale}.{name}.n", wrong)
     for name, definition in entry.experiments.items():
         _check_experiment(study, file, name, definition)
         combinations = Counter(study.combinations(report, name))
@@ -76,6 +83,25 @@ def _check_report(study: Study, report: str) -> None:
             study.check(combination)
     for name, artifact in entry.artifacts.items():
         _check_artifact(study, f"artifacts.{name}", report, artifact)
+    for name in entry.experiments:
+        _check_shown(study, file, report, name)
+
+
+def _check_shown(study: Study, file: str, report: str, experiment: str) -> None:
+    """Raise `ConfigError` where an artifact reads an experiment, and none shows one of its curves."""
+    titles = {
+        name: artifact.table.options.get("panels")
+        for name, artifact in study.reports[report].artifacts.items()
+        if experiment in artifact.table.data
+    }
+    if not titles or None in titles.values():
+        return
+    titled = {title for panels in titles.values() for title in panels}
+    for c in study.combinations(report, experiment):
+        if not {c.mechanism, f"{c.mechanism} {c.inputs}"} & titled:
+            key = f"artifacts.{next(iter(titles))}.table.options.panels"
+            wrong = f"mechanism {c.mechanism!r} with inputs {c.inputs!r} is in no table; title it in"
+            raise ConfigError(file, f"experiments.{experiment}.grid", f"{wrong} {key}")
 
 
 def _check_scales(study: Study, name: str, report: config.Report) -> None:
@@ -92,7 +118,7 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
             raise ConfigError(file, f"scales.{scale}", wrong)
         for experiment in sizes:
             if experiment not in report.experiments:
-                wrong = f"unknown experiment{suggest(experiment, report.experiments)}"
+                wrong = f"unknown experiment {experiment!r}{suggest(experiment, report.experiments)}"
                 raise ConfigError(file, f"scales.{scale}.{experiment}", wrong)
 
 

@@ -40,6 +40,8 @@ def arranged(
     write_head: Callable[[str], str],
 ) -> pd.DataFrame:
     """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
+    if not layout["cells"]:
+        raise ArgumentError("layout", f"has no cells; each is a column of {', '.join(table)}")
     across, names = list(layout["across"]), list(layout["names"])
     columns = layout["rows"] | layout["across"] | layout["cells"]
     shown = table
