@@ -56,7 +56,9 @@ SPELLED = {"epsilon": 0.45, "lambda": "3.5"}
 def configuration():
     """Return the files of the configuration, as plain data; of two of them with `like` resolved."""
     names = ["mechanisms.yaml", "estimators.yaml", *(f"reports/{r}.yaml" for r in STUDY.reports)]
-    files = {name: yaml.safe_load(Path(f"config/{name}").read_text(encoding="utf-8")) for name in names}
+    files = {
+        name: yaml.safe_load(Path(f"config/{name}").read_text(encoding="utf-8")) for name in names
+    }
     for entries in (files["mechanisms.yaml"], files["estimators.yaml"]):
         for name, entry in entries.items():
             if "like" in entry:

@@ -4,21 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from epsilometer.errors import ArgumentError
+from epsilometer.exact import EXACT
 from epsilometer.exact.real_line import ExactLaplace
+from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import figures, tables
-from epsilometer_workflow.reports.panels import with_curve
+from epsilometer_workflow.reports.grouping import grouped, grouping_of
 from epsilometer_workflow.stages import render, tabulate
 
 IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}
 ALL, SHOWN = np.linspace(0, 1, 101).round(2), [0.1, 0.5, 0.9]
 
 
-@with_curve(lambda _, options: {**options, "points": 50})
+@grouped(curve=lambda _, options: {**options, "points": 50})
 def dense(*, points: int):
     return pd.DataFrame({"x": np.arange(points)})
 
@@ -71,18 +72,23 @@ def of_laplace(mechanism="laplace", inputs="i") -> pd.DataFrame:
     truth = 1 - np.exp((ALL - 1) / 2)
     columns = {"mechanism": mechanism, "epsilon": 1.0, "inputs": inputs, "estimator": "knn"}
     columns |= {"n": 10, "run": 0, "claim": ALL, "truth": truth, "truth_reverse": truth}
-    columns |= {"level": truth, "settings": "{}"}
+    columns |= {"level": truth, "settings": "{}", "x": "0.0", "x_prime": "1.0"}
     return pd.DataFrame(columns).assign(
         **dict.fromkeys(("estimate", "low", "high"), truth + 0.001),
         **{f"{name}_reverse": truth + 0.001 for name in ("estimate", "low", "high")},
     )
 
 
-def both_of(builder, **options):
+def both_of(builder, *data, **options):
     """Return a table and its curve."""
-    data = [of_laplace(), of_laplace(inputs="j")]
-    more = builder.curve(data, {"claims": SHOWN, **options})
-    return builder(data, claims=SHOWN, **options), builder(data, **more)
+    data = [pd.concat(data, ignore_index=True)]
+    more = grouping_of(builder).curve(data, options)
+    return [tabulate.build(builder, data, o, "f", "key", law_of) for o in (options, more)]
+
+
+def law_of(mechanism, epsilon):
+    name = {"laplace": "laplace", "sum": "noisy_sum"}[mechanism]
+    return EXACT.load(name)(MECHANISMS.load(name)(epsilon))
 
 
 def lines_of(ax, size):
@@ -90,7 +96,8 @@ def lines_of(ax, size):
 
 
 def test_exact_spectra_have_no_corners_and_both_of_two_that_coincide_are_seen():
-    table, curve = both_of(tables.spectra, panels={"laplace i": "a", "laplace j": "b"})
+    options = {"panels": {"laplace i": "a", "laplace j": "b"}, "claims": SHOWN}
+    table, curve = both_of(tables.spectra, of_laplace(), of_laplace(inputs="j"), **options)
     assert sorted(set(table["claim"])) == SHOWN
     within = ALL[(ALL >= 0.1) & (ALL <= 0.9)]
     ax = figures.spectra(table, curve).axes[0]
@@ -107,11 +114,10 @@ def test_exact_spectra_have_no_corners_and_both_of_two_that_coincide_are_seen():
     assert len(lines_of(without, len(SHOWN))) >= 2
 
 
-def test_the_neighbours_of_an_exact_curve_are_a_panel_of_their_own(monkeypatch):
-    data = [of_laplace()]
-    options = {"mechanism": "laplace", "claims": SHOWN, "epsilons": [0.999, 1, 1.001]}
-    curve = tables.among_neighbours(data, **tables.among_neighbours.curve(data, options))
-    figure = figures.among_neighbours(tables.among_neighbours(data, **options), curve)
+def test_the_neighbours_of_an_exact_curve_are_a_panel_of_their_own():
+    options = {"claims": SHOWN, "epsilons": [0.999, 1, 1.001]}
+    table, curve = both_of(tables.among_neighbours, of_laplace(), **options)
+    figure = figures.among_neighbours(table, curve)
     low, none, high = figure.axes[1].lines
     assert low.get_ydata().max() < 0 < high.get_ydata().min()
     assert abs(none.get_ydata()).max() < 1e-12
@@ -124,11 +130,9 @@ def test_exact_divergences_lie_between_the_orders_of_the_estimates():
     ).assign(
         truth=0.1, estimate=0.1, x="[1, 0]", x_prime="[0, 0]", parameters='{"noise": "laplace"}'
     )
-    options = {"panels": {"sum": "Laplace"}, "laws": {"sum": "noisy_sum"}}
-    curve = kutta2022.orders([runs], **kutta2022.orders.curve([runs], options))
+    runs = runs.assign(estimator="bound", n=10, run=0)
+    _, curve = both_of(kutta2022.orders, runs, panels={"sum": "Laplace"})
     assert (len(curve), curve["lambda"].min(), curve["lambda"].max()) == (100, 2.0, 50.0)
     law = ExactLaplace(Laplace(0.2))
     exact = [law.renyi(order, 1.0, 0.0) for order in curve["lambda"]]
     assert curve["divergence"].to_numpy() == pytest.approx(exact, rel=1e-9)
-    with pytest.raises(ArgumentError, match="laws must name the exact distribution of sum"):
-        kutta2022.orders([runs], panels={"sum": "Laplace"}, laws={"sum": "noisy_sums"})

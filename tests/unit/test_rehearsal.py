@@ -53,10 +53,6 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         *(LU, "gaussian-50 one-entry: ", "gaussian-50 one: "),
         "artifacts.fig5b.table.options: panels has 'gaussian-50 one', which is not in the data",
     ),
-    "another mechanism than the figure's": (
-        *(ASKIN, "mechanism: [laplace]\n", "mechanism: [gaussian]\n"),
-        "artifacts.fig1.table.options: data must hold samples of the plain Laplace mechanism only",
-    ),
     "mechanisms without the parameter of a table": (
         *(ASKIN, "[rare-match-3, rare-match-6,", "[rare-match-3, laplace, rare-match-6,"),
         "unknown inputs of laplace 'match'",
@@ -82,20 +78,30 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         "spectrum-network on gaussian-50 at epsilon=1: options sklearn.neural_network.MLPClassifier"
         " refuses: The 'alpha' parameter",
     ),
-    # a drawn point comes from one row
-    "two epsilons of some mechanisms": (
-        *(KUTTA, "epsilon: [0.2]\n", "epsilon: [0.2, 0.5]\n"),
-        f"artifacts.fig1.figure: {TWO} (panel=(ii) subsampled Gaussian, "
-        "lambda=2.0, tau=0.0025, run=0), which differ in epsilon (0.2, 0.5)",
+    # what a figure cannot show
+    "a mechanism without a title": (
+        *(LU, "mechanism: [svt1-first]
+        epsilon: [0.5]
+        inputs: [simple, random]",
+          "mechanism: [svt1-first, svt4-first]
+        epsilon: [0.5]
+        inputs: [simple, random]"),
+        "experiments.sparse-vector.grid: mechanism 'svt4-first' with inputs 'simple' is in no table; "
+        "title it in artifacts.fig7.table.options.panels",
     ),
-    "two classifiers": (
-        *(LU, "estimator: [spectrum-knn]", "estimator: [spectrum-knn, spectrum-knn-power=0.75]"),
-        f"artifacts.fig4a.figure: {TWO} (panel=Laplace, claim=0.01), "
-        "which differ in estimator (spectrum-knn, spectrum-knn-power=0.75); keep one",
+    "more epsilons than rows of panels": (
+        *(LU, "epsilon: [1]", "epsilon: [1, 2, 3, 4, 5, 6, 7]"),
+        "artifacts.fig4a.figure: the figure shows 6, as rows of panels, at most of the 7 values of "
+        "epsilon (1.0, 2.0, 3.0, 4.0, ...)",
     ),
-    "two sizes": (
-        *(LU, "curves: {runs: 1, n: 5000}", "curves: {runs: 1, n: [500, 5000]}"),
-        f"artifacts.fig4a.figure: {TWO} (panel=Laplace, claim=0.01), which differ in n (500, 5000)",
+    "two searches of the same n": (
+        *(GORLA, "search-1: {runs: 5, n: 1..16384}", "search-1: {runs: 5, n: [1..16384, 1..99]}"),
+        "scales.smoke.search-1.n: has 2 searches, 1..16384, 1..99, of the same n; keep one",
+    ),
+    "an n that a search has": (
+        *(GORLA, "search-1: {runs: 5, n: 1..16384}", "search-1: {runs: 5, n: [1..16384, 1024]}"),
+        "artifacts.fig3a.table: data have two rows of mechanism truncated-laplace, estimator "
+        "histogram-gamma=1, n 1024; keep one",
     ),
 }
 
@@ -132,7 +138,7 @@ def test_a_table_with_two_rows_for_a_point_is_not_drawn():
     assert two_rows_of_a_point(table, ["panel", "n", "epsilon"]) is None
     said = two_rows_of_a_point(table, ["panel", "n"])
     assert said == (
-        "the table has 2 rows for one point (panel=a, n=2), which differ in epsilon (1, 2), "
+        "has 2 rows for one point (panel=a, n=2), which differ in epsilon (1, 2), "
         "mean (0.2, 0.0); keep one, or tell them apart by a colour, a panel or a figure of their "
         "own"
     )

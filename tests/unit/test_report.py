@@ -224,7 +224,8 @@ def test_values_head_groups_of_columns_and_rows():
 
 def test_blocks_stand_side_by_side_and_texts_have_names():
     layout = laid(cells={"by": ["by"], "gamma": ["g", ".2f"]}, blocks=2)
-    head, *rows = lines(SIZES, layout)
+    of_one = SIZES.drop(columns=["epsilon", "n"])
+    head, *rows = lines(of_one, layout)
     assert head == "by&g&by&g"
     assert rows == [r"a\_b&1.00&a\_b&1.00", r"c\&d&0.10&<i>&0.10"]
     assert "&lt;i&gt;" in layouts.hypertext(SIZES, layout)
@@ -233,8 +234,14 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
     assert "a &lt; b<sup>2</sup>" in layouts.hypertext(SIZES, groups)
     layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
-    firsts = [line.partition("&")[0] for line in lines(SIZES, layout)[1:]]
+    firsts = [line.partition("&")[0] for line in lines(of_one, layout)[1:]]
     assert firsts == ["first", "x", "last", "last"]
+
+
+def test_an_axis_that_varies_is_a_column_of_every_layout():
+    table = SIZES.drop(columns="n")
+    layout = laid(cells={"gamma": ["g"]})
+    assert lines(table, layout)[:2] == [r"$\varepsilon$&g", "0.5&1"]
 
 
 def test_rows_are_left_out():
@@ -251,7 +258,7 @@ def test_rows_are_left_out():
         # before there is a table
         ({"cells": {"n": ["n", "2g2"]}}, "here: cells.n: "),
         ({"rows": {"n": []}}, "here: rows.n: "),
-        ({"cells": {}}, "here: cells: "),
+        ({"cells": {}, "across": {"by": [""]}}, "layout has no cells; each is a column of epsilon"),
         ({"blocks": 0}, "here: blocks: "),
     ],
 )

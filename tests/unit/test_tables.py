@@ -18,6 +18,8 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.reports.askin2022 import tables as askin2022
 from epsilometer_workflow.reports.gorla2022 import tables as gorla2022
+from epsilometer_workflow.reports.grouping import ALL as ALL_AXES
+from epsilometer_workflow.reports.grouping import grouped
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import tables as lu2022
 from epsilometer_workflow.reports.plain import figures
@@ -89,20 +91,21 @@ def test_the_level_is_that_of_all_pairs_whichever_was_selected():
 # --- how builders are called ----------------------------------------------------------------------
 
 
+@grouped(across=ALL_AXES)
 def single(summary: pd.DataFrame, *, k: int = 1):
     if k < 0:
         raise ArgumentError("k", "must not be negative")
     return summary
 
 
-def several(summaries: list[pd.DataFrame]):
-    return pd.concat(summaries)
-
-
 def odd(anything: pd.DataFrame): ...
 
 
 def untyped(summary): ...
+
+
+def each(summary: pd.DataFrame):
+    return pd.DataFrame({"mean": [summary["estimate"].mean()]})
 
 
 def none(*, k: int):
@@ -113,9 +116,8 @@ def drawn(samples: list[pd.DataFrame]): ...
 
 
 def test_builders_are_called_by_their_signature():
-    frame = pd.DataFrame({"a": [1]})
-    assert build(single, [frame], {"k": 2}, "f", "key") is frame
-    assert len(build(several, [frame, frame], {}, "f", "key")) == 2
+    frame = pd.DataFrame({"mechanism": ["m"], "a": [1]})
+    assert build(single, [frame], {"k": 2}, "f", "key")["a"].tolist() == [1]
     assert build(none, [], {"k": 3}, "f", "key")["n"].tolist() == [3]
     with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
         build(single, [frame], {"k": -1}, "f", "key")
@@ -125,7 +127,7 @@ def test_builders_are_called_by_their_signature():
     ("builder", "data", "options", "message"),
     [
         (odd, ["a"], {}, "key.table.builder: odd takes 'anything', not one of summary, "),
-        (single, ["a", "b"], {}, "key.table.data: single takes one experiment"),
+        (single, [], {}, "key.table.data: single takes experiments"),
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),
         (untyped, ["a"], {}, "key.table.builder: untyped gives its parameter 'summary' no type"),
@@ -180,13 +182,16 @@ def test_files_of_each_experiment_are_read_in_order(tmp_path, outputs):
     identities = [{"seed": i} for i in range(3)]
     files = [str(tmp_path / f"{i}.parquet") for i in range(3)]
     for i, (file, identity) in enumerate(zip(files, identities, strict=True)):
-        write_table(pd.DataFrame({"a": [i]}), file, "summary", identity)
+        write_table(
+            pd.DataFrame({"mechanism": ["m"], "n": [i], "a": [i]}), file, "summary", identity
+        )
     parts = [identities[:1], identities[1:]]
-    assert [f["a"].tolist() for f in tabulate.read(files, parts, several)] == [[0], [1, 2]]
-    tabulate.run(files, *outputs, spec_of("several", parts))
+    (frame,) = tabulate.read(files, parts, single)
+    assert frame["a"].tolist() == [0, 1, 2]
+    tabulate.run(files, *outputs, spec_of("single", parts))
     assert pd.read_csv(outputs[0])["a"].tolist() == [0, 1, 2]
     with pytest.raises(DataError, match="is stale: seed is 2, not 0"):
-        tabulate.read(files[::-1], parts, several)
+        tabulate.read(files[::-1], parts, single)
 
 
 def test_draws_are_a_row_each(tmp_path):
@@ -209,6 +214,20 @@ def test_draws_are_a_row_each(tmp_path):
 # --- builders of the papers, on summaries made by hand --------------------------------------------
 
 
+LAWS = {"m": "truncated_laplace", "truncated-laplace": "truncated_laplace", "laplace": "laplace"}
+
+
+def made(builder, data, **options):
+    """Return the table of a builder, called for each group of the rows."""
+    rows = pd.concat(data if isinstance(data, list) else [data], ignore_index=True)
+    return build(builder, [rows], options, "f", "key", law_of)
+
+
+def law_of(mechanism, epsilon):
+    name = LAWS.get(mechanism)
+    return name and EXACT.load(name)(MECHANISMS.load(name)(epsilon))
+
+
 def frame_of(base, columns):
     """Return rows with plausible values where none are given."""
     size = max(len(v) for v in columns.values() if isinstance(v, list))
@@ -221,7 +240,7 @@ def summary(**columns):
     base = {
         **{"mechanism": "m", "parameters": "{}", "epsilon": 1.0, "inputs": "ends", "lambda": "inf"},
         **{"estimator": "h", "cells": 46, "claimed_lipschitz": 1.5819767068693265, "n": 100},
-        **{"side_x": 0, "side_x_prime": 1, "x": "0.0", "x_prime": "1.0", "gamma": 1.0},
+        **{"side_x": 0, "side_x_prime": 1, "x": "0.0", "x_prime": "1.0", "gamma": 0.5},
         **{"truth": 1.0, "truth_reverse": 1.0, "runs": 1, "failures": 0, "mean": 1.0, "sd": 0.1},
         **{"mean_reverse": 1.0, "share_within": 1.0, "share_low": 0.9, "share_high": 1.0},
     }
@@ -235,11 +254,11 @@ def pairs_of_three(mean, mean_reverse):
     return summary(**inputs, **truths, mean=mean, mean_reverse=mean_reverse)
 
 
-ALL = {"pairs": [[0.0, 0.5], [1.0, 0.0]], "gamma": 0.5, "delta": 0.8}
+ALL = {"pairs": [[0.0, 0.5], [1.0, 0.0]], "delta": 0.8}
 
 
 def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
-    table = gorla2022.all_pairs(pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1]), **ALL)
+    table = made(gorla2022.all_pairs, pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1]), **ALL)
     assert table["pair"].tolist() == ["maximum", "0.00 0.50", "1.00 0.00"]
     assert table["estimate"].tolist() == [1.1, 0.7, 1.1]
     assert table["truth"].tolist() == [1.0, 0.6, 1.0]
@@ -250,15 +269,19 @@ def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
 
 def test_all_pairs_ignores_failures_and_may_find_none():
     nan = math.nan
-    table = gorla2022.all_pairs(pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
+    table = made(gorla2022.all_pairs, pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
     assert table.loc[0, ["estimate", "x"]].tolist() == [0.2, 0.5]
-    none = gorla2022.all_pairs(pairs_of_three([nan] * 3, [nan] * 3), **ALL)
+    none = made(gorla2022.all_pairs, pairs_of_three([nan] * 3, [nan] * 3), **ALL)
     assert none["estimate"].isna().all()
     assert none["n"].tolist() == [100] * 3
-    with pytest.raises(ArgumentError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
-        gorla2022.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3), **(ALL | {"pairs": [[0.0, 0.3]]}))
-    with pytest.raises(ArgumentError, match="must hold one run"):
-        gorla2022.all_pairs(pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
+    with pytest.raises(ConfigError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
+        made(
+            gorla2022.all_pairs,
+            pairs_of_three([1.0] * 3, [1.0] * 3),
+            **(ALL | {"pairs": [[0.0, 0.3]]}),
+        )
+    with pytest.raises(ConfigError, match="must hold one run"):
+        made(gorla2022.all_pairs, pairs_of_three([1.0] * 3, [1.0] * 3).assign(runs=2), **ALL)
 
 
 def calls(**columns):
@@ -278,7 +301,7 @@ def calls(**columns):
 
 def over_inputs(*runs, gammas=None, settings=None):
     options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
-    return gorla2022.over_inputs(list(runs), delta=0.8, **options)
+    return made(gorla2022.over_inputs, list(runs), delta=0.8, **options)
 
 
 def test_over_inputs_counts_runs_whose_largest_answer_is_near():
@@ -298,7 +321,7 @@ def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
     fresh = calls(side_x=[0, 2, 4] * 2, side_x_prime=[1, 3, 5] * 2, settings='{"gamma": 0.5}')
     assert over_inputs(fresh)["setting"].tolist() == ["ε = 1, 3 points, called with γ"]
     for lost in ({"gammas": {"other": 0.5}}, {"settings": {"other": "3 points"}}):
-        with pytest.raises(ArgumentError, match=r"gammas or settings lack .*, which is in"):
+        with pytest.raises(ConfigError, match=r"(gammas|settings) lacks the .* of the data"):
             over_inputs(fresh, **lost)
 
 
@@ -321,9 +344,9 @@ def test_algorithms_2_and_4_run_on_the_theorems_inputs_and_cells():
 
 
 def test_sample_sizes_by_hand():
-    searched = summary(n=[1, 2, 4], share_within=[0.0, 0.85, 0.9], runs=[20] * 3)
+    searched = summary(gamma=1.0, n=[1, 2, 4], share_within=[0.0, 0.85, 0.9], runs=[20] * 3)
     rough = searched.assign(epsilon=2.0, claimed_lipschitz=4.6, share_within=0.5)
-    table = gorla2022.sample_sizes([searched, rough], delta=0.8)
+    table = made(gorla2022.sample_sizes, [searched, rough], delta=0.8)
     assert table["epsilon"].tolist() == [1.0, 2.0]
     assert table["scale"].tolist() == [1.0, 0.5]
     assert table["n_th"].tolist() == [239943, pd.NA]
@@ -332,7 +355,7 @@ def test_sample_sizes_by_hand():
     assert table["m"].tolist() == [46, 46]
     assert table["searched_to"].tolist() == [4, 4]
     assert table["share_at_last"].tolist() == [0.9, 0.5]
-    strict = gorla2022.sample_sizes([searched], delta=0.88)
+    strict = made(gorla2022.sample_sizes, [searched], delta=0.88)
     assert strict["n_pr"].tolist() == [4]
 
 
@@ -356,7 +379,8 @@ def test_bernoulli_pair_is_the_pair():
 
 
 def test_safety_check_counts_the_passes():
-    table = gorla2022.safety_check(
+    table = made(
+        gorla2022.safety_check,
         summary(mean=[0.9, 0.0], runs=[10, 10], claimed_lipschitz=[1.5, 3.0]),
         claimed=1.0,
         probability=0.9,
@@ -369,13 +393,14 @@ def test_safety_check_counts_the_passes():
 
 
 def test_impossibility_counts_answers_that_are_not_within_gamma():
-    table = gorla2022.impossibility(
-        summary(parameters=['{"budget": 1000, "delta": 0.7}'], share_within=[0.3], share_low=[0.2])
+    table = made(
+        gorla2022.impossibility,
+        summary(parameters=['{"budget": 1000, "delta": 0.7}'], share_within=[0.3], share_low=[0.2]),
     )
     assert table["budget"].tolist() == [1000]
     assert table["delta"].tolist() == [0.7]
-    with pytest.raises(ArgumentError, match="must hold Bernoulli pairs"):
-        gorla2022.impossibility(summary(share_within=[0.3]))
+    with pytest.raises(ConfigError, match="must hold Bernoulli pairs"):
+        made(gorla2022.impossibility, summary(share_within=[0.3]))
     assert table["share_wrong"].tolist() == [0.7]
     assert table["share_wrong_high"].tolist() == [0.8]
 
@@ -383,6 +408,7 @@ def test_impossibility_counts_answers_that_are_not_within_gamma():
 def some_runs(**columns):
     """Return runs of one mechanism."""
     base = {"mechanism": "laplace", "epsilon": 1.0, "estimator": "mpl-floor=0.001", "level": 1.0}
+    base |= {"inputs": "distances"}
     base |= {"estimate": 0.9, "pair": "b=10", "truth": 1.0, "n": 100, "fresh": 200}
     return frame_of(base, columns)
 
@@ -392,18 +418,18 @@ PANELS = {"panels": {"laplace": "(a) Laplace"}}
 
 def test_bounds_are_ranked_in_each_curve():
     exact = some_runs(estimate=[0.5, 0.6], estimator="largest-loss")
-    table = askin2022.bounds([some_runs(estimate=[0.9, 0.7, 0.8]), exact], **PANELS)
+    table = made(askin2022.bounds, [some_runs(estimate=[0.9, 0.7, 0.8]), exact], **PANELS)
     mpl = table[table["estimator"] == "MPL"]
     assert mpl["bound"].tolist() == [0.7, 0.8, 0.9]
     assert mpl["share"].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
     assert table[table["estimator"] == "estimate"]["share"].tolist() == [0.5, 1.0]
-    with pytest.raises(ArgumentError, match="panels has 'svt2', which is not in the data"):
-        askin2022.bounds([exact], panels={"svt2": "(e)"})
+    with pytest.raises(ConfigError, match="panels has 'svt2', which is not in the data"):
+        made(askin2022.bounds, [exact], panels={"svt2": "(e)"})
 
 
 def test_coverage_by_hand():
     frame = some_runs(estimate=[0.7, 0.9, 1.05, 1.2], truth=[1.0, 0.8, 1.1, 1.1], level=[1.1] * 4)
-    (row,) = askin2022.coverage([frame], **PANELS).to_dict("records")
+    (row,) = made(askin2022.coverage, [frame], **PANELS).to_dict("records")
     assert row["covered"] == 0.5  # of the pair that each run selected
     assert row["share_above_epsilon"] == 0.5
     assert row["median_ratio"] == pytest.approx(0.975 / 1.1)
@@ -432,7 +458,7 @@ def test_ratios_are_ranked_in_the_order_of_panels():
         bounds_at("2", [0.3], mechanism="z"),
         bounds_at("2", [0.3], mechanism="not shown"),
     ]
-    table = kutta2022.ratios(data, panels={"z": "(i)", "m": "(ii)"})
+    table = made(kutta2022.ratios, data, panels={"z": "(i)", "m": "(ii)"})
     assert table["panel"].tolist() == ["(i)"] + ["(ii)"] * 5
     assert table["lambda"].tolist() == [2.0, 2.0, 2.0, 2.0, 10.0, 10.0]
     assert table["tau"].tolist() == pytest.approx([0.05, 0.025, 0.05, 0.05, 0.05, 0.05])
@@ -442,7 +468,7 @@ def test_ratios_are_ranked_in_the_order_of_panels():
 
 def test_alpha_hat_by_hand():
     data = [bounds_at("2", [0.6, 0.4, 0.5, 0.3]), bounds_at("2", [0.6, 0.7], LOWER)]
-    table = kutta2022.alpha_hat(data, panels={"m": "(i)"})
+    table = made(kutta2022.alpha_hat, data, panels={"m": "(i)"})
     assert table["draws_at_floor"].tolist() == [50, 25]
     assert table["alpha_hat"].tolist() == [0.25, 1.0]  # a bound equal to the truth holds
     assert table["runs"].tolist() == [4, 2]
@@ -450,26 +476,26 @@ def test_alpha_hat_by_hand():
     exact = stats.binomtest(1, 4).proportion_ci(method="exact")
     assert table.loc[0, "alpha_hat_low"] == pytest.approx(exact.low)
     assert table.loc[0, "alpha_hat_high"] == pytest.approx(exact.high)
-    with pytest.raises(ArgumentError, match="panels has 'absent'"):
-        kutta2022.alpha_hat(data, panels={"absent": "(i)"})
-    with pytest.raises(ArgumentError, match="m has no exact law"):
-        kutta2022.alpha_hat([bounds_at("2", [0.1], truth=math.nan)], panels={"m": "(i)"})
-    with pytest.raises(ArgumentError, match="must hold Rényi bounds of single pairs only"):
-        kutta2022.alpha_hat([bounds_at("2", [0.1], '{"gamma": 1}')], panels={"m": "(i)"})
+    with pytest.raises(ConfigError, match="panels has 'absent'"):
+        made(kutta2022.alpha_hat, data, panels={"absent": "(i)"})
+    with pytest.raises(ConfigError, match="m has no exact law"):
+        made(kutta2022.alpha_hat, [bounds_at("2", [0.1], truth=math.nan)], panels={"m": "(i)"})
+    with pytest.raises(ConfigError, match="must hold Rényi bounds of single pairs only"):
+        made(kutta2022.alpha_hat, [bounds_at("2", [0.1], '{"gamma": 1}')], panels={"m": "(i)"})
 
 
 def test_maxima_of_the_first_pairs_and_of_all():
     second = bounds_at("2", [0.6, 0.3, 0.7], side_x=2, truth=0.65)
     plain = pd.concat([bounds_at("2", [0.4, 0.6, 0.4], side_x=0), second])
-    settings = '{"correction": "bonferroni", "draws_at_floor": 50, "alpha": 0.1}'
+    settings = '{"correction": "bonferroni", "largest": true, "alpha": 0.1}'
     corrected = bounds_at("2", [0.5, 0.7, 0.6], settings, side_x=2, level=0.65)
-    table = kutta2022.maxima(pd.concat([plain, corrected]), pairs=[1, 2])
+    table = made(kutta2022.maxima, pd.concat([plain, corrected]), pairs=[1, 2])
     assert table["pairs"].tolist() == [1, 2, 2]
     assert table["promised"].tolist() == pytest.approx([0.95, 0.95**2, 0.9])
     assert table["covered"].tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3])
     assert table["divergence"].tolist() == [0.5, 0.65, 0.65]
-    with pytest.raises(ArgumentError, match="pairs has 3, the data have 2"):
-        kutta2022.maxima(plain, pairs=[3])
+    with pytest.raises(ConfigError, match="pairs has 3, the data have 2"):
+        made(kutta2022.maxima, plain, pairs=[3])
 
 
 def draws(n=300, seed=0):
@@ -478,30 +504,30 @@ def draws(n=300, seed=0):
         pd.DataFrame({"side": side, "x": str(float(side)), "output": rng.laplace(side, 1, n)})
         for side in (0, 1)
     ]
-    drawn = {"registered": MECHANISMS["laplace"], "parameters": "{}", "epsilon": 1.0, "run": 0}
+    drawn = {"parameters": "{}", "epsilon": 1.0, "inputs": "i", "n": n, "run": 0}
     return pd.concat(parts).assign(mechanism="laplace", **drawn)
 
 
+GRID = {"points": 201, "reach": 4.0}
+
+
 def test_the_density_estimate_is_of_the_draws_shown():
-    table = askin2022.density_estimate(draws(), points=201, reach=4.0)
+    table = made(askin2022.density_estimate, draws(), **GRID)
     curve, rug = (table[table["kind"] == kind] for kind in ("curve", "draw"))
     assert len(rug) == 300
     assert rug["z"].is_monotonic_increasing
     assert np.trapezoid(curve["estimate"], curve["z"]) == pytest.approx(1, abs=0.05)
     assert curve["density"].max() == pytest.approx(0.5)
-    others = [
-        pd.concat([draws(), draws().assign(epsilon=2.0)]),
-        draws().assign(parameters='{"sensitivity": 2.0}'),
-        draws().assign(registered=MECHANISMS["gaussian"]),
-    ]
-    for other in others:  # the density drawn beside it is that of the plain Laplace mechanism
-        with pytest.raises(ArgumentError, match="must hold samples of the plain Laplace"):
-            askin2022.density_estimate(other, points=201, reach=4.0)
+    both = made(askin2022.density_estimate, [draws(), draws().assign(epsilon=2.0)], **GRID)
+    heights = both.groupby("epsilon")["density"].max()
+    assert heights.to_dict() == pytest.approx({1.0: 0.5, 2.0: 1.0})  # each of its own law
+    unknown = made(askin2022.density_estimate, draws().assign(mechanism="of nobody"), **GRID)
+    assert unknown["density"].isna().all()
 
 
 def test_the_empirical_loss_is_largest_at_the_output_in_the_table():
     options = {"region": [-1.0, 2.0], "points": 61, "floor": 1e-3}
-    table = askin2022.empirical_loss(draws(5000), **options)
+    table = made(askin2022.empirical_loss, draws(5000), **options)
     first = table.iloc[0]
     assert first["eps_hat"] == table["empirical"].max()
     assert table.loc[np.isclose(table["z"], first["t_hat"]), "empirical"].item() == first["eps_hat"]
@@ -520,43 +546,43 @@ def curve(claims, estimates, truths, mechanism="laplace", run=0, **columns):
 
 def test_spectra_of_one_run_keep_its_interval():
     data = [curve([0.0, 0.5, 1.0], [0.5, 0.3, 0.05], [0.45, 0.35, 0.0])]
-    table = lu2022.spectra(data, panels={"laplace": "L"}, claims=[0.0, 1.0])
+    table = made(lu2022.spectra, data, panels={"laplace": "L"}, claims=[0.0, 1.0])
     assert table["claim"].tolist() == [0.0, 1.0]
     assert table["low"].tolist() == pytest.approx([0.4, 0.0])
     assert table["error"].tolist() == pytest.approx([0.05, 0.05])
-    with pytest.raises(ArgumentError, match=r"claims has 0.7, which is not in the data"):
-        lu2022.spectra(data, panels={"laplace": "L"}, claims=[0.7])
-    with pytest.raises(ArgumentError, match=r"panels has 'gauss', which is not in the data"):
-        lu2022.spectra(data, panels={"gauss": "G"})
+    with pytest.raises(ConfigError, match=r"claims has 0.7, which is not in the data"):
+        made(lu2022.spectra, data, panels={"laplace": "L"}, claims=[0.7])
+    with pytest.raises(ConfigError, match=r"panels has 'gauss', which is not in the data"):
+        made(lu2022.spectra, data, panels={"gauss": "G"})
 
 
 def test_verdicts_are_at_the_promised_epsilon():
     first = curve([0.5, 1.0], [0.5, 0.3], [0.5, 0.25])
     data = [first, curve([0.5, 1.0], [0.4, 0.05], [0.4, 0.0], "b")]
-    table = lu2022.verdicts(data, panels={"laplace": "L", "b": "B"})
+    table = made(lu2022.verdicts, data, panels={"laplace": "L", "b": "B"})
     assert table["refuted"].tolist() == [1.0, 0.0]
     assert table["excess"].tolist() == pytest.approx([0.2, 0.0])
     assert table["largest_error"].tolist() == pytest.approx([0.05, 0.05])
-    with pytest.raises(ArgumentError, match="must hold delta at the promised epsilon"):
-        lu2022.verdicts([curve([0.5], [0.5], [0.5])], panels={"laplace": "L"})
+    with pytest.raises(ConfigError, match="must hold delta at the promised epsilon"):
+        made(lu2022.verdicts, [curve([0.5], [0.5], [0.5])], panels={"laplace": "L"})
 
 
 def test_bootstrapped_accuracies_stand_beside_errors_and_theory():
     runs = pd.concat([curve([0.5], [v], [0.2], run=run) for run, v in enumerate([0.1, 0.4])])
-    (row,) = lu2022.bootstrapped(runs, beta=0.5).to_dict("records")
+    (row,) = made(lu2022.bootstrapped, runs, beta=0.5).to_dict("records")
     found = row["alpha"], row["error"], row["bias"]
     assert found == pytest.approx(((0.1 + 0.1) / 2, 0.15, 0.05))
     assert row["theory"] == pytest.approx(2 * math.exp(0.5) * 25 * math.sqrt(math.log(8) / 200))
     drawn = '{"coin": "drawn"}'
     data = [curve([0.5], [v], [0.2], run=r, settings=drawn) for r, v in enumerate([0.1, 0.3])]
     data += [curve([0.4, 0.5], [0.0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
-    (row,) = lu2022.coins(data).to_dict("records")
+    (row,) = made(lu2022.coins, data).to_dict("records")
     assert row["variance_saved"] == pytest.approx(0.75)  # at the same claims
 
 
 def test_curves_are_inverted_with_their_intervals():
     data = [curve([0.0, 1.0, 2.0], [0.5, 0.3, 0.1], [0.6, 0.4, 0.2])]
-    (row,) = lu2022.epsilons(data, panels={"laplace": "L"}, deltas=[0.35]).to_dict("records")
+    (row,) = made(lu2022.epsilons, data, panels={"laplace": "L"}, deltas=[0.35]).to_dict("records")
     assert row["at_delta"] == pytest.approx(0.75)
     assert (row["low"], row["high"]) == pytest.approx((0.25, 1.25))
     assert row["truth"] == pytest.approx(1.25)
@@ -564,12 +590,12 @@ def test_curves_are_inverted_with_their_intervals():
 
 def test_spectra_of_several_runs_and_of_the_larger_direction():
     data = [curve([0.0], [value], [0.5], run=run) for run, value in enumerate([0.4, 0.5, 0.6])]
-    (row,) = lu2022.spectra(data, panels={"laplace i": "L"}).to_dict("records")
+    (row,) = made(lu2022.spectra, data, panels={"laplace i": "L"}).to_dict("records")
     assert row["delta"] == pytest.approx(0.5)
     assert row["high"] - row["low"] == pytest.approx(2 * 4.30265 * 0.1 / math.sqrt(3), rel=1e-5)
     reverse = {"estimate_reverse": 0.6, "low_reverse": 0.58, "high_reverse": 0.59}
     frame = curve([0.0], [0.5], [0.45]).assign(**reverse, truth_reverse=0.4)
-    (row,) = lu2022.spectra([frame], panels={"laplace": "L"}, larger=True).to_dict("records")
+    (row,) = made(lu2022.spectra, [frame], panels={"laplace": "L"}, larger=True).to_dict("records")
     assert (row["delta"], row["low"], row["high"]) == pytest.approx((0.6, 0.58, 0.6))
     assert row["truth"] == pytest.approx(0.45)
     assert row["above"] == 1.0
@@ -611,7 +637,7 @@ ROWS = {
 
 
 def test_an_estimate_or_an_interval_below_a_bound_of_the_same_draws_is_counted():
-    table = plain.compared([runs(**ROWS)]).set_index("estimator")
+    table = made(plain.compared, [runs(**ROWS)]).set_index("estimator")
     assert table["n"].unique().tolist() == [100]
     assert table["contradicted"].to_dict() == {
         "bound": 0,
@@ -636,13 +662,13 @@ def labels(figure):
 
 
 def test_a_legend_names_what_is_drawn_and_nothing_else():
-    shown = labels(figures.compared(plain.compared([runs(**ROWS)])))
+    shown = labels(figures.compared(made(plain.compared, [runs(**ROWS)])))
     assert shown == {
         *("estimate", "lower bound", "lower bound, too few draws in some runs", "interval"),
         *("below the largest bound", "below a bound in over 5 % of runs"),
     }
     alone = runs(truth=1.0, estimate=("none", level(0.9)))
-    assert labels(figures.compared(plain.compared([alone]))) == {"estimate", "exact"}
+    assert labels(figures.compared(made(plain.compared, [alone]))) == {"estimate", "exact"}
 
 
 @pytest.mark.parametrize("truth", [1.0, NAN])
@@ -668,5 +694,5 @@ def test_seconds_are_medians_over_runs():
         }
         for run, cost in enumerate([1.0, 2.0, 9.0])
     ]
-    (row,) = plain.seconds([pd.DataFrame(rows)]).to_dict("records")
+    (row,) = made(plain.seconds, [pd.DataFrame(rows)]).to_dict("records")
     assert (row["sampling"], row["estimating"], row["seconds"]) == (1, 2, 3)

@@ -100,7 +100,9 @@ def _check_shown(study: Study, file: str, report: str, experiment: str) -> None:
     for c in study.combinations(report, experiment):
         if not {c.mechanism, f"{c.mechanism} {c.inputs}"} & titled:
             key = f"artifacts.{next(iter(titles))}.table.options.panels"
-            wrong = f"mechanism {c.mechanism!r} with inputs {c.inputs!r} is in no table; title it in"
+            wrong = (
+                f"mechanism {c.mechanism!r} with inputs {c.inputs!r} is in no table; title it in"
+            )
             raise ConfigError(file, f"experiments.{experiment}.grid", f"{wrong} {key}")
 
 
@@ -118,7 +120,9 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
             raise ConfigError(file, f"scales.{scale}", wrong)
         for experiment in sizes:
             if experiment not in report.experiments:
-                wrong = f"unknown experiment {experiment!r}{suggest(experiment, report.experiments)}"
+                wrong = (
+                    f"unknown experiment {experiment!r}{suggest(experiment, report.experiments)}"
+                )
                 raise ConfigError(file, f"scales.{scale}.{experiment}", wrong)
 
 

@@ -65,7 +65,9 @@ def built_of(table: Table, file: str, key: str) -> pd.DataFrame | None:
         return None
     several = [c for c in table.combinations() if _outputs(study, c).several]
     if kind == "samples" and several:
-        message = f"{several[0].mechanism} has outputs of several numbers, the table is of single ones"
+        message = (
+            f"{several[0].mechanism} has outputs of several numbers, the table is of single ones"
+        )
         raise ConfigError(file, f"{key}.table.data", message)
     with placed(file, f"{key}.table"):
         frames = [_rows(study, table.report, name, kind) for name in entry.data]
@@ -151,7 +153,14 @@ def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
     sides = len(study.input_values(c.mechanism, c.inputs))
     pairs = len(pairs_of(sides, study.pairing(c.mechanism, c.inputs)))
     keys = {"mechanism": c.mechanism, "epsilon": c.epsilon, "inputs": c.inputs}
-    keys |= {"lambda": spell(c.order), "run": run, "estimator": c.estimator, "n": c.n.first, "fresh": c.n.fresh, "pairs": pairs}
+    keys |= {
+        "lambda": spell(c.order),
+        "run": run,
+        "estimator": c.estimator,
+        "n": c.n.first,
+        "fresh": c.n.fresh,
+        "pairs": pairs,
+    }
     return keys | spent
 
 

@@ -15,7 +15,15 @@ import pandas as pd
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_workflow.reports.grouping import IDENTITY, told
 
-_LETTERS = {"alpha": "α", "delta": "δ", "gamma": "γ", "lambda": "λ", "sigma": "σ", "tilde": "", "varepsilon": "ε"}
+_LETTERS = {
+    "alpha": "α",
+    "delta": "δ",
+    "gamma": "γ",
+    "lambda": "λ",
+    "sigma": "σ",
+    "tilde": "",
+    "varepsilon": "ε",
+}
 _HEADS = {"epsilon": r"$\varepsilon$", "lambda": r"$\lambda$"}
 _SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
 
@@ -83,7 +91,9 @@ def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> dict[str, list[s
     heads = {*layout["rows"], *layout["across"]}
     tellers = [n for n in table if n in heads or n in IDENTITY.keys() & layout["cells"].keys()]
     axes = [name for name in table if name in IDENTITY and name not in tellers]
-    return {name: [_HEADS.get(name, name)] for name in axes if not told(table[name], table[tellers])}
+    return {
+        name: [_HEADS.get(name, name)] for name in axes if not told(table[name], table[tellers])
+    }
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

@@ -93,7 +93,9 @@ def figures_of(rows: pd.DataFrame, renderer: Any) -> list[Part]:
         shown = part.of(rows)
         for column, most in shows.most.items():
             if column in shown and shown[column].nunique() > most:
-                raise ArgumentError("the figure", f"has {most} looks for {_values(shown, [column])}")
+                raise ArgumentError(
+                    "the figure", f"has {most} looks for {_values(shown, [column])}"
+                )
         if wrong := two_rows_of_a_point(shown, [*shows.columns, *shows.x]):
             raise ArgumentError("the table", wrong)
     return parts

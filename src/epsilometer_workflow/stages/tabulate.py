@@ -105,11 +105,11 @@ def check(
         if parameter not in typed:
             message = f"{builder.__name__} gives its parameter {parameter!r} no type"
             raise ConfigError(file, f"{key}.table.builder", message)
-    _parse(builder, {**options, **(files or {})}, file, key)
     name = _data(builder)
     if name is not None and name not in _READS:
         message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
         raise ConfigError(file, f"{key}.table.builder", message)
+    _parse(builder, {**options, **(files or {})}, file, key)
     needed = {None: None, "table": "tables"}.get(reads(builder), "data")
     for part, noun, inputs in (("data", "experiment", data), ("tables", "other table", tables)):
         if bool(inputs) != (part == needed):
@@ -135,10 +135,12 @@ def read(
     """
     kind, paths = reads(builder), iter(files)
     if kind == "draws":
-        return [[
-            [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
-            for specs, claims in zip(expected, provided, strict=True)
-        ]]
+        return [
+            [
+                [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
+                for specs, claims in zip(expected, provided, strict=True)
+            ]
+        ]
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
         names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]

@@ -147,9 +147,7 @@ def _answers(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(estimator=kinds[0] if kinds else name)
 
 
-@grouped(
-    across=PAIRS, first=["panel", "epsilon"], order=["panel", "epsilon", "estimator"]
-)
+@grouped(across=PAIRS, first=["panel", "epsilon"], order=["panel", "epsilon", "estimator"])
 def coverage(runs: pd.DataFrame) -> pd.DataFrame:
     """Beyond the paper: how often the bounds hold, and how close they come.
 

@@ -209,7 +209,13 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
-@style.points("estimator", "lambda", "budget", x=["n"], tells={"budget": ["mechanism"], "lambda": ["mechanism"]})
+@style.points(
+    "estimator",
+    "lambda",
+    "budget",
+    x=["n"],
+    tells={"budget": ["mechanism"], "lambda": ["mechanism"]},
+)
 def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
     estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
