@@ -33,7 +33,7 @@ from epsilometer_workflow.products import rehearsal
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.reports import style
-from epsilometer_workflow.reports.grouping import IDENTITY, grouped
+from epsilometer_workflow.reports.grouping import IDENTITY, PAIRS, told
 from epsilometer_workflow.stages import render, tabulate
 
 STUDY = Study("config", {"scale": "smoke"})
@@ -126,7 +126,7 @@ def changed_parameters(entry):
 
 
 def add(axis: str, files, entry, kept):
-    """Add a further value of an axis to every grid of an artifact."""
+    """Add a further value of an axis to the first grid of an artifact; return how it is written."""
     mechanisms, estimators = files["mechanisms.yaml"], files["estimators.yaml"]
     panels = kept["table"].get("options", {}).get("panels", {})
     experiment = next(iter(entry["experiments"]))
@@ -135,6 +135,7 @@ def add(axis: str, files, entry, kept):
         size = entry["scales"]["smoke"][experiment]
         sizes = size["n"] if isinstance(size["n"], list) else [size["n"]]
         size["n"] = [*sizes, further_n(sizes[0])]
+        return re.findall(r"\d+", str(size["n"][-1]))
     elif axis == "mechanism":
         first = block["mechanism"][0]
         known = configuration()["mechanisms.yaml"]
@@ -154,6 +155,7 @@ def add(axis: str, files, entry, kept):
         block["estimator"].append(FURTHER)
     else:
         block[axis].append(float(SPELLED[axis]))
+    return [SPELLED.get(axis, FURTHER)]
 
 
 def further_n(n):
@@ -174,11 +176,18 @@ def written(folder, files, report, entry):
     return folder
 
 
-def built(folder, report, artifact):
-    """Return the study of a folder, all of it valid, and the table with made-up estimates."""
-    study = checked(folder, {"scale": "smoke"})
-    table = Table(study, report, artifact)
-    return study, table, rehearsal.built_of(table, "file", "key")
+# --- what is asked of a refusal -------------------------------------------------------------------
+
+
+def it_names_the_place_and_the_value(said, axis, report, added):
+    """In one line: file, key, axis and value."""
+    assert "\n" not in said
+    file, key, *rest = said.split(": ", 2)
+    assert Path(file).name in (f"{report}.yaml", "mechanisms.yaml", "estimators.yaml")
+    assert key
+    assert rest
+    assert axis in said, said
+    assert any(str(value) in said for value in added), said
 
 
 # --- what is asked of the table -------------------------------------------------------------------
@@ -214,15 +223,125 @@ def the_old_rows_are_unchanged(old, new):
     return np.array(kept)
 
 
-def every_new_row_is_told_apart(axis, old, new, kept, own):
-    """By a column of an axis of identity; where rows of one group are many, by all their columns."""
-    named = [column for column in new if column in (*IDENTITY, "panel", "setting")]
-    beside = [c for c in ("claim", "run", "pair", "z", "kind", "pairs", "rows", "k") if c in new]
-    known = {*cells_of(new[kept], named)}
-    assert not known & {*cells_of(new[~kept], named)}, "new rows look like old ones"
-    assert not new[[*named, *beside]].duplicated().any() or own.duplicated([*named, *beside]).any()
-    if axis in new and axis != "n":
-        assert new.loc[~kept, axis].map(lambda value: is_further(axis, value)).all()
+def every_new_row_is_told_apart(axis, new, stays):
+    """No new row has the same values of axes as an old one, and their own column has the value."""
+    named = [c for c in new if c in (*IDENTITY, "panel", "setting") and c not in PAIRS]
+    old = {*cells_of(new[stays], named)}
+    assert not old & {*cells_of(new[~stays], named)}, "new rows look like old ones"
+    if axis in new and axis != "n" and new[axis].map(lambda value: is_further(axis, value)).any():
+        assert new.loc[~stays, axis].map(lambda value: is_further(axis, value)).all()
+
+
+def rows_of(study, report, table):
+    """Return the made-up rows that a table is made of."""
+    kind = tabulate.reads(load(table.builder))
+    names = table.definition.table.data
+    return pd.concat([rehearsal._rows(study, report, name, kind) for name in names])
+
+
+def the_exact_values_are_those_of_each_row(table, made):
+    """Columns of exact values, which are made up for each identity, hold those of their own row."""
+    columns = [c for c in ("truth", "violation", "divergence", "level") if c in table]
+    if "truth" not in made or "k" in table or "at_delta" in table:  # of another quantity
+        return
+    same = [c for c in (*IDENTITY, "claim") if c in table and c in made and c not in PAIRS]
+    as_text = made[same].astype(str)
+    for row in table.head(60).to_dict("records"):
+        known = {c: written_as(row[c], as_text[c]) for c in same}
+        own = made[np.logical_and.reduce([as_text[c] == v for c, v in known.items() if v])]
+        exact = own[["truth", "truth_reverse", "level"]].to_numpy()
+        for column in columns:
+            assert np.isnan(row[column]) or np.isclose(exact, row[column], rtol=1e-12).any(), row
+
+
+def written_as(value, texts):
+    """Return how rows write a value of the table; nothing if it is a label of the table's own."""
+    for text in (str(value), str(value).removesuffix(".0")):
+        if (texts == text).any():
+            return text
+    return None
+
+
+def what_laws_say_is_of_the_own_mechanism(study, table, built):
+    """Columns that follow from a law, by formulas of their own."""
+    combinations = table.combinations()
+    options = table.definition.table.options
+    first = vars(combinations[0]) | {"lambda": combinations[0].order}
+    for row in built.drop_duplicates(subset=[c for c in built if c in IDENTITY]).to_dict("records"):
+        one = {k: row.get(k, first[k]) for k in ("mechanism", "epsilon", "inputs", "lambda")}
+        law, order = study.law(one["mechanism"], float(one["epsilon"])), float(one["lambda"])
+        steep = getattr(law, "lipschitz_output", math.nan)
+        if "planned_n" in row:
+            gamma = study.estimator(row.get("estimator", first["estimator"])).gamma
+            goal = {"gamma": gamma, "delta": options["delta"], "order": order}
+            assert same(row["planned_n"], planned(lipschitz=steep, union=False, **goal))
+        if "n_pr" in row and "C" in row:
+            assert same(row["C"], study.claims(one["mechanism"], float(one["epsilon"])).lipschitz)
+        if "n_direct" in row:
+            ends = ((0.0, 1.0), (1.0, 0.0))
+            assert same(row["level"], max(divergence(law, order, *pair) for pair in ends))
+        if "classical" in row:
+            sigma = getattr(
+                study.mechanism(one["mechanism"], float(one["epsilon"])), "sigma", math.nan
+            )
+            bound = 1.25 * math.exp(-((row["claim"] * sigma) ** 2) / 2)
+            assert same(row["classical"], min(bound, 1.0) if sigma == sigma else math.nan)
+        x, x_prime = study.input_values(one["mechanism"], one["inputs"])[:2]
+        for column in [c for c in row if c.startswith("exact_")]:
+            neighbour = study.law(one["mechanism"], float(column.removeprefix("exact_")))
+            assert same(row[column], spectrum(neighbour, [row["claim"]], x, x_prime)[0])
+        if row.get("kind") == "curve" and "density" in row:
+            assert same(row["density"], law.pdf(row["z"], x))
+
+
+def planned(**goal):
+    try:
+        return planner.sample_size(**goal)
+    except EpsilometerError:
+        return math.nan
+
+
+def same(found, expected):
+    missing = pd.isna(found) or pd.isna(expected)
+    return pd.isna(found) == pd.isna(expected) if missing else math.isclose(found, expected)
+
+
+# --- what is asked of the figure ------------------------------------------------------------------
+
+
+def every_line_is_of_one_group(figure, table, shows):
+    """Lines join points of one group of identity; made-up numbers tell the groups apart."""
+    along = {*shows.x, *(axis for c in shows.x for axis in shows.tells.get(c, ()))}
+    keys = [c for c in ("panel", "setting", *IDENTITY) if c in table and c not in along]
+    numbers = [c for c in table.select_dtypes("number") if c not in keys]
+    groups = [values_of(g[numbers]) for _, g in table.groupby(keys, dropna=False)] if keys else []
+    every = set().union(*groups)
+    for line in (line for axes in figure.axes for line in axes.lines):
+        drawn = values_of(pd.DataFrame({"y": np.asarray(line.get_ydata(), float)}))
+        joined = line.get_linestyle() != "None" and len(drawn) > 1
+        if joined and drawn <= every:
+            assert any(drawn <= group for group in groups), (keys, sorted(drawn)[:3])
+
+
+def values_of(frame):
+    numbers = frame.to_numpy(float, na_value=np.nan).ravel()
+    return {float(f"{number:.10g}") for number in numbers[np.isfinite(numbers)]}
+
+
+def every_value_is_named(figure, table, shows):
+    """In a title, a legend or at an axis; or a label of the table stands for it."""
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    texts += [t.get_text() for f in figure.subfigs for t in f.findobj(Text)]
+    said = "\n".join(texts).replace(",", "")
+    along = {*shows.x, *(axis for c in shows.x for axis in shows.tells.get(c, ()))}
+    for axis in (axis for axis in IDENTITY if axis in table and axis not in along):
+        labels = [c for c in shows.tellers(axis) if c in table and c != axis]
+        if table[axis].nunique() < 2 or (labels and told(table[axis], table[labels])):
+            continue
+        for value in table[axis].unique():
+            names = {str(value), style.named(str(value))}
+            names |= {f"{value:g}"} if isinstance(value, float) else set()
+            assert any(name.replace(",", "") in said for name in names), (axis, value, texts)
 
 
 # --- the test -------------------------------------------------------------------------------------
@@ -232,14 +351,27 @@ def every_new_row_is_told_apart(axis, old, new, kept, own):
 @pytest.mark.parametrize(("report", "artifact"), MADE, ids=lambda name: name)
 def test_a_further_value_is_told_apart_or_refused(report, artifact, axis, tmp_path):
     files, entry, kept = alone(report, artifact)
-    add(axis, files, entry, kept)
+    added = add(axis, files, entry, kept)
     folder = written(tmp_path / "config", files, report, entry)
     try:
-        study, table, new = built(folder, report, artifact)
+        study = checked(folder, {"scale": "smoke"})
     except ConfigError as error:
-        print("REFUSED", report, artifact, axis, error)
+        it_names_the_place_and_the_value(str(error), axis, report, added)
         return
-    print("BUILT", report, artifact, axis, len(new), list(new)[:12])
-    old = before(report, artifact)
+    table = Table(study, report, artifact)
+    old, new = before(report, artifact), rehearsal.built_of(table, "", "")
     stays = the_old_rows_are_unchanged(old, new)
-    every_new_row_is_told_apart(axis, old, new, stays, old)
+    if tabulate.reads(load(table.builder)) == "samples" and axis in ("lambda", "estimator"):
+        assert stays.all()  # draws have neither
+    else:
+        assert not stays.all()
+        every_new_row_is_told_apart(axis, new, stays)
+    the_exact_values_are_those_of_each_row(new, rows_of(study, report, table))
+    what_laws_say_is_of_the_own_mechanism(study, table, new)
+    if kept.get("figure"):
+        renderer = load(RENDERERS.target(report, kept["figure"]))
+        with np.errstate(all="ignore"):
+            figure = render.drawn(new, new.head(0), renderer)
+        every_line_is_of_one_group(figure, new, renderer.shows)
+        every_value_is_named(figure, new, renderer.shows)
+        plt.close(figure)

@@ -18,7 +18,7 @@ from epsilometer_workflow.stages.render import two_rows_of_a_point
 
 MECHANISMS, ESTIMATORS = "mechanisms.yaml", "estimators.yaml"
 KUTTA, GORLA, LU, ASKIN = (f"reports/{name}2022.yaml" for name in ("kutta", "gorla", "lu", "askin"))
-TWO = "the table has 2 rows for one point"
+SPARSE = "mechanism: [{}]\n        epsilon: [0.5]\n        inputs: [simple, random]"
 
 EDITS = {  # file (of a report, or with the report that shows it), old text, new text, what is said
     "an order that the paper does not print": (
@@ -80,14 +80,11 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
     ),
     # what a figure cannot show
     "a mechanism without a title": (
-        *(LU, "mechanism: [svt1-first]
-        epsilon: [0.5]
-        inputs: [simple, random]",
-          "mechanism: [svt1-first, svt4-first]
-        epsilon: [0.5]
-        inputs: [simple, random]"),
-        "experiments.sparse-vector.grid: mechanism 'svt4-first' with inputs 'simple' is in no table; "
-        "title it in artifacts.fig7.table.options.panels",
+        LU,
+        SPARSE.format("svt1-first"),
+        SPARSE.format("svt1-first, svt4-first"),
+        "experiments.sparse-vector.grid: mechanism 'svt4-first' with inputs 'simple' is in no "
+        "table; title it in artifacts.fig7.table.options.panels",
     ),
     "more epsilons than rows of panels": (
         *(LU, "epsilon: [1]", "epsilon: [1, 2, 3, 4, 5, 6, 7]"),
@@ -117,7 +114,7 @@ def edited(folder: Path, file: str, old: str, new: str, said: str) -> None:
     assert old in text, "the case no longer applies"
     (folder / name).write_text(text.replace(old, new, 1), encoding="utf-8")
     entries = yaml.safe_load(report.read_text(encoding="utf-8"))
-    kept = (re.findall(r"^artifacts[.](\w+)", said) or list(entries["artifacts"]))[0]
+    kept = (re.findall(r"artifacts[.](\w+)", said) or list(entries["artifacts"]))[0]
     entries["artifacts"] = {kept: entries["artifacts"][kept]}
     report.write_text(json.dumps(entries), encoding="utf-8")
 

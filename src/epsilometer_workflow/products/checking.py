@@ -88,7 +88,7 @@ def _check_report(study: Study, report: str) -> None:
 
 
 def _check_shown(study: Study, file: str, report: str, experiment: str) -> None:
-    """Raise `ConfigError` where an artifact reads an experiment, and none shows one of its curves."""
+    """Raise `ConfigError` where no artifact that reads an experiment shows all of a mechanism."""
     titles = {
         name: artifact.table.options.get("panels")
         for name, artifact in study.reports[report].artifacts.items()

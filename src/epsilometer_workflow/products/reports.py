@@ -136,8 +136,8 @@ class Table(_Shown, rule="tabulate"):
         """
         modules = {self.builder.partition(":")[0]}
         drawn = {samples.mechanism for files in self._drawn() for samples in files}
-        for entry in drawn | {*self._laws()}:
-            name = self.study.mechanisms[entry].mechanism
+        for used in drawn | {*self._laws()}:
+            name = self.study.mechanisms[used].mechanism
             modules |= {r.module(name) for r in (EXACT, MECHANISMS) if name in r}
         if drawn:
             modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}

@@ -157,7 +157,7 @@ def _of(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
     try:
         yield
     except ArgumentError as error:
-        varying = [axis for axis in group if axis in IDENTITY and rows[axis].nunique() > 1]
+        varying = [axis for axis in group if len(rows[axis].drop_duplicates()) > 1]
         where = ", ".join(f"{axis} = {group[axis]}" for axis in varying)
         said = str(error).removeprefix(f"{error.argument} ")
         raise ArgumentError(error.argument, f"{said}; {where}" if where else said) from None
@@ -175,9 +175,9 @@ def check_once(rows: pd.DataFrame) -> None:
 def told(axis: pd.Series, tellers: pd.DataFrame) -> bool:
     """Return whether columns tell the value of an axis; no column does if it has one value."""
     if tellers.empty:
-        return bool(axis.nunique(dropna=False) <= 1)
-    groups = axis.groupby([tellers[name] for name in tellers], dropna=False)
-    return bool(groups.nunique(dropna=False).max() <= 1)
+        return len(axis.drop_duplicates()) <= 1
+    both = tellers.assign(told=axis).drop_duplicates()
+    return not both.duplicated([*tellers]).any()
 
 
 def _check_apart(values: pd.DataFrame, seen: pd.DataFrame) -> None:

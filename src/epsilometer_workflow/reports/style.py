@@ -96,10 +96,7 @@ def panels(
     """
     plt = _pyplot()
     size = COLUMN if columns == 1 else PAGE, _HEIGHT.get(columns, 1.9) * rows
-    if _stack:
-        figure = _stack[-1].place(*size)
-    else:
-        figure = plt.figure(figsize=size, layout="constrained")
+    figure = _stack[-1].place(*size) if _stack else plt.figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, sharex=sharex, sharey=sharey, squeeze=False)
     return figure, axes
 

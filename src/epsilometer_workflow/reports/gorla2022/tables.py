@@ -111,8 +111,8 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
 def _nearest(pair: tuple[float, float], frame: pd.DataFrame) -> str:
     """Say that a pair is none of the grid, and which is the nearest."""
     distances = [math.dist(pair, known) for known in frame.index]
-    x, x_prime = frame.index[int(np.argmin(distances))]
-    return f"which is not a pair of the grid; the nearest of {len(frame)} is {[float(x), float(x_prime)]}"
+    nearest = [float(x) for x in frame.index[int(np.argmin(distances))]]
+    return f"which is not a pair of the grid; the nearest of its {len(frame)} is {nearest}"
 
 
 def _goal(law: Any, order: str) -> dict[str, Any]:
