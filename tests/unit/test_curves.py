@@ -10,9 +10,9 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
+from epsilometer_workflow.reports.grouping import grouped, grouping_of
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import figures, tables
-from epsilometer_workflow.reports.grouping import grouped, grouping_of
 from epsilometer_workflow.stages import render, tabulate
 
 IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}

@@ -59,7 +59,8 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
     ),
     "n at the floor": (
         *(KUTTA, "bounds: {runs: 3, n: 20000}", "bounds: {runs: 3, n: 50}"),
-        "draws=50 on noisy-sum-gaussian-subsampled at epsilon=0.2: n must be above draws_at_floor",
+        "draws=50 on noisy-sum-gaussian-subsampled at epsilon=0.2, lambda=2: n must be above "
+        "draws_at_floor",
     ),
     "too few draws to train": (
         *(LU, "curves: {runs: 1, n: 5000}", "curves: {runs: 1, n: 1}"),

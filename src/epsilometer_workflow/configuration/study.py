@@ -7,6 +7,7 @@ every grid into combinations of mechanism x epsilon x inputs x lambda x estimato
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
@@ -341,8 +342,6 @@ class Study:
             self.estimator(name).check(outputs, order)
         except ArgumentError as error:
             said = str(error).removeprefix(f"{error.argument} ")
-            if error.argument == "lambda":
-                raise ArgumentError("lambda", f"{said}; got {spell(order)}") from None
             if error.argument == "outputs":
                 others = [other for other in self.estimators if self._takes(other, outputs, order)]
                 which = f"these do: {', '.join(others)}" if others else "none of the file does"
@@ -381,7 +380,8 @@ class Study:
     def _estimating(self, combination: Combination) -> Iterator[None]:
         """Turn errors about an estimator into errors that name the file to be mended."""
         mechanism, name = combination.mechanism, combination.estimator
-        target = f"{name} on {mechanism} at epsilon={spell(combination.epsilon)}"
+        order = "" if math.isinf(combination.order) else f", lambda={spell(combination.order)}"
+        target = f"{name} on {mechanism} at epsilon={spell(combination.epsilon)}{order}"
         with placed(str(self.file("estimators.yaml")), target), self._claimed(mechanism, name):
             yield
 

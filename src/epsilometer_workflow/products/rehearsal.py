@@ -1,9 +1,9 @@
 """Rehearsals: each table is built once of made-up numbers, before the first job.
 
 The rows are those of the grids, as jobs will write them, with two runs where there are more; only
-estimates, exact values and seconds are made up: each depends on its own identity alone. What
-follows from grids and options shows at once: what a builder refuses, printed rows that the table has not,
-two rows for one point of a figure, an axis that a figure cannot show.
+estimates, exact values and seconds are made up, each from its own identity alone. What follows from
+grids and options shows at once: what a builder refuses, printed rows that the table has not, two
+rows for one point of a figure, an axis that a figure cannot show.
 """
 
 from __future__ import annotations

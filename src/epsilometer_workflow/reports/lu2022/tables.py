@@ -17,8 +17,8 @@ from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
 from epsilometer.models import Fractional
 from epsilometer_workflow.files.options import Epsilon
-from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
+from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
