@@ -132,11 +132,13 @@ def changed_parameters(entry):
 
 
 def add(axis: str, files, entry, kept):
-    """Add a further value of an axis to the first grid of an artifact; return how it is written."""
+    """Add a further value of an axis to a grid of an artifact; return how it is written."""
     mechanisms, estimators = files["mechanisms.yaml"], files["estimators.yaml"]
     panels = kept["table"].get("options", {}).get("panels", {})
     experiment = next(iter(entry["experiments"]))
-    block = entry["experiments"][experiment]["grid"][0]
+    shown = kept["table"].get("options", {}).get("epsilon")
+    grid = entry["experiments"][experiment]["grid"]
+    block = next(b for b in grid if shown is None or shown in b["epsilon"])
     if axis == "n":
         size = entry["scales"]["smoke"][experiment]
         sizes = size["n"] if isinstance(size["n"], list) else [size["n"]]

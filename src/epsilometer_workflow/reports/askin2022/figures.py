@@ -87,8 +87,8 @@ def bounds(table: pd.DataFrame) -> style.Figure:
 
     Estimates are drawn only from a table that has no bounds: they are not in the paper's figures.
     """
-    mpl = table[table["estimator"] == "MPL"]
-    table = table if mpl.empty else mpl
+    bounds = table[table["estimator"] != "estimate"]
+    table = table if bounds.empty else bounds
     figure, panels = style.by_panel(table, "panel", columns=_COLUMNS, sharey=True)
     blue, green, orange = style.colours(3)
     epsilons = sorted(set(table["epsilon"]))
@@ -106,7 +106,7 @@ def bounds(table: pd.DataFrame) -> style.Figure:
                 ax.axvline(level, color=hues[epsilon], linestyle=_LEVEL, linewidth=0.9)
         ax.axhline(0.95, color=style.TRUTH, linewidth=1)
         low = min(0, float(rows["bound"].quantile(0.01)))
-        name = "estimate" if mpl.empty else "lower bound"
+        name = "estimate" if bounds.empty else "lower bound"
         ax.set(title=panel, xlabel=rf"{name} of $\varepsilon$", xlim=(low, None))
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
