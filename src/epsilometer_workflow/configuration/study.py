@@ -51,6 +51,13 @@ class Combination:
     n: Draws
     runs: int
 
+    @property
+    def axes(self) -> dict[str, Any]:
+        """Its identity, by the columns of the rows that jobs write (`reports.grouping`)."""
+        named = {"mechanism": self.mechanism, "epsilon": self.epsilon, "inputs": self.inputs}
+        named |= {"lambda": spell(self.order), "estimator": self.estimator}
+        return named | {"n": self.n.first, "fresh": self.n.fresh}
+
 
 class Study:
     """The whole configuration at one scale."""
@@ -303,6 +310,11 @@ class Study:
             published = plan.as_published
             n = estimator.planned_samples(claims, order, plan.delta, as_published=published)
             return Draws(int(n))
+
+    def parameters(self, combination: Combination) -> dict[str, Any]:
+        """Return the parameters of a combination's mechanism and estimator."""
+        of_mechanism = self.mechanisms[combination.mechanism].parameters
+        return {**of_mechanism, **self.estimators[combination.estimator].parameters}
 
     @cache  # noqa: B019
     def check(self, combination: Combination) -> None:

@@ -175,9 +175,18 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     for name in table.options.get("panels", {}):
         mechanism = str(name).partition(" ")[0]  # its inputs may follow
         check_known(file, f"{key}.table.options.panels", "mechanism", mechanism, drawn)
+    axes = [c.axes for name in table.data for c in study.combinations(report, name)]
+    for axis, value in artifact.paper.of.items() if artifact.paper else ():
+        made = {one.get(axis) for one in axes}
+        if value not in made:
+            known = suggest(str(value), map(str, made))
+            raise ConfigError(file, f"{key}.paper.of.{axis}", f"no estimates of {value!r}{known}")
     for part, message in _wrong_numbers(artifact.paper) if artifact.paper else ():
         raise ConfigError(file, f"{key}.paper.{part}", message)
-    rehearse(Table(study, report, key.removeprefix("artifacts.")), renderer, file, key)
+    shown = Table(study, report, key.removeprefix("artifacts."))
+    with placed(file, key):
+        _ = shown.caption
+    rehearse(shown, renderer, file, key)
 
 
 def _wrong_numbers(paper: config.PaperNumbers) -> Iterator[tuple[str, str]]:

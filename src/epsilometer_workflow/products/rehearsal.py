@@ -116,11 +116,11 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
     run, n, pair, claim = (np.array(part) for part in zip(*keys, strict=True))
     sides = np.array(pairs)[pair]
-    quantity = c.mechanism, spell(c.epsilon), c.inputs, spell(c.order)
+    quantity = _texts(c)[:4]
     falling = np.exp(-np.nan_to_num(claim))
     levels = _LEVEL + _numbers(len(pairs), *quantity)
     truth, level = levels[pair] * falling, levels.max() * falling
-    made = {way: truth + _numbers(run.size, *quantity, c.estimator, str(c.n), way) for way in _WAYS}
+    made = {way: truth + _numbers(run.size, *_texts(c), way) for way in _WAYS}
     answers = {"run": run, "n": n, "side_x": sides[:, 0], "side_x_prime": sides[:, 1]}
     answers |= {"fresh": np.full(run.size, c.n.fresh), "claim": claim}
     for way, made_up in made.items():
@@ -148,20 +148,15 @@ def _numbers(count: int, *identity: str) -> np.ndarray:
 
 def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
     names = ("sampling", "estimating", "seconds", "bound")
-    identity = c.mechanism, spell(c.epsilon), c.inputs, spell(c.order), c.estimator, str(c.n)
-    spent = dict(zip(names, _numbers(len(names), *identity, str(run)), strict=True))
+    spent = dict(zip(names, _numbers(len(names), *_texts(c), str(run)), strict=True))
     sides = len(study.input_values(c.mechanism, c.inputs))
     pairs = len(pairs_of(sides, study.pairing(c.mechanism, c.inputs)))
-    keys = {"mechanism": c.mechanism, "epsilon": c.epsilon, "inputs": c.inputs}
-    keys |= {
-        "lambda": spell(c.order),
-        "run": run,
-        "estimator": c.estimator,
-        "n": c.n.first,
-        "fresh": c.n.fresh,
-        "pairs": pairs,
-    }
-    return keys | spent
+    return c.axes | {"run": run, "pairs": pairs} | spent
+
+
+def _texts(c: Combination) -> list[str]:
+    """Return the identity of a combination, as texts."""
+    return [str(value) for value in c.axes.values()]
 
 
 def _outputs(study: Study, c: Combination | Samples) -> Kind:

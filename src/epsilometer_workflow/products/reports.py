@@ -18,7 +18,7 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
-from epsilometer_workflow.products import code_digests
+from epsilometer_workflow.products import captions, code_digests
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
@@ -54,6 +54,25 @@ class _Shown(Product):
     def definition(self) -> config.Artifact:
         """Its entry in the configuration."""
         return self.study.reports[self.report].artifacts[self.artifact]
+
+    def combinations(self) -> list[Combination]:
+        """Return the grids of its experiments."""
+        names = self.definition.table.data
+        return [c for name in names for c in self.study.combinations(self.report, name)]
+
+    @property
+    def caption(self) -> str:
+        """Its caption, with the values of its grid and options in place of their names."""
+        experiments = self.study.reports[self.report].experiments
+        plans = [experiments[name].plan for name in self.definition.table.data]
+        planned: dict[str, Any] = {}
+        for plan in filter(None, plans):
+            planned["delta"] = plan.delta
+        return captions.filled(
+            self.definition,
+            [c.axes for c in self.combinations()],
+            [planned | self.study.parameters(c) for c in self.combinations()],
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +110,7 @@ class Table(_Shown, rule="tabulate"):
     def spec(self) -> Spec:
         table = self.definition.table
         spec = {
-            "caption": self.definition.caption.strip(),
+            "caption": self.caption,
             "builder": self.builder,
             "options": table.options | self._files(),
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
@@ -105,11 +124,6 @@ class Table(_Shown, rule="tabulate"):
             spec["files"] = code_digests.contents(listed(files))
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
-
-    def combinations(self) -> list[Combination]:
-        """Return the grids of its experiments."""
-        names = self.definition.table.data
-        return [c for name in names for c in self.study.combinations(self.report, name)]
 
     def _laws(self) -> dict[str, Spec]:
         """Return how the exact distribution of each mechanism is made, if its builder asks."""
@@ -204,7 +218,7 @@ class Figure(_Shown, rule="render"):
     def spec(self) -> Spec:
         return {
             "identity": self.table.spec()["identity"],
-            "caption": self.definition.caption.strip(),
+            "caption": self.caption,
             "renderer": self._renderer,
         }
 
@@ -277,7 +291,7 @@ class Page(Product, rule="page"):
         return {
             "id": table.artifact,
             "identity": table.spec()["identity"],
-            "caption": table.definition.caption.strip(),
+            "caption": table.caption,
             "figure": figure,
             "layout": _layout(table.definition),
             "rows_shown": table.definition.rows_shown,

@@ -243,33 +243,34 @@ def join_paper(
 ) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``.
 
-    Keys are compared to nine digits. A printed row that matches none of ours is an error, as it
-    would drop out of sight.
+    They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
+    none of ours is an error, as it would drop out of sight; so is one that matches several.
     """
     if paper is None:
         return frame
-    keys: Sequence[str] = paper["keys"]
-    missing = [key for key in keys if key not in frame]
-    if missing:
+    keys, values = list(paper["keys"]), [c for c in paper["columns"] if c not in paper["keys"]]
+    if missing := [key for key in keys if key not in frame]:
         raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
-    printed = pd.DataFrame(paper["rows"], columns=paper["columns"])
-    joined = _rounded(frame, keys).merge(
-        _rounded(printed, keys).rename(columns=lambda name: f"paper_{name}"),
-        left_on=list(keys),
-        right_on=[f"paper_{key}" for key in keys],
-        how="outer",
-        indicator=True,
-        sort=False,
-    )
-    lost = joined[joined["_merge"] == "right_only"]
-    if len(lost):
-        row = " ".join(f"{key}={lost.iloc[0][f'paper_{key}']}" for key in keys)
-        raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {row}")
-    values = [f"paper_{name}" for name in paper["columns"] if name not in keys]
-    ordered = _rounded(frame, keys)[list(keys)].merge(
-        joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"
-    )
-    return pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
+    own = _rounded(frame, keys)
+    for axis, value in paper.get("of", {}).items():
+        if axis in own:
+            own = own[own[axis] == value]
+    printed = _rounded(pd.DataFrame(paper["rows"], columns=paper["columns"]), keys)
+    for key, row in printed.groupby(keys, sort=False):
+        named = " ".join(f"{name}={value}" for name, value in zip(keys, key, strict=True))
+        same = own.merge(row[keys], on=keys)
+        if same.empty:
+            raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {named}")
+        if len(same) > len(row):
+            varying = [a for a in grouping.IDENTITY if a in same and len({*same[a]}) > 1]
+            which = "; ".join(
+                f"{axis}: {', '.join(map(str, same[axis].unique()))}" for axis in varying
+            )
+            message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
+            raise ConfigError(file, f"{where}.paper.keys", message)
+    joined = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
+    joined = joined.set_axis(own.index)[values].add_prefix("paper_")
+    return frame.join(joined)
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
