@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.sharing import build_once
-from tests.workflow.conftest import ROOT, Project, done, undisturbed
+from tests.workflow.conftest import Project, done, undisturbed
 
 GORLA, ASKIN, LU, KUTTA = (
     f"config/reports/{name}2022.yaml" for name in ("gorla", "askin", "lu", "kutta")
@@ -37,7 +37,7 @@ NM = "mechanism: [nm{}, nm{}]\n        epsilon: [{}]"
 RENYI = (
     "epsilon: [1/5, 1/3, 1/2, 2/3] # B = 5, 3, 2, 1.5\n        inputs: [ends]\n        lambda: [2"
 )
-NOISY = "mechanism: [laplace, continuous-noisy-max-3, exponential-half-line]\n        epsilon: [0.2, 0.7, 1.5"
+NOISY = "exponential-half-line]\n        epsilon: [0.2, 0.7, 1.5"
 EDITS = [  # file, old text, new text
     (GORLA, *of("search-below-1", LAPLACE, BOTH)),
     (GORLA, RENYI + "]", RENYI + ", 3]"),

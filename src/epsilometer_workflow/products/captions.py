@@ -24,7 +24,9 @@ def filled(
 ) -> str:
     """Return the caption of an artifact, and what is alike in all estimates that it shows."""
     raw, options = artifact.caption.strip(), artifact.table.options
-    shown = [more | c for c, more in zip(grid, parameters, strict=True) if _is_shown(c, options)]
+    shown = [
+        {**more, **c} for c, more in zip(grid, parameters, strict=True) if _is_shown(c, options)
+    ]
     known = {name: [value] for name, value in options.items() if isinstance(value, _SCALAR)}
     own = {name for name in options if name not in (*grid, {})[0]}
     for name in dict.fromkeys(name for one in shown for name in one if name not in own):

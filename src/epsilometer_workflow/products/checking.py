@@ -96,7 +96,7 @@ def _check_shown(study: Study, file: str, report: str, experiment: str) -> None:
     }
     if not titles or None in titles.values():
         return
-    titled = {title for panels in titles.values() for title in panels}
+    titled = {title for panels in titles.values() for title in panels or ()}
     for c in study.combinations(report, experiment):
         if not {c.mechanism, f"{c.mechanism} {c.inputs}"} & titled:
             key = f"artifacts.{next(iter(titles))}.table.options.panels"

@@ -7,9 +7,11 @@ gets a column for each axis that varies and that no column of it tells.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -17,6 +19,7 @@ import pandas as pd
 from pydantic import Field, PositiveFloat
 
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer.registry import load
 from epsilometer_workflow.files.options import Epsilon, Order
 
 Builder = TypeVar("Builder", bound=Callable[..., pd.DataFrame])
@@ -66,6 +69,12 @@ class Grouping:
     first: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     curve: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+
+@lru_cache(maxsize=64)
+def law_of(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
+    """Return the exact distribution of a mechanism; its cached values serve all estimators."""
+    return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))
 
 
 def grouped(**declared: Any) -> Callable[[Builder], Builder]:

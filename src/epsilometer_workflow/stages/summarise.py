@@ -7,7 +7,6 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.proportions import clopper_pearson
-from epsilometer.registry import load
 from epsilometer_workflow.files.storage import read_table, write_table
+from epsilometer_workflow.reports.grouping import law_of
 
 KEYS = [
     *("mechanism", "parameters", "epsilon", "inputs", "lambda", "estimator", "cells"),
@@ -143,9 +142,3 @@ def _levels(
         for i, j in pairs
     ]
     return pd.concat(frames, ignore_index=True)
-
-
-@lru_cache(maxsize=64)
-def law_of(law: str, mechanism: str, epsilon: float, parameters: str) -> Any:
-    """Return the exact distribution of a mechanism; its cached values serve all estimators."""
-    return load(law)(load(mechanism)(epsilon=epsilon, **json.loads(parameters)))

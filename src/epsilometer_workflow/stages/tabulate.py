@@ -43,7 +43,6 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.options import options_model
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
-from epsilometer_workflow.stages.summarise import law_of
 
 Builder = Callable[..., pd.DataFrame]
 Laws = Callable[[str, float], Any]
@@ -86,7 +85,9 @@ def _law(laws: Mapping[str, Mapping[str, Any]], mechanism: str, epsilon: float) 
     entry = laws[mechanism]
     if entry["law"] is None:
         return None
-    return law_of(entry["law"], entry["registered"], epsilon, json.dumps(entry["parameters"]))
+    return grouping.law_of(
+        entry["law"], entry["registered"], epsilon, json.dumps(entry["parameters"])
+    )
 
 
 def check(
@@ -227,8 +228,10 @@ def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) ->
 
 @cache
 def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
-    chosen = grouping.CHOICES.items()
-    fields = {name: (kind | None, None) for name, kind in chosen if name not in model.model_fields}
+    own, fields = model.model_fields, dict[str, Any]()
+    for name, kind in grouping.CHOICES.items():
+        if name not in own:
+            fields[name] = (kind | None, None)
     return create_model(model.__name__, __base__=model, **fields)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +50,7 @@ def density_estimate(
     bandwidth = nrd0(draws)
     density, _ = _densities(samples, law, z)
     estimate = density_at(draws, z, bandwidth)
-    curve = {"kind": "curve", "z": z, "density": density, "estimate": estimate}
+    curve: dict[str, Any] = {"kind": "curve", "z": z, "density": density, "estimate": estimate}
     curve["bandwidth"] = bandwidth
     return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
 
@@ -100,8 +100,8 @@ def empirical_loss(
     low, high = region
     z = np.linspace(low, high, points)
     sides = _two_sides(samples)
-    estimates = [density_on_grid(side, low, high, points, nrd0(side)) for side in sides]
-    empirical = np.abs(signed_loss(*estimates, floor))
+    p_hat, q_hat = (density_on_grid(side, low, high, points, nrd0(side)) for side in sides)
+    empirical = np.abs(signed_loss(p_hat, q_hat, floor))
     p, q = _densities(samples, law, z)
     exact = np.abs(np.log(p) - np.log(q))
     best = int(np.argmax(empirical))

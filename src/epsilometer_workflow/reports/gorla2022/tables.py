@@ -36,7 +36,7 @@ _SHARES = ["share_within", "share_low", "share_high"]
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    rows = []
+    rows: list[Any] = []
     for scale in scales:
         laplace = TruncatedLaplace(1 / scale)
         rows.append(("truncated Laplace", scale, ExactTruncatedLaplace(laplace), 1 / scale))
@@ -122,7 +122,7 @@ def _goal(law: Any, order: str) -> dict[str, Any]:
     return {"order": float(order), **known}
 
 
-def _planned(plan: Callable[..., int], **goal: Any) -> float:
+def _planned(plan: Callable[..., float], **goal: Any) -> float:
     """Return what a theorem plans; NaN where it promises nothing."""
     if "lipschitz" not in goal or any(math.isnan(number) for number in goal.values()):
         return math.nan
