@@ -35,7 +35,7 @@ IDENTITY: Mapping[str, tuple[str, ...]] = {
     "settings": ("mechanism", "estimator", "gamma"),
     "gamma": ("estimator",),
     "n": (),
-    "fresh": ("n",),
+    "fresh": ("n", "estimator"),
     "x": ("mechanism", "inputs"),
     "x_prime": ("mechanism", "inputs", "x"),
 }

@@ -87,13 +87,18 @@ def arranged(
 
 
 def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the axes that vary and that the layout does not show, as columns in front."""
-    heads = {*layout["rows"], *layout["across"]}
-    tellers = [n for n in table if n in heads or n in IDENTITY.keys() & layout["cells"].keys()]
-    axes = [name for name in table if name in IDENTITY and name not in tellers]
-    return {
-        name: [_HEADS.get(name, name)] for name in axes if not told(table[name], table[tellers])
-    }
+    """Return the axes that vary and that the layout does not show, as columns in front.
+
+    A head such as a scale, which is another name of an axis, shows it.
+    """
+    shown = {*layout["rows"], *layout["across"], *layout["cells"]} & IDENTITY.keys()
+    heads = [name for name in (*layout["rows"], *layout["across"]) if name not in shown]
+    more: dict[str, list[str]] = {}
+    for axis in (name for name in table if name in IDENTITY.keys() - shown):
+        same = [head for head in heads if told(table[head], table[[axis]])]
+        if not told(table[axis], table[[*shown, *same]]):
+            more[axis] = [_HEADS.get(axis, axis)]
+    return more
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

@@ -109,7 +109,7 @@ def _reach(table: pd.DataFrame) -> float:
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
-_SETTING = ["epsilon", "inputs", "estimator"]  # what the title of a setting says
+_SETTING = ["epsilon", "inputs", "estimator", "gamma"]  # what the title of a setting says
 
 
 @style.points("setting", x=["n"], tells={"setting": _SETTING}, most={"setting": 60})
