@@ -61,7 +61,8 @@ class Part:
     @property
     def title(self) -> str:
         """The values, in words."""
-        return ", ".join(f"{axis} = {value}" for axis, value in self.values.items())
+        said = {k: f"{v:g}" if isinstance(v, float) else v for k, v in self.values.items()}
+        return ", ".join(f"{axis} = {value}" for axis, value in said.items())
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return its rows of a table."""
