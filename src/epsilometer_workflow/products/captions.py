@@ -45,7 +45,11 @@ def filled(
         return _said(match[1], known[match[1]])
 
     text = re.sub(r"\{([a-z]\w*)\}", value_of, raw)
-    alike = [axis for axis in (*grid, {})[0] if f"{{{axis}}}" not in raw and len(known[axis]) == 1]
+    alike = [
+        axis
+        for axis in (*grid, {})[0]
+        if f"{{{axis}}}" not in raw and len(known.get(axis, [])) == 1
+    ]
     said = ", ".join(_said(axis, known[axis]) for axis in alike if known[axis] != [0])
     return f"{text} In all: {said}." if said else text
 

@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, PositiveFloat
 
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.registry import load
-from epsilometer_workflow.files.options import Epsilon, Order
 
 Builder = TypeVar("Builder", bound=Callable[..., pd.DataFrame])
 Law = Callable[[float], Any]
@@ -40,17 +38,6 @@ IDENTITY: Mapping[str, tuple[str, ...]] = {
     "x_prime": ("mechanism", "inputs", "x"),
 }
 """The axes of identity; and for each the axes that may tell it, so that it needs no column."""
-
-CHOICES: Mapping[str, Any] = {
-    "panels": Annotated[dict[str, str], Field(min_length=1)],
-    "mechanism": str,
-    "epsilon": Epsilon,
-    "inputs": str,
-    "lambda": Order,
-    "estimator": str,
-    "gamma": PositiveFloat,
-}
-"""The options of every table that choose some rows of its data, or give them titles."""
 
 PAIRS = ("x", "x_prime")
 ALL = ("panel", *IDENTITY)

@@ -32,21 +32,32 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pandas as pd
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, Field, PositiveFloat, create_model
 
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import parse
 from epsilometer.registry import load
-from epsilometer_workflow.files.options import options_model
+from epsilometer_workflow.files.options import Epsilon, Order, options_model
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
 
 Builder = Callable[..., pd.DataFrame]
 Laws = Callable[[str, float], Any]
 """The exact distribution of an entry of the configuration at an epsilon."""
+
+_CHOICES: Mapping[str, Any] = {
+    "panels": Annotated[dict[str, str], Field(min_length=1)],
+    "mechanism": str,
+    "epsilon": Epsilon,
+    "inputs": str,
+    "lambda": Order,
+    "estimator": str,
+    "gamma": PositiveFloat,
+}
+"""The options of every table that choose some rows of its data, or give them titles."""
 
 _GROUPED = ("summary", "runs", "samples", "timings")
 _READS = {name: name for name in _GROUPED} | {"draws": "draws", "tables": "table"}
@@ -193,7 +204,7 @@ def build(
         if reads(builder) not in _GROUPED:
             return builder(*data, **parsed)
         own = options_model(builder).model_fields
-        choices = {name: parsed.pop(name) for name in grouping.CHOICES if name not in own}
+        choices = {name: parsed.pop(name) for name in _CHOICES if name not in own}
         rows = grouping.chosen(data[0], **choices)
         if reads(builder) != "samples":
             grouping.check_once(rows)
@@ -229,7 +240,7 @@ def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) ->
 @cache
 def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
     own, fields = model.model_fields, dict[str, Any]()
-    for name, kind in grouping.CHOICES.items():
+    for name, kind in _CHOICES.items():
         if name not in own:
             fields[name] = (kind | None, None)
     return create_model(model.__name__, __base__=model, **fields)
