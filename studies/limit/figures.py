@@ -14,7 +14,7 @@ _MARKS = "osD^vPX"
 _SIZE: dict[str, Any] = {"markersize": 4, "markeredgewidth": 0.8}
 
 
-@style.points("mechanism", "epsilon", "inputs", "claim", "method")
+@style.points("mechanism", "epsilon", "inputs", "claim", "method", x=["n"])
 def against_the_limit(table: pd.DataFrame) -> style.Figure:
     """Draw draws against the least: left until refuted, by claim; right at a fixed n, by method."""
     from matplotlib.ticker import LogLocator, NullLocator
