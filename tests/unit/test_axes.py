@@ -79,11 +79,13 @@ def alone(report: str, artifact: str):
     entry["experiments"] = {name: entry["experiments"][name] for name in names}
     entry["scales"] = {"smoke": {name: entry["scales"]["smoke"][name] for name in names}}
     titles = kept["table"].get("options", {}).get("panels", {})
+    chosen = kept["table"].get("options", {}).get("epsilon")
     titled = {title.partition(" ")[0] for title in titles}
     for experiment in entry["experiments"].values():  # what has no title is in other artifacts
         for block in experiment["grid"]:
             block["mechanism"] = [m for m in block["mechanism"] if m in titled or not titled]
-        experiment["grid"] = [block for block in experiment["grid"] if block["mechanism"]]
+            block["epsilon"] = [e for e in block["epsilon"] if chosen in (None, e)]
+        experiment["grid"] = [b for b in experiment["grid"] if b["mechanism"] and b["epsilon"]]
     blocks = [block for e in entry["experiments"].values() for block in e["grid"]]
     plans = [e.get("plan", {}).get("estimator") for e in entry["experiments"].values()]
     used = {name for b in blocks for name in b["mechanism"]}

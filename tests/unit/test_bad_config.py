@@ -61,6 +61,26 @@ CASES = [  # file, old text, new text, the error
     (OWN, EPSILON, "epsilon: [0.5, 0.5]", "experiments.search.grid: asks twice"),
     (OWN, "inputs: [ends]", "inputs: [endz]", "unknown inputs of truncated-laplace 'endz'; did"),
     (OWN, PLAN, "", "experiments.safety.plan: is missing"),
+    (
+        OWN,
+        "inputs: [ends]",
+        "inputs: []",
+        "grid.0.inputs: must not be empty: give names of the mech",
+    ),
+    (
+        OWN,
+        EPSILON,
+        "epsilon: []",
+        r"0.epsilon: must not be empty: give numbers, as \[0.5, 1\], got",
+    ),
+    (
+        OWN,
+        SEARCH,
+        f"{SEARCH}\n    serch: {{runs: 1, n: 1}}",
+        "unknown experiment 'serch'; did you m",
+    ),
+    (OWN, "estimator: safety-check-claimed, ", "estimator: local-loss-floor=0.001, ", "has no theorem"),
+    ),
     # artifacts
     (OWN, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),
     (OTHERS, "figure: askin2022.b", "figure: lu2022.b", "figure: unknown renderer 'lu2022.bounds'"),

@@ -84,8 +84,9 @@ EDITS = {  # file (of a report, or with the report that shows it), old text, new
         LU,
         SPARSE.format("svt1-first"),
         SPARSE.format("svt1-first, svt4-first"),
-        "experiments.sparse-vector.grid: mechanism 'svt4-first' with inputs 'simple' is in no "
-        "table; title it in artifacts.fig7.table.options.panels",
+        "experiments.sparse-vector.grid: no artifact shows mechanism = svt4-first, epsilon = 0.5, "
+        "inputs = simple, lambda = inf, estimator = spectrum-counting, n = 5000, fresh = 0; choose "
+        "or title it in artifacts.fig7.table.options, as in panels",
     ),
     "more epsilons than rows of panels": (
         *(LU, "epsilon: [1]", "epsilon: [1, 2, 3, 4, 5, 6, 7]"),

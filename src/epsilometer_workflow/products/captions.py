@@ -6,7 +6,6 @@ what the grid does not.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -25,7 +24,7 @@ def filled(
     """Return the caption of an artifact, and what is alike in all estimates that it shows."""
     raw, options = artifact.caption.strip(), artifact.table.options
     shown = [
-        {**more, **c} for c, more in zip(grid, parameters, strict=True) if _is_shown(c, options)
+        {**more, **c} for c, more in zip(grid, parameters, strict=True) if is_shown(c, options)
     ]
     known = {name: [value] for name, value in options.items() if isinstance(value, _SCALAR)}
     own = {name for name in options if name not in (*grid, {})[0]}
@@ -45,38 +44,32 @@ def filled(
         return _said(match[1], known[match[1]])
 
     text = re.sub(r"\{([a-z]\w*)\}", value_of, raw)
-    alike = [
-        axis
-        for axis in (*grid, {})[0]
-        if f"{{{axis}}}" not in raw and len(known.get(axis, [])) == 1
-    ]
-    said = ", ".join(_said(axis, known[axis]) for axis in alike if known[axis] != [0])
+    left = [axis for axis in (*grid, {})[0] if f"{{{axis}}}" not in raw]
+    alike = [axis for axis in left if len(known.get(axis, [])) == 1 and known[axis] != [0]]
+    said = ", ".join(_said(axis, known[axis]) for axis in alike)
     return f"{text} In all: {said}." if said else text
 
 
-def _is_shown(c: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
-    """Return whether a table shows estimates of this identity."""
+def is_shown(c: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+    """Return whether a table with these options shows estimates of this identity."""
     titled = options.get("panels")
     named = not titled or bool({c["mechanism"], f"{c['mechanism']} {c['inputs']}"} & titled.keys())
     chosen = {axis: options[axis] for axis in c if axis in options}
-    return named and all(_same(c[axis], value) for axis, value in chosen.items())
+    return named and all(_number(c[axis]) == _number(value) for axis, value in chosen.items())
 
 
-def _same(value: Any, chosen: Any) -> bool:
-    """Return whether a value of a grid is the one that an option chooses, as 2/7."""
-    if isinstance(value, str) and isinstance(chosen, str):
-        return value == chosen
-    return math.isclose(float(value), float(Fraction(chosen)))
+def _number(value: str | float) -> str | float:
+    """Return a number that may be written as 2/7 or inf; other texts as they are."""
+    try:
+        return float(Fraction(value)) if "/" in str(value) else float(value)
+    except ValueError:
+        return value
 
 
 def _said(name: str, values: Sequence[Any]) -> str:
     """Return values in words, with the name of what they are of."""
-    if name in _BY_NAME:
-        return " and ".join(map(str, values)) if len(values) < 3 else ", ".join(map(str, values))
-    numbers = sorted(values, key=float)
-    texts = [
-        f"{number:,}" if isinstance(number, int) else f"{float(number):.6g}" for number in numbers
-    ]
-    if len(texts) == 1:
-        return f"{name} = {texts[0]}"
-    return f"{name} from {texts[0]} to {texts[-1]}"
+    numbers = [_number(value) for value in values]
+    if name in _BY_NAME or any(isinstance(number, str) for number in numbers):
+        return ", ".join(map(str, values))
+    texts = [f"{n:,.0f}" if float(n).is_integer() else f"{n:.6g}" for n in sorted(numbers)]
+    return f"{name} = {texts[0]}" if len(texts) == 1 else f"{name} from {texts[0]} to {texts[-1]}"

@@ -21,6 +21,7 @@ from epsilometer.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Study, check_known, listed, placed
+from epsilometer_workflow.products import captions
 from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.rehearsal import rehearse
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, Table
@@ -88,22 +89,15 @@ def _check_report(study: Study, report: str) -> None:
 
 
 def _check_shown(study: Study, file: str, report: str, experiment: str) -> None:
-    """Raise `ConfigError` where no artifact that reads an experiment shows all of a mechanism."""
-    titles = {
-        name: artifact.table.options.get("panels")
-        for name, artifact in study.reports[report].artifacts.items()
-        if experiment in artifact.table.data
-    }
-    if not titles or None in titles.values():
-        return
-    titled = {title for panels in titles.values() for title in panels or ()}
-    for c in study.combinations(report, experiment):
-        if not {c.mechanism, f"{c.mechanism} {c.inputs}"} & titled:
-            key = f"artifacts.{next(iter(titles))}.table.options.panels"
-            wrong = (
-                f"mechanism {c.mechanism!r} with inputs {c.inputs!r} is in no table; title it in"
-            )
-            raise ConfigError(file, f"experiments.{experiment}.grid", f"{wrong} {key}")
+    """Raise `ConfigError` where no artifact that reads an experiment shows one of its estimates."""
+    artifacts = study.reports[report].artifacts.items()
+    users = {name: a.table.options for name, a in artifacts if experiment in a.table.data}
+    for c in study.combinations(report, experiment) if users else ():
+        if not any(captions.is_shown(c.axes, options) for options in users.values()):
+            which = ", ".join(f"{axis} = {value}" for axis, value in c.axes.items())
+            key = f"artifacts.{next(iter(users))}.table.options"
+            wrong = f"no artifact shows {which}; choose or title it in {key}, as in panels"
+            raise ConfigError(file, f"experiments.{experiment}.grid", wrong)
 
 
 def _check_scales(study: Study, name: str, report: config.Report) -> None:
