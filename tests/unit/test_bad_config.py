@@ -79,7 +79,11 @@ CASES = [  # file, old text, new text, the error
         f"{SEARCH}\n    serch: {{runs: 1, n: 1}}",
         "unknown experiment 'serch'; did you m",
     ),
-    (OWN, "estimator: safety-check-claimed, ", "estimator: local-loss-floor=0.001, ", "has no theorem"),
+    (
+        OWN,
+        "estimator: safety-check-claimed, ",
+        "estimator: local-loss-floor=0.001, ",
+        "has no theorem",
     ),
     # artifacts
     (OWN, "builder: searches", "builder: serches", "table builder .*mean 'searches'"),

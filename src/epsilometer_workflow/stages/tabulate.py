@@ -284,6 +284,8 @@ def join_paper(
             raise ConfigError(file, f"{where}.paper.keys", message)
     joined = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
     joined = joined.set_axis(own.index)[values].add_prefix("paper_")
+    if len(joined) < len(frame):  # whole numbers stay whole where rows of others have none
+        joined = joined.astype({n: "Int64" for n in joined if joined[n].dtype == int})
     return frame.join(joined)
 
 
