@@ -69,7 +69,7 @@ def _check_report(study: Study, report: str) -> None:
             known = ", ".join(entry.scales[study.scale]) or "none"
             wrong = f"is missing: {{runs: ..., n: ...}} of the experiment (there: {known})"
             raise ConfigError(file, f"scales.{study.scale}.{experiment}", wrong)
-    for name, size in entry.scales[study.scale].items():
+    for name, size in entry.scales.get(study.scale, {}).items():
         searches = [str(n) for n in size.draws() if n is not None and n.searched]
         if len(searches) > 1:
             wrong = f"has {len(searches)} searches, {', '.join(searches)}, of the same n; keep one"
