@@ -1,12 +1,17 @@
 """Captions say what the grid says; printed numbers join the rows of their own identity."""
 
+import re
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import parse
 from epsilometer_workflow.configuration.config import Artifact
+from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import captions
+from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.stages.tabulate import join_paper
 
 GRID = [
@@ -63,3 +68,16 @@ def test_printed_numbers_join_the_rows_of_their_identity():
     )
     joined = join_paper(ours, paper | {"of": {"mechanism": "b"}}, "file", "key")
     assert joined["paper_n"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("study", ["config", *sorted(map(str, Path("studies").glob("*/config")))])
+def test_every_caption_of_the_studies_is_a_template(study):
+    """Of all scales and artifacts: none says a value that its grid could contradict."""
+    folder = Path(study).resolve()
+    if not (folder / "reports").is_dir():
+        return
+    for scale in ("smoke", "quick", "paper"):
+        made = Study(folder, {"scale": scale})
+        for report, entry in made.reports.items():
+            for artifact in entry.artifacts:
+                assert "{" not in re.sub(r"\{[0-9]", "", Table(made, report, artifact).caption)
