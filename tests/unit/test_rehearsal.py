@@ -157,3 +157,18 @@ def test_made_up_rows_have_the_columns_of_real_ones():
     assert made.drop(columns=["truth", "truth_reverse", "level"]).equals(
         real[made.columns].drop(columns=["truth", "truth_reverse", "level"])
     )
+
+
+def test_a_builder_that_neither_builds_nor_refuses_ends_in_one_line(monkeypatch):
+    def broken(rows, *_, **__):
+        return rows["what it does not have"]
+
+    study = Study("config", {"scale": "smoke"})
+    table = rehearsal.Table(study, "kutta2022", "maxima")
+    monkeypatch.setattr(
+        rehearsal.tabulate.grouping, "by_group", lambda build, rows, *_: broken(rows)
+    )
+    with pytest.raises(ConfigError) as refused:
+        rehearsal.built_of(table, "file", "key")
+    said = "file: key.table.builder: maxima ends in KeyError: 'what it does not have'"
+    assert str(refused.value) == said

@@ -19,7 +19,7 @@ import pandas as pd
 
 from epsilometer import seeds
 from epsilometer.densities.histogram import ladder
-from epsilometer.errors import ConfigError
+from epsilometer.errors import ConfigError, one_line
 from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
 from epsilometer.registry import load
@@ -72,8 +72,14 @@ def built_of(table: Table, file: str, key: str) -> pd.DataFrame | None:
     with placed(file, f"{key}.table"):
         frames = [_rows(study, table.report, name, kind) for name in entry.data]
     data = [pd.concat(frames, ignore_index=True)] if frames else []
-    with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-        return tabulate.build(builder, data, entry.options, file, key, study.law)
+    try:
+        with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
+            return tabulate.build(builder, data, entry.options, file, key, study.law)
+    except ConfigError:
+        raise
+    except Exception as error:  # of a builder that neither builds nor refuses
+        wrong = f"{entry.builder} ends in {type(error).__name__}: {one_line(error)}"
+        raise ConfigError(file, f"{key}.table.builder", wrong) from error
 
 
 @cache
