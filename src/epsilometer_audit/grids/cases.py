@@ -20,7 +20,8 @@ from epsilometer.models import parse
 from epsilometer.seeds import generator
 from epsilometer.yaml_files import read_yaml
 from epsilometer_audit.grids import keys as audits
-from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
+from epsilometer_audit.inputs.declarations import DOMAIN_KINDS
+from epsilometer_audit.inputs.domains import domain
 from epsilometer_audit.question import Question, check_together, claim_of, named_pairs
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.shares import share_of

@@ -1,9 +1,8 @@
-"""Neighbouring inputs: the ten patterns of askin2022, and tables with a row removed or replaced."""
+"""Neighbouring inputs: a table, and the same with a row removed or replaced."""
 
 from __future__ import annotations
 
 import random
-from typing import Any
 
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
@@ -11,33 +10,7 @@ from epsilometer_audit.checks.accepted_pairs import Candidates
 from epsilometer_audit.sources import recorded
 
 MOST_PAIRS = 1000  # of declared inputs
-_LONGEST = 1_000_000
 _KINDS = {"remove": "without a row", "replace": "with a row replaced by another of its rows"}
-
-
-def patterns(length: int) -> list[tuple[str, Any, Any]]:
-    """Return names and pairs of answers to ``length`` counting queries.
-
-    They are those of askin2022, Table I, and the mirror images of three.
-
-    >>> patterns(4)[4]
-    ('half-half', [1, 1, 1, 1], [0, 0, 2, 2])
-    """
-    n = checks.integer("length of the patterns", length, minimum=2, maximum=_LONGEST)
-    ones, half = [1] * n, n // 2
-    first, last = [1] * half + [0] * (n - half), [0] * half + [1] * (n - half)
-    return [
-        ("one-above", ones, [2, *ones[1:]]),
-        ("one-below", ones, [0, *ones[1:]]),
-        ("one-above-rest-below", ones, [2] + [0] * (n - 1)),
-        ("one-below-rest-above", ones, [0] + [2] * (n - 1)),
-        ("half-half", ones, [0] * half + [2] * (n - half)),
-        ("all-above", ones, [2] * n),
-        ("x-shape", first, last),
-        ("one-above-rest-below-mirrored", ones, [0] * (n - 1) + [2]),
-        ("one-below-rest-above-mirrored", ones, [2] * (n - 1) + [0]),
-        ("x-shape-mirrored", last, first),
-    ]
 
 
 def neighbours(
