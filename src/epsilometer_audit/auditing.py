@@ -328,7 +328,10 @@ def _answer(
     if own:
         joined, question = len(own.question.pairs) - len(question.pairs), own.question
         text = f"{joined} more pairs were tried, near those that seemed to differ most"
-        checks = [*checks, *([Check("range", "note", text)] if joined else [])]
+        notes = [text] if joined else []
+        for pairs in own.near:
+            notes += pairs.notes
+        checks = [*checks, *(Check("range", "note", note) for note in notes)]
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])

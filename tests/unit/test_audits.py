@@ -147,7 +147,7 @@ def test_grids_are_parameters_by_pairs_and_alpha_is_of_all_verdicts(small):
     assert [f"{case.entry}/{case.parameters}/{case.pairs}" for case in cases] == [
         "laplace/epsilon=0.5_clip=1/adjacent",
         "laplace/epsilon=2_clip=1/adjacent",
-        *("vector/default/near+1", "vector/default/domain-patterns", "vector/default/remove-a-row"),
+        *("vector/default/near+1", "vector/default/domain-bits", "vector/default/remove-a-row"),
         "program/p=0.25/pair",
         "recorded/epsilon=1/recorded",
     ]

@@ -173,7 +173,7 @@ def test_a_worker_that_dies_shows_the_end_of_its_stderr(folder, run):
 def test_many_neighbours_may_be_named(folder, audited):
     (folder / "ages.csv").write_text("age\n31\n17\n45\n")
     noisy = "mechanisms.py:noisy_sum --epsilon 50"
-    assert audited(f"{noisy} --domain '{{\"patterns\": 8}}'", samples=4000)["pairs"] == 9
+    assert audited(f"{noisy} --domain '{{\"bits\": 3}}'", samples=4000)["pairs"] == 10
     verdict = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
     assert (verdict["pairs"], verdict["verdict"]) == (4, "undecided")  # 50 would not be found
     assert len(verdict["provenance"]["made of"]["ages.csv"]) == 64

@@ -117,8 +117,8 @@ def test_options(capsys, command, data):
 
 
 OF_DOMAINS = (
-    "values whole clipped distance step missing choices bits rows length neighbours user per_user "
-    "frame counts keys changed patterns limit seed"
+    "values whole clipped distance norm missing choices bits rows length neighbours user per_user "
+    "step frame counts keys changed patterns limit seed"
 )
 KEYS = st.sampled_from(OF_DOMAINS.split()).map(lambda key: key.replace("_", " "))
 DECLARED = st.dictionaries(

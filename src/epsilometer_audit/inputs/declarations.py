@@ -99,7 +99,7 @@ def _words(where: str, value: Any) -> list[str]:
     return list(value)
 
 
-def _rows(where: str, value: Any) -> Entry:
+def _rows(where: str, value: Any) -> Any:
     if isinstance(value, Mapping) and value:
         if not all(isinstance(column, Mapping) for column in value.values()):
             return read(where, value, _OF_ROWS)
@@ -142,7 +142,7 @@ _NEEDED = {"rows": ("length", "[0, 20], or one number"), "counts": ("keys", "a l
 
 
 def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
-    """Return what is declared, of one of these ``kinds``; `ArgumentError` says where it is wrong."""
+    """Return what is declared, of one of these ``kinds``; raise `ArgumentError` if it is wrong."""
     if not isinstance(declared, Mapping):
         must(where, _MAPPING, declared)
     kind = next((key for key in kinds if key in declared), None)
@@ -188,14 +188,12 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     entry = Number(low, high, whole, given.get("clipped", False), distance, values)
     if size is None:
         return entry
-    return Vector([entry] * size, None, distance, norm) if norm else Row([entry] * size)
+    if norm is None or distance is None:
+        return Row([entry] * size)
+    return Vector([entry] * size, None, distance, norm)
 
 
-def _choices(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
-    return Choices(given["choices"])
-
-
-def _bits(where: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
+def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
     """Return bits, of which by default one is flipped, or of a row any number."""
     usual, bit = _ANY if kinds is _OF_ROWS else _FLIP, Number(0, 1, whole=True, distance=1)
     if given.get("neighbours", usual) == _FLIP:
@@ -224,11 +222,11 @@ def _table(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
         return Table(rows, low, high, replaced, kind == _ORDER)
     if not isinstance(rows, Row) or rows.names is None or user in rows.names:
         must(f"{where}.user", "the name of a further column, beside rows with names", user)
-    if not rows.free and kind == _ORDER:
-        raise ArgumentError(f"{where}.user", f"cannot be used with near values and {_ORDER!r}")
+    if kind == _ORDER:
+        raise ArgumentError(f"{where}.user", f"cannot be used with {_ORDER!r}; choose one")
     most = given.get("per user", 3)
     _size(f"{where}.per user", most * high)
-    return Table(rows, low, high, replaced, kind == _ORDER, user, most)
+    return Table(rows, low, high, replaced, False, user, most)
 
 
 def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
@@ -240,7 +238,7 @@ def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
 
 _MAKERS: dict[str, Callable[[str, dict[str, Any], Sequence[str]], Any]] = {
     "values": _values,
-    "choices": _choices,
+    "choices": lambda _, given, __: Choices(given["choices"]),
     "bits": _bits,
     "rows": _table,
     "counts": _counts,

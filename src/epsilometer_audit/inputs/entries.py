@@ -357,10 +357,11 @@ class Row(Entry):
     def others(self, rng: np.random.Generator) -> list[Any]:
         """Return rows at the other end in one column, or with missing entries, then other rows."""
         ends = [self._with(i, self.columns[i].high) for i in reversed(self._some)]
-        more: list[list[Any]] = []
-        for i in self._some:
-            more.append([self._with(i, value) for value in self.columns[i].others(rng)])
+        more = [self._all_with(i, self.columns[i].others(rng)) for i in self._some]
         return [*in_turn([self.missing, ends]), self.at(0.5), self.at(0.6), *in_turn(more)]
+
+    def _all_with(self, i: int, values: Sequence[Any]) -> list[Any]:
+        return [self._with(i, value) for value in values]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield rows with the first changes of all columns at once, then of each column alone."""
@@ -428,7 +429,7 @@ class Vector(Row):
     columns: Sequence[Number]
     distance: float = 1.0
     norm: str = "L2"
-    free = False  # type: ignore[assignment]
+    free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield moves of each entry in turn, and moves of all that can move at once."""
@@ -438,6 +439,7 @@ class Vector(Row):
         if number.whole and norm < math.inf:  # so many entries may move by one
             most = min(size, int(self.distance**norm))
         up, signs = np.arange(size) < most, np.resize([1.0, -1.0], size)
+        halves, thirds = np.sign(size / 2 - np.arange(size) - 0.5), np.resize([1, -1, 0], size)
         both_ends = [number.low if sign > 0 else number.high for sign in signs]
         starts = [self.low, self.high, both_ends, self.drawn(rng)]
         starts += [[value] * size for value in number.others(rng)]
@@ -445,8 +447,9 @@ class Vector(Row):
         for lap, x in enumerate(starts):
             for k, i in enumerate(from_the_end(size)):
                 alone.append((starts[(k + lap) % len(starts)], np.arange(size) == i))
-            together += [(x, up), (x, up * signs), (x, up * np.resize([1, -1, 0], size))]
-            together.append((x, rng.normal(size=size)))
+            if most > 1:
+                together += [(x, up * move) for move in (1, signs, halves, thirds)]
+                together.append((x, rng.normal(size=size)))
         for x, move in in_turn([alone, together]):
             if self._close(x, y := self._moved(x, move)):
                 yield x, y

@@ -41,7 +41,7 @@ _PLACES = (1, 0, 0.5, 0.25, 0.75)  # of a changed row in a table
 
 @dataclass(frozen=True)
 class Filling:
-    """What the other rows of a table are: ``rows`` makes them, beside a row and what replaces it."""
+    """The other rows of a table: ``rows`` makes so many, beside a row and what replaces it."""
 
     name: str
     rows: Callable[[int, Any, Any], list[Any]]
@@ -176,7 +176,7 @@ class Table(Space):
         return [(row, None) for row in [unit.high, unit.low, *missing, *others, unit.drawn(rng)]]
 
     def _fillings(self, rng: np.random.Generator) -> tuple[list[Filling], list[Filling]]:
-        """Return what the other rows are for all changes and positions, and all that they may be."""
+        """Return the other rows for all changes and positions, and all that they may be."""
         rows = self.unit
         ends, mixed = [_turns(rows.low), _turns(rows.high)], self._mixed(rng)
         equal = [_turns(rows.at(0.5)), Filling("like it", lambda n, row, _: [row] * n)]
@@ -289,7 +289,7 @@ class Counts(Space):
         firsts, sizes = from_the_end(n), list(dict.fromkeys([self.changed, 1]))
         counts = list(dict.fromkeys([low, high - 1, *(low + i for i in evenly(high - low))]))
         rests = [high, low, (low + high + 1) // 2, None]
-        factors = [(n - 1, low, high, 1)]
+        factors: list[tuple[int, int, int | None, int]] = [(n - 1, low, high, 1)]
         for k in range(max(n, _COUNTS)):
             first, count = firsts[k % n], counts[k % len(counts)]
             factors.append((first, count, rests[k % len(rests)], sizes[k % len(sizes)]))

@@ -211,15 +211,10 @@ class Sampler:
         """Return an input as an array, if it is annotated as one, or as the table it describes."""
         if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
             return np.asarray(x)
-        if not isinstance(x, dict) or set(x) not in ({"$frame", "rows"}, {"$polars", "rows"}):
+        if not isinstance(x, dict) or set(x) != {"$frame", "rows"}:
             return x
-        # {"$frame": {name: type}, "rows": [[value, ...], ...]} is of pandas, "$polars" of Polars
-        if "$frame" in x:
-            pandas: Any = importlib.import_module("pandas")
-            return pandas.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
-        polars: Any = importlib.import_module("polars")
-        schema = {name: getattr(polars, kind) for name, kind in x["$polars"].items()}
-        return polars.DataFrame(x["rows"], schema=schema, orient="row")
+        pandas: Any = importlib.import_module("pandas")  # {"$frame": {name: type}, "rows": [...]}
+        return pandas.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
 
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
         values = {"x": x, "size": size, self.randomness or "seed": randomness}
