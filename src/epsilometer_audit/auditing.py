@@ -50,7 +50,6 @@ def audit(
     failures: bool = False,
     as_reals: bool = False,
     check_sampler: bool = True,
-    checked: Sequence[Check] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
@@ -92,8 +91,6 @@ def audit(
         Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
         Whether to test first that draws are independent and follow the seed.
-    checked
-        The checks of an earlier `check_source`, in place of these.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
@@ -124,24 +121,22 @@ def audit(
     )
     with globals_kept():
         try:
-            return _run(question, source, checked, progress)
+            return _run(question, source, progress)
         except OverdueError:
             return conclusion.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
-def _run(
-    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress | None
-) -> Verdict:
+def _run(question: Question, source: Source, progress: Progress | None) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
-    checks, near = list(checked or ()), getattr(question.pairs, "near", ())
+    checks, near = list[Check](), getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
         with clock.limit():
             accepted_pairs, refused = accepted(
                 source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
             )
         question = replace(question, pairs=accepted_pairs)
-        checks = [*refused, *checks]
+        checks += refused
     if same := sum(equal(x, y) for x, y in question.inputs or ()):
         text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
         checks.append(Check("inputs", "note", f"{text} by them"))
@@ -154,7 +149,7 @@ def _run(
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
-        if not question.check_sampler or checked is not None:
+        if not question.check_sampler:
             return []
         x = question.inputs[0] if question.inputs else ()
         return check_source(source, x, draws, question.seed, question.alpha, clock)

@@ -5,8 +5,10 @@ A *spec*, a plain mapping from `Audits` or the options of a command, says what i
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, closing, contextmanager
 from copy import copy
@@ -15,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import EpsilometerError, one_line
-from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
-from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.drawing import Progress
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
@@ -88,8 +88,11 @@ def _of_outputs(spec: Mapping[str, Any]) -> Audit:
 
 @contextmanager
 def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
-    """Yield the function that audits a claim of ``spec``; all claims get the same draws."""
-    from epsilometer_audit.auditing import audit, check_source
+    """Yield the function that audits a claim of ``spec``.
+
+    Each claim is audited as if it were alone; equal draws of several are made once.
+    """
+    from epsilometer_audit.auditing import audit
     from epsilometer_audit.canaries.one_run import audit_one_run, draw_canaries
 
     mechanism, pairs = spec["mechanism"], spec["pairs"] or {}
@@ -110,17 +113,11 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
             settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
-        drawn = source
-        if len(spec["claims"]) > 1:  # else the audit makes the checks, when its draws allow it
-            checks = list[Check]()
-            if isinstance(own, Candidates):
-                own, checks = accepted(source, own, spec["audit_seed"])
-            checked = next(iter(own.values())), spec["samples"], spec["audit_seed"], spec["alpha"]
-            settings["checked"] = [*checks, *check_source(source, *checked)]
-            drawn = _remembered(source)
+        several = len(spec["claims"]) > 1
+        source_of_audit = _remembering(source) if several else lambda: source
 
         def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
-            verdict = audit(drawn, own, claim, progress=progress, **settings, **given)
+            verdict = audit(source_of_audit(), own, claim, progress=progress, **settings, **given)
             if not spec["explain"]:
                 return verdict
             from epsilometer_audit.explaining.explain import explained
@@ -130,16 +127,27 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         yield with_cause
 
 
-def _remembered(source: Source) -> Source:
-    """Return a source that draws once for each input (an object that lives on), size and seed."""
-    held: dict[tuple[int, int, int], Outputs] = {}
+def _remembering(source: Source) -> Callable[[], Source]:
+    """Return what makes a source for each of several audits, of which equal calls draw once.
 
-    def draw(x: Any, size: int, seed: int) -> Outputs:
-        key = id(x), size, seed
-        if key not in held:
-            held[key] = source.draw(x, size, seed)
-        return held[key]
+    The second of equal calls in an audit, which tests whether draws follow the seed, gets what the
+    second got in another.
+    """
+    held: dict[tuple[str, int, int, int], Outputs] = {}
 
-    other = copy(source)
-    other.draw = draw  # type: ignore[method-assign]
-    return other
+    def for_an_audit() -> Source:
+        made = Counter[tuple[str, int, int]]()
+
+        def draw(x: Any, size: int, seed: int) -> Outputs:
+            call = json.dumps(x), size, seed
+            made[call] += 1
+            key = *call, made[call]
+            if key not in held:
+                held[key] = source.draw(x, size, seed)
+            return held[key]
+
+        other = copy(source)
+        other.draw = draw  # type: ignore[method-assign]
+        return other
+
+    return for_an_audit
