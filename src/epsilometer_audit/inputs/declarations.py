@@ -12,8 +12,17 @@ from typing import Any, NoReturn
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.errors import shown as shown_value
-from epsilometer_audit.inputs.entries import NORMS, Choices, Entry, Number, Row, Space, Vector
-from epsilometer_audit.inputs.tables import Counts, Table
+from epsilometer_audit.inputs.entries import (
+    NORMS,
+    Choices,
+    Counts,
+    Entry,
+    Number,
+    Row,
+    Space,
+    Vector,
+)
+from epsilometer_audit.inputs.tables import Table
 
 _ADD, _REPLACE, _ORDER = "add or remove a row", "replace a row", "any order"
 _FLIP, _ANY = "flip one", "any"
@@ -233,7 +242,9 @@ def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
     keys, changed = given["keys"], given.get("changed", 1)
     if changed > len(keys):
         must(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
-    return Counts(keys, given["counts"], changed)
+    low, high = given["counts"]
+    number = Number(low, high, whole=True, distance=1)
+    return Counts([number] * len(keys), keys, changed)
 
 
 _MAKERS: dict[str, Callable[[str, dict[str, Any], Sequence[str]], Any]] = {

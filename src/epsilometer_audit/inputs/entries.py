@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from epsilometer_audit.checks.calls import spread
 _ALL_PAIRS = 14  # numbers that have at most a hundred pairs, which are all tried
 _ENDLESS = 1_000_000  # values; more are not counted
 _TRIED = 1000  # changes of a column, at most
+_LAPS = 12  # with other counts of each key
 _COLUMNS = 8  # columns that are changed alone early
 _FAR = (1.0, 1000.0)  # distances beyond the ends, in widths of the interval
 _ROUNDED = 1 + 1e-9  # times a distance: the sum of two floats is rounded
@@ -474,6 +475,50 @@ class Vector(Row):
             y = x + (math.trunc(by) if number.whole else by)
             moved.append(number.number(y) if number.clipped else number.inside(y))
         return moved
+
+
+@dataclass(frozen=True)
+class Counts(Row):
+    """Counts by key, as mappings without those that are 0.
+
+    Neighbours differ by one in up to ``changed`` keys, and all of these are larger on one side.
+    """
+
+    columns: Sequence[Number]
+    names: Sequence[str]
+    changed: int = 1
+    place = "keys"
+    free = False
+
+    def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
+        """Yield each key in turn with one count and another, beside different other counts."""
+        places, number = from_the_end(len(self.columns)), self.columns[0]
+        counts = [number.lower + i for i in evenly(int(number.upper - number.lower))]
+        others = [self.high, self.low, self.at(0.5), self.drawn(rng)]
+        for lap, size in product(range(_LAPS), dict.fromkeys([self.changed, 1])):
+            for k in range(len(places)):
+                values = self._values(others[(k + lap) % len(others)])
+                more = list(values)
+                for i in range(places[k], places[k] + size):
+                    values[i % len(values)] = counts[(k + lap) % len(counts)]
+                    more[i % len(values)] = values[i % len(values)] + 1
+                yield self._row(more), self._row(values)
+
+    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        """Return the same change beside counts of which one is moved."""
+        values, values_prime = self._values(x), self._values(y)
+        i = int(rng.integers(len(values)))
+        values[i], values_prime[i] = self.columns[i].near(values[i], values_prime[i], rng)
+        return self._row(values), self._row(values_prime)
+
+    def _row(self, values: list[Any]) -> Any:
+        return {key: n for key, n in zip(self.names, values, strict=True) if n}
+
+    def _values(self, row: Any) -> list[Any]:
+        return [row.get(key, 0) for key in self.names]
+
+    def ranges(self) -> list[tuple[float, float]]:
+        return []
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.inputs.entries import NORMS, Choices, Entry, Number, Row, Users, Vector
-from epsilometer_audit.inputs.tables import Counts, Table
+from epsilometer_audit.inputs.entries import (
+    NORMS,
+    Choices,
+    Counts,
+    Entry,
+    Number,
+    Row,
+    Users,
+    Vector,
+)
+from epsilometer_audit.inputs.tables import Table
 
 _ROUNDED = 1 + 1e-9  # times a distance: floats that are so far apart are rounded
 
@@ -225,16 +234,17 @@ def _without_common_ends(x: list[Any], y: list[Any]) -> tuple[list[Any], list[An
 
 @contains.register
 def _(space: Counts, x: Any) -> bool:
-    if not isinstance(x, dict) or not {*x} <= {*space.keys} or 0 in x.values():
+    if not isinstance(x, dict) or not {*x} <= {*space.names} or 0 in x.values():
         return False
-    low, high = space.ends
-    counts = [x.get(key, 0) for key in space.keys]
-    return all(type(count) is int and low <= count <= high for count in counts)
+    return all(
+        contains(number, x.get(key, 0))
+        for key, number in zip(space.names, space.columns, strict=True)
+    )
 
 
 @neighbours.register
 def _(space: Counts, x: Any, y: Any) -> bool:
-    apart = [x.get(key, 0) - y.get(key, 0) for key in space.keys]
+    apart = [x.get(key, 0) - y.get(key, 0) for key in space.names]
     changes = [change for change in apart if change != 0]
     return len(changes) <= space.changed and changes in ([1] * len(changes), [-1] * len(changes))
 

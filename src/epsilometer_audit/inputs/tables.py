@@ -1,4 +1,4 @@
-"""Tables and counts with their neighbours: combinations of lengths, rows, changes and positions.
+"""Tables with their neighbours: combinations of lengths, rows, changes and positions.
 
 Some faults need two conditions at once, such as an odd length and sorted rows. So any two values of
 these factors occur together at least once, in few tables: a covering array, made greedily as by
@@ -25,7 +25,6 @@ from epsilometer_audit.inputs.entries import (
     Entry,
     Space,
     Users,
-    evenly,
     from_the_end,
     in_turn,
     same,
@@ -34,7 +33,6 @@ from epsilometer_audit.inputs.entries import (
 _SMALL = 4  # all lengths up to this are tried
 _COVERED = 7  # changes of a row that have a pair with each length, filling and place
 _TRIED = 1000  # changes of a row
-_COUNTS = 12  # that have a pair each
 _LETTERS = 40  # of a row in a name
 _PLACES = (1, 0, 0.5, 0.25, 0.75)  # of a changed row in a table
 
@@ -256,54 +254,3 @@ _BESIDE_TWO = [  # the other rows where a row is replaced
     Filling("both in turn", lambda n, *both: [both[i % 2] for i in range(n)]),
     Filling("like the other", lambda n, _, other: [other] * n),
 ]
-
-
-@dataclass(frozen=True)
-class Counts(Space):
-    """Counts of each key, from a lower to an upper end; a key of count 0 is left out.
-
-    Neighbours differ by one in a key, or in up to ``changed`` keys, all on one side.
-    """
-
-    keys: Sequence[str]
-    ends: tuple[int, int]
-    changed: int = 1
-    place = "keys"
-    joins = False
-
-    @property
-    def width(self) -> int:  # type: ignore[override]
-        return len(self.keys)
-
-    @property
-    def places(self) -> int:  # type: ignore[override]
-        return len(self.keys)
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        return self.ends[1] - self.ends[0] + 1
-
-    def changes(self, rng: np.random.Generator) -> Iterator[Change]:
-        """Yield counts that differ by one: each key and some counts, then combinations of them."""
-        n, (low, high) = len(self.keys), self.ends
-        firsts, sizes = from_the_end(n), list(dict.fromkeys([self.changed, 1]))
-        counts = list(dict.fromkeys([low, high - 1, *(low + i for i in evenly(high - low))]))
-        rests = [high, low, (low + high + 1) // 2, None]
-        factors: list[tuple[int, int, int | None, int]] = [(n - 1, low, high, 1)]
-        for k in range(max(n, _COUNTS)):
-            first, count = firsts[k % n], counts[k % len(counts)]
-            factors.append((first, count, rests[k % len(rests)], sizes[k % len(sizes)]))
-        factors += covering(firsts, counts[:4], rests, sizes)
-        for first, count, rest, size in factors:
-            places = [(first + k) % n for k in range(size)]
-            others = rng.integers(low, high + 1, n).tolist() if rest is None else [rest] * n
-            x, x_prime = (self._counts(others, places, new) for new in (count + 1, count))
-            keys = ", ".join(self.keys[i] for i in places)
-            name = f"{count + 1} of {keys} against {count}, others "
-            name += "at random" if rest is None else str(rest)
-            yield Change(x, x_prime, places, (count + 1, count), name)
-
-    def _counts(self, others: Sequence[int], places: Sequence[int], new: int) -> dict[str, int]:
-        """Return counts of which those at some places are new; zeros are left out."""
-        counts = [new if i in places else other for i, other in enumerate(others)]
-        return {key: count for key, count in zip(self.keys, counts, strict=True) if count}
