@@ -236,7 +236,8 @@ def of_draws(scores):
 
 def of_groups(scores, *groups):
     inside = np.array(groups, float)
-    return tails.unlikely(of_draws(scores), inside.sum(axis=1), inside @ scores)
+    own = of_draws(scores)
+    return tails.unlikely(own, inside.sum(axis=1), inside @ own[:])
 
 
 BOUNDS = {
@@ -244,9 +245,7 @@ BOUNDS = {
     "agreement": lambda outputs: (
         tails.agreement(codes_of(outputs), np.arange(100).reshape(5, 20)).p
     ),
-    "Bennett": lambda outputs: float(
-        of_groups(outputs - np.mean(outputs), np.arange(200) < 40)[0] if np.ptp(outputs) else 1.0
-    ),
+    "Bennett": lambda outputs: float(of_groups(outputs, np.arange(200) < 40)[0]),
 }
 
 

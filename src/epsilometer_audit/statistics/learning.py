@@ -17,6 +17,7 @@ from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Le
 from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.ratios import log_share
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
 from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
@@ -230,8 +231,7 @@ def _expected_levels(
     alpha: float,
 ) -> Floats:
     """Return the largest levels that the draws to come should refute, of shape ``(k,)``."""
-    with np.errstate(divide="ignore"):  # a mean may underflow
-        shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
+    shown = order / (order - 1) * log_share(means[0]) - log_share(means[1])
     shown = np.minimum(shown / claim.divergence(1.0, order), claim.grid[-1])
     (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
     levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, 48)
