@@ -97,7 +97,9 @@ LEAVES: dict[str, Law] = {
     "complex": lambda rng, far: complex(_real(rng, far), rng.normal()),
     "complex or real": lambda rng, far: complex(_number(rng, far), rng.integers(2)),
     "decimal": lambda rng, far: Decimal(_number(rng, far)) / 10,
-    "decimal beyond reals": lambda rng, far: Decimal("0.1") + Decimal(_number(rng, far)).scaleb(-30),
+    "decimal beyond reals": lambda rng, far: (
+        Decimal("0.1") + Decimal(_number(rng, far)).scaleb(-30)
+    ),
     "fraction": lambda rng, far: Fraction(_number(rng, far), 7),
     "text": _word,
     "text of a number": lambda rng, far: f"{_real(rng, far):.2f} m",
@@ -159,7 +161,9 @@ class Maker:
         usual = LEAVES[name]
         if self.rng.random() < 0.7:
             return usual
-        values = usual(self.rng, False), usual(self.rng, True)
+        values = [usual(self.rng, False), usual(self.rng, True)]
+        while repr(values[0]) == repr(values[1]):
+            values[1] = usual(self.rng, True)
         return lambda rng, far: values[far]
 
     def parts(self, depth: int) -> Callable[[Rng, bool], list[Any]]:
@@ -303,7 +307,7 @@ CONTAINERS: list[Callable[[Maker, int], Law]] = [
 
 
 def _failing(maker: Maker) -> Law:
-    """Return a law that fails at times: with a constant message, or with one that shows the side."""
+    """Return a law that fails at times, with a constant message or another."""
     law, shows = maker.law(maker.one_of(DEPTHS)), maker.rng.random() < 0.5
     kinds = maker.one_of(((ValueError,), (ValueError, KeyError)))
     told = maker.leaf(maker.one_of(("int", "text", "float")))
@@ -325,7 +329,7 @@ def _table(maker: Maker) -> Callable[[int, Rng, bool], Any]:
         if kind == "reals":
             return np.column_stack([rng.normal(20 * far, 1, size), np.ones(size)])
         if kind == "whole numbers":
-            return rng.integers(3, size=(size, 3)) + [20 * far, 0, 0]
+            return rng.integers(3, size=(size, 3)) + np.array([20 * far, 0, 0])
         columns = [[law(rng, far) for _ in range(size)] for law in laws]
         if kind == "records":
             numbers = [rng.integers(3, size=size) + 20 * far, np.ones(size)]
@@ -364,17 +368,17 @@ class Form:
 
     def audit(self, twin: Twin, samples: int) -> Any:
         """Return the verdict of an audit of a twin, with so many draws a side."""
-        options: dict[str, Any] = {"alpha": ALPHA, "as_reals": self.as_reals, "seed": self.seed}
+        alpha = ALPHA if twin == "honest" else 0.05
+        options: dict[str, Any] = {"alpha": alpha, "as_reals": self.as_reals, "seed": self.seed}
         if self.door == "recorded":
             rng = np.random.default_rng(self.seed)
             sides = [self._outputs(twin, x, samples, rng) for x in (0, 1)]
             return ea.audit_outputs((sides[0], sides[1]), self.claim, **options)
         options |= {"samples": samples, "failures": self.fails}
-        if self.door != "one":
-            many = partial(self._outputs, twin)
-            return ea.audit(lambda x, size, rng: many(x, size, rng), [(0, 1)], self.claim, **options)
-        one = self._kept() if twin == "repeated" else partial(self._one, twin)
-        return ea.audit(lambda x, rng: one(x, rng), [(0, 1)], self.claim, **options)
+        own: Callable[..., Any] = partial(self._outputs, twin)
+        if self.door == "one":
+            own = self._kept() if twin == "repeated" else partial(self._one, twin)
+        return ea.audit(own, [(0, 1)], self.claim, **options)
 
     def _one(self, twin: Twin, x: int, rng: Rng) -> Any:
         return self.draw(rng, self._far(twin, x, rng))
@@ -419,6 +423,7 @@ def make_form(seed: int) -> Form:
 
 # --- verdicts -------------------------------------------------------------------------------------
 
+DRAWS, TWIN_DRAWS = (2.6, 4.3), 2000  # of a side: logarithms of the fewest and the most; of twins
 CONSTANT = "no output varied"
 FEW = "no level would have been found"
 
@@ -426,7 +431,9 @@ FEW = "no level would have been found"
 def fault_of(verdict: Any) -> str:
     """Return what is wrong with the verdict on an honest form; "" if nothing is."""
     limits = "; ".join(check["words"] for check in verdict.checks if check["name"] == "outputs")
-    known = all(reason.startswith((CONSTANT, FEW)) or reason in limits for reason in verdict.reasons)
+    known = all(
+        reason.startswith((CONSTANT, FEW)) or reason in limits for reason in verdict.reasons
+    )
     failed = [check["words"] for check in verdict.checks if check["result"] == "failed"]
     fine = verdict.verdict == "not refuted" or (verdict.verdict == "undecided" and known)
     assert str(verdict)
@@ -457,10 +464,25 @@ def faults_of(seed: int, samples: int, twins: Sequence[Twin]) -> list[str]:
     return faults
 
 
+def answer(seed: int) -> list[str]:
+    """Return the faults of a form, and of its twins, with a number of draws of its own."""
+    samples = int(10 ** np.random.default_rng([seed, 1]).uniform(*DRAWS))
+    faults = faults_of(seed, samples, ["honest"])
+    return faults + faults_of(seed, TWIN_DRAWS, ["different", "repeated"])
+
+
 def main() -> int:
     """Audit the forms; return 1 if one is not as it should be."""
     chosen = parsed(__doc__, forms=3000, first=0)
-    return 0
+    seeds = range(chosen.first, chosen.first + chosen.forms)
+    wrong = 0
+    with ProcessPoolExecutor(chosen.cores) as pool:
+        for seed, faults in zip(seeds, pool.map(answer, seeds, chunksize=5), strict=True):
+            for fault in faults:
+                wrong += 1
+                print(f"form {seed}, {fault}", flush=True)
+    print(f"{wrong} faults in {chosen.forms} forms and their twins")
+    return int(wrong > 0)
 
 
 if __name__ == "__main__":
