@@ -10,12 +10,13 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer_audit.checks import calls, permutations
+from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.events import choosing
 from epsilometer_audit.events.candidates import Numbers
 from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.ratios import has_spread, log_share, ratio
-from epsilometer_audit.statistics import fine_cells, learning, predictors, scores
+from epsilometer_audit.statistics import fine_cells, learning, scores
 from epsilometer_audit.statistics.claims import Renyi
 from epsilometer_audit.statistics.witnesses import Found
 from tests.benchmarks.forms import ALPHA, faults_of
@@ -121,6 +122,7 @@ def of_functions():
     return max(float(levels[0]), 0.0)
 
 
+HUGE = np.column_stack([np.resize([1e308, -1e308], SIZE)] * 2)  # of an infinite spread
 HALVES = np.repeat([0.5, 1.25], SIZE // 2) + np.tile([0.0, 1.0], SIZE // 2)
 EVIDENCE = {
     "scores of one class": lambda: np.abs(constant().values).max(),
@@ -139,6 +141,7 @@ EVIDENCE = {
     "differences": lambda: len(scores.differences(PAIR, PAIR, [0, 1], 64)),
     "a linear score": lambda: scores.linear_score(PAIR, PAIR, [0, 1]) is not None,
     "a learned score": lambda: scores.learned_score(PAIR, PAIR, [0, 1]) is not None,
+    "a score of an infinite spread": lambda: scores.learned_score(HUGE, HUGE, [0, 1]) is not None,
     "steps": lambda: len(choosing._steps(ODD)),
     "an event that always happens": lambda: apart(SIZE),
     "an event that never happens": lambda: apart(0),
@@ -152,19 +155,22 @@ def test_a_statistic_without_a_spread_is_no_evidence(name):
     assert EVIDENCE[name]() == 0
 
 
-def test_a_product_that_is_constant_has_no_weight():
-    rng = np.random.default_rng(0)
-    first = np.exp(rng.uniform(-1, 1, SIZE))
-    both = np.column_stack([first, 1 / first])
-    view = scores.learned_score(both, both, [0, 1])
-    assert all(abs(weight) < 10 for _, weight in view.formula.terms)
+def test_a_product_that_rounding_alone_changes_has_no_weight():
+    coin = np.where(np.arange(SIZE) % 2, 0.1, 0.4)
+    view = scores.learned_score(*[np.column_stack([coin, coin])] * 2, [0, 1])
+    assert [term for term, _ in view.formula.terms if len(term) > 1] == []
 
 
-def test_a_prediction_beside_atoms_that_fill_a_cell_is_one():
-    past = predictors.Points().with_draws(np.repeat([1.0, 2.0], 20), np.repeat([1.0, 2.0], 20))
-    prediction = predictors.spikes(past)
-    assert prediction.p.sum() == pytest.approx(1)
-    assert np.isfinite(prediction.p).all()
+def test_scores_of_outputs_vary():
+    coin = Sample([np.arange(SIZE) % 2], "")  # whose distance from the median does not
+    assert coin.scores
+    assert all(score.values.any() for score in coin.scores)
+
+
+def test_draws_that_alternate_are_evidence_however_many():
+    assert (
+        permutations.serial_p([np.resize([1.0, -1.0], 4000)] * 6, np.random.default_rng(0)) < 1e-6
+    )
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], range(100), [math.inf, 1.0], [-0.0, 5.0]])

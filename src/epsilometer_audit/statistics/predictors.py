@@ -51,7 +51,6 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
 from epsilometer_audit.events.events import PART
-from epsilometer_audit.ratios import ratio
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -231,9 +230,9 @@ def spikes(past: Points) -> Prediction | None:
     ends = np.append(edges, math.inf)
     cells, wide = np.searchsorted(atoms[:-1], ends), np.searchsorted(rest.edges, ends)
     repeats = atoms[cells] == ends
-    parts = np.bincount(wide, ~repeats)  # of a cell that atoms cut
+    parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
     p, q = (
-        np.where(repeats, side[cells], side[-1] * ratio(others_of, parts)[wide]) + 1e-12
+        np.where(repeats, side[cells], side[-1] * (others_of / parts)[wide]) + 1e-12
         for side, others_of in zip(counts, (rest.p, rest.q), strict=True)
     )
     return Prediction(edges, p / p.sum(), q / q.sum())

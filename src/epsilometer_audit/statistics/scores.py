@@ -63,8 +63,6 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     features -= means[:, None]
     spread = np.sqrt(np.einsum("ij,ij->i", features, features) / len(both))
     varying = np.flatnonzero(has_spread(spread, np.abs(means)))
-    if not varying.size:
-        return None
     features = features[varying] / spread[varying, None]
     weights = _weights(features.T, len(x)) / spread[varying]
     return _view(chosen, units, [terms[i] for i in varying.tolist()], weights)
@@ -160,11 +158,11 @@ def _units(columns: Floats) -> tuple[Floats, Floats]:
 
 
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
-    """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
+    """Return the centre and the spread of each column, in six digits; 0 where there is none."""
     columns = np.where(np.isfinite(columns), columns, np.nan)
     centres, scales = np.zeros((2, columns.shape[1]))
     for i, (centre, scale) in enumerate(zip(*_units(columns), strict=True)):
-        if scale > 0:
+        if 0 < scale < math.inf:
             far = math.log10(max(abs(centre) / scale, 1.0))
             digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
             centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
