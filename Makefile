@@ -18,7 +18,8 @@
 #   make matrix [SCALE=quick]             every estimator on every mechanism, from the same draws
 #   make scorecard [SCALE=quick]          the numbers that the papers print, beside ours
 #   make confidence                        how often each bound lies above the truth, 1000 seeds a case
-#   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs
+#   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs;
+#                                          and honest outputs of 3,000 forms
 #   make architecture                      draws the folders and their imports into docs/architecture.md
 #   make dist                              the packages, tried in an empty environment
 #   make docs                              the documentation as a site, site/index.html
@@ -119,6 +120,7 @@ format: .venv/develop
 audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.forms --cores $(CORES)
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 PIN = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
