@@ -24,7 +24,7 @@ from tests.sharing import FIVE
 
 FORMS, PARTS = 300, 30
 TWINS = 30  # forms, of which twins are audited
-DRAWS, DRAWS_OF_TWINS = 60, 1500  # of a side
+DRAWS, OF_TWINS = 60, {"different": 400, "repeated": 1000}  # of a side
 FEW = 32  # draws from which all rules for many draws are used
 
 # --- forms ----------------------------------------------------------------------------------------
@@ -37,10 +37,10 @@ def test_honest_outputs_of_any_form_are_not_refuted(part, monkeypatch):
     assert {seed: found for seed, found in faults.items() if found} == {}
 
 
-@pytest.mark.parametrize("twin", ["different", "repeated"])
+@pytest.mark.parametrize("twin", OF_TWINS)
 @pytest.mark.parametrize("part", range(TWINS))
 def test_twins_of_a_form_are_refuted(part, twin):
-    assert faults_of(part, DRAWS_OF_TWINS, [twin]) == []
+    assert faults_of(part, OF_TWINS[twin], [twin]) == []
 
 
 def released(x, rng):
