@@ -45,6 +45,7 @@ def audit(
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
+    event: float | None = None,
     stop: bool = False,
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
@@ -81,6 +82,8 @@ def audit(
         All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
         A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
+    event
+        The probability, on the less likely side, of the event in which it is to be found; .1 if none is given.
     stop
         Whether to end as soon as the claim is refuted.
     method
@@ -111,6 +114,7 @@ def audit(
         alpha=alpha,
         seed=seed,
         detect=detect,
+        event=event,
         stop=stop,
         method=method,
         as_reals=as_reals,
@@ -230,6 +234,7 @@ def audit_outputs(
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
+    event: float | None = None,
     method: Literal["anytime", "exact"] | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
@@ -249,7 +254,7 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. Numbers are compared by their
         values, whatever their types.
-    claim, alpha, detect, as_reals, method
+    claim, alpha, detect, event, as_reals, method
         As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
@@ -267,6 +272,7 @@ def audit_outputs(
         alpha=alpha,
         seed=seed,
         detect=detect,
+        event=event,
         method=method,
         as_reals=as_reals,
         check_sampler=False,

@@ -20,7 +20,7 @@ from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
-from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
@@ -56,23 +56,20 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = joint = None
+    event, table = question.event or EVENT, list[dict[str, float | None]]()
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
-        event = bet.bet.mean_psi if bet and isinstance(claim, claims.EventClaim) else None
-        alpha = share_of(question.alpha, len(claims.parts(question.claim)))
-        level = detectable(claim, steps, alpha=alpha, event=event)
-        if looked_at(layout) and event is not None:
-            joint = detectable(claim, steps, alpha=alpha, event=event, joint=True)
+        table = _detectable(question.claim, question.alpha, steps, event, len(layout.columns) > 1)
+    asked = next((row for row in table if row["event"] == event), {"level": None})
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
     if not violated:
-        if level is None:
+        if all(row["level"] is None for row in table):
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*layout.left_out] or [few]
-        elif missed := undetected(question.detect, level):
+        elif missed := undetected(question, asked["level"]):
             name, reasons = "undecided", [missed]
         sides = [side for pair_sides in outputs for side in pair_sides]
         if not layout.left_out and (constant := _constant(sides)):
@@ -94,8 +91,10 @@ def verdict_of(
         tried=tried,
         direction=direction,
         witness=_witness(witness, violated),
-        detectable=level,
-        detectable_jointly=joint,
+        detectable=asked["level"],
+        detectable_jointly=asked.get("jointly"),
+        detectable_by_event=table,
+        event=event,
         outputs=layout.kind,
         looked_at=looked_at(layout),
         reasons=reasons,
@@ -103,12 +102,31 @@ def verdict_of(
     )
 
 
-def undetected(detect: float | None, level: float | None) -> str:
-    """Return why a violation of the level ``detect`` may have been missed; "" if it was not."""
-    if detect is None or (level is not None and level <= detect):
+def _detectable(
+    claim: claims.AnyClaim, alpha: float, steps: Sequence[Step], asked: float, several: bool
+) -> list[dict[str, float | None]]:
+    """Return the levels that draws detect by the probability of an event, the ``asked`` one, too.
+
+    They are those of the first part of the claim; ``jointly`` if outputs have ``several`` columns.
+    """
+    first, *others = claims.parts(claim)
+    share, table = share_of(alpha, 1 + len(others)), []
+    for event in sorted({*EVENTS, asked}, reverse=True):
+        row = {"event": event, "level": detectable(first, steps, alpha=share, event=event)}
+        if several:
+            row["jointly"] = detectable(first, steps, alpha=share, event=event, joint=True)
+        table.append(row)
+    return table
+
+
+def undetected(question: Question, level: float | None) -> str:
+    """Return why a violation of the requested level may have been missed; "" if it was not."""
+    if question.detect is None or (level is not None and level <= question.detect):
         return ""
     detected = "nothing" if level is None else f"only {level:.3g} or more"
-    return f"{detect:g} was to be detected, {detected} would have been, with probability .9"
+    return (
+        f"{question.detect:g} was to be detected, {detected} would have been, with probability .9"
+    )
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:

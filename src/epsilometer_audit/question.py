@@ -35,7 +35,7 @@ _NEEDS = {  # an option, and the options of which it needs one
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
+_OF_OUTPUTS = ("exact", "event", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
@@ -79,6 +79,7 @@ class Question:
     alpha: float = 0.05
     seed: int = 0
     detect: float | None = None
+    event: float | None = None  # the probability of the event in which it is to be detected
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     as_reals: bool = False
@@ -107,6 +108,8 @@ class Question:
         alpha = checks.between_0_and_1("alpha", self.alpha)
         seed = checks.integer("seed", self.seed, minimum=0)
         values: dict[str, Any] = {"alpha": alpha, "seed": seed, "method": method}
+        if self.event is not None:
+            values["event"] = checks.between_0_and_1("event", self.event)
         if self.detect is not None:
             first, *others = parts(self.claim)
             if others:
@@ -118,7 +121,7 @@ class Question:
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
         notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
-        names = [name for name in ("samples", "budget", "stop") if getattr(self, name)]
+        names = [name for name in ("samples", "budget", "stop", "event") if getattr(self, name)]
         present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
         kind = kinds.get(self.audited, self.audited.replace(" ", "_"))

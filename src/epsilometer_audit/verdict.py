@@ -90,11 +90,15 @@ class Verdict:
     tried
         All pairs: ``name``, the texts of the ``pair`` (see `pair_texts`), ``draws`` of a side.
     detectable
-        The smallest level that these draws would have found with probability .9; None if unknown.
+        The smallest level that these draws find with probability .9 in an event of one column that
+        has the probability ``event`` on the less likely side; None if there is none.
     detectable_jointly
-        That of an event as rare, but of two columns of the outputs; None if unknown.
+        That of an event of two columns, of cells that ``looked_at`` names; None if there is none.
+    detectable_by_event
+        Both for events of several probabilities: rows of ``event``, ``level`` and ``jointly``. They
+        follow from the draws and the first part of the claim: every seed has the same.
     looked_at
-        Which functions of several columns of an output were looked at, and which not.
+        Which functions of an output were looked at, and which not.
     draws
         Of each side, over all pairs.
     evidence
@@ -121,6 +125,8 @@ class Verdict:
     witness: Witness | None = None
     detectable: float | None = None
     detectable_jointly: float | None = None
+    detectable_by_event: Sequence[Mapping[str, float | None]] = ()
+    event: float | None = None
     looked_at: str = ""
     detect: float | None = None
     draws: int = 0
@@ -193,17 +199,7 @@ class Verdict:
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))
         if self.verdict in ("not refuted", "undecided"):
-            none, by = "unknown", "such an event"
-            if self.guesses is not None:
-                none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
-            least = worst.claimed if (worst := self.worst) else None
-            level = "" if self.detectable is None else short(self.detectable, least)
-            if self.looked_at:
-                joint = self.detectable_jointly
-                more = "" if joint is None else f", {short(joint, least)} by one of two columns"
-                by += f" of one column{more}"
-            rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
-            rows += [("looked at", self.looked_at)] if self.looked_at else []
+            rows += self._detectable_rows()
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
@@ -221,6 +217,30 @@ class Verdict:
             note = "" if follows else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
+
+    def _detectable_rows(self) -> list[tuple[str, str]]:
+        claimed = self.bounds[0].claimed if self.bounds else None
+        if self.guesses is not None:
+            text = "nothing: no guesses would refute it"
+            if self.detectable is not None:
+                level = short(self.detectable, claimed)
+                text = f"{level} by guesses as good as it allows, with probability .9"
+            return [("detectable", text)]
+        from epsilometer_audit.statistics.scores import CELLS
+
+        first = f" {self.bounds[0].name}" if len(self.bounds) > 1 else ""
+        first += " by an event of probability"
+        rows = [] if self.detectable_by_event else [("detectable", "unknown")]
+        where = {"level": "one column", "jointly": f"two columns in {CELLS} x {CELLS} cells"}
+        for (column, place), name in zip(where.items(), ("detectable", "jointly"), strict=True):
+            told = []
+            for row in self.detectable_by_event:
+                if column in row:
+                    level = "no level" if row[column] is None else short(row[column], claimed)
+                    told.append(f"{level}{' of' if told else first} {row['event']:g}")
+            if told:
+                rows.append((name, f"{', '.join(told)} (in {place}; with probability .9)"))
+        return rows + ([("looked at", self.looked_at)] if self.looked_at else [])
 
     def _witness_rows(self) -> list[tuple[str, str]]:
         event = self.witness

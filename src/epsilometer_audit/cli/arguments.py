@@ -237,7 +237,7 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "guesses": guesses[0] if len(guesses) == 1 else guesses or None,
         "alpha": options.get("alpha", 0.05),
         "audit_seed": options.get("seed", 0),
-        "claims": [{"claim": levels_of(options), "detect": options.get("detect")}],
+        "claims": [{"claim": levels_of(options)} | chosen(options, "detect", "event")],
     }
 
 

@@ -66,7 +66,7 @@ def _audit(argv: Sequence[str]) -> int:
     spec, failure = arguments.spec_of(options), None
     try:
         with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
-            verdict = audit(claim, detect=options.get("detect"))
+            verdict = audit(claim, **arguments.chosen(options, "detect", "event"))
     except MechanismError as error:
         failure = error
         (verdict,) = without(spec, str(error), "invalid")

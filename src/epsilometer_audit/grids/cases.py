@@ -245,13 +245,15 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
     for i, claim_entry in enumerate(entry.claims):
         key, plain = f"claims.{i}", claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in plain.items()}
-        detect = levels.pop("detect", None)
+        asked = {"detect": levels.pop("detect", None)}
+        if "event" in levels:
+            asked["event"] = levels.pop("event")
         with _at(key):  # or raise why there is no such audit
-            Question(audited=audited, claim=claim_of(levels), detect=detect, **options)
+            Question(audited=audited, claim=claim_of(levels), **asked, **options)
         for j, other in enumerate(claims):
             if other["claim"] == levels:
                 raise ArgumentError(key, f"is the same as claims.{j}")
-        claims.append({"claim": levels, "detect": detect})
+        claims.append({"claim": levels} | asked)
     return claims
 
 

@@ -92,6 +92,7 @@ class ClaimEntry(Model):
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
+    event: Level | None = None
 
     @pydantic.model_validator(mode="after")
     def _is_one(self) -> ClaimEntry:

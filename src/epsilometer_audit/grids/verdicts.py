@@ -28,7 +28,7 @@ _OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Audit = Callable[..., Verdict]
-"""Audits a claim; ``detect`` is the level that should be detected."""
+"""Audits a claim; ``detect`` is the level that should be detected, in an ``event``."""
 
 
 def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Verdict]:
@@ -38,7 +38,7 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
         with chdir(folder), auditor(spec, lambda _, line: progress(line)) as audit:
             for entry in spec["claims"]:
                 try:
-                    verdicts.append(audit(claim_of(entry["claim"]), detect=entry["detect"]))
+                    verdicts.append(audit(claim_of(entry["claim"]), **asked(entry)))
                 except Exception as error:
                     verdicts += without({**spec, "claims": [entry]}, _reason(error))
     except Exception as error:
@@ -50,11 +50,16 @@ def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") 
     """Return the verdicts on claims that cannot be audited, with the reason."""
     facts: dict[str, Any] = {"verdict": word, "alpha": spec["alpha"], "seed": spec["audit_seed"]}
     facts |= {"method": spec["method"] or "anytime", "reasons": [reason]}
-    claims = [(claim_of(entry["claim"]), entry["detect"]) for entry in spec["claims"]]
+    claims = [(claim_of(entry["claim"]), asked(entry)) for entry in spec["claims"]]
     return [
-        Verdict(claim=claim.to_plain(), claimed=claim.text(), detect=detect, **facts)
-        for claim, detect in claims
+        Verdict(claim=claim.to_plain(), claimed=claim.text(), **more, **facts)
+        for claim, more in claims
     ]
+
+
+def asked(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an entry asks of an audit beside its claim."""
+    return {name: value for name, value in entry.items() if name != "claim"}
 
 
 def _reason(error: Exception) -> str:

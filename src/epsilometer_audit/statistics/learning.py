@@ -20,7 +20,13 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.ratios import log_share
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
-from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
+from epsilometer_audit.statistics.scores import (
+    CELLS,
+    differences,
+    learn_tables,
+    learned_score,
+    summaries,
+)
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
@@ -103,16 +109,19 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
 
 
 def looked_at(layout: Layout) -> str:
-    """Say which functions of several columns an audit looks at, and which not; "" of one column."""
+    """Say which functions of the columns of an output an audit looks at, and which not."""
     size = len(layout.columns)
-    if size < 2:
-        return ""
-    looks = f"columns one by one, all pairs of {size} in cells"
+    if size == 1 and layout.columns[0].kind == "word":
+        return "each word, and sets of words"
+    if size == 1:
+        bits = ", bits and sums of bits" if layout.whole else ", low bits" * (not layout.as_reals)
+        return f"values, ranges, remainders{bits}; not: other functions of digits or bits"
+    looks, cells = f"columns one by one, all pairs of {size}", f"in {CELLS} x {CELLS} cells"
     if size > ENTRIES:
         looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
     sums = ", sums, ends, places and equality of entries" if layout.groups else ""
     rows = ", rows" if layout.whole else ""
-    return f"{looks}{rows}{sums}; not: other functions of three or more"
+    return f"{looks} {cells}{rows}{sums}; not: finer laws of two, other functions of three or more"
 
 
 def expected(bets: list[Bet]) -> float:

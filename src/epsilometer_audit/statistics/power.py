@@ -7,6 +7,12 @@ Gaussians); and, if its probability is given, one event, beside noise that satis
 computes the growth of the wealth for known distributions, less the cost of learning them, which was
 measured in audits. It does so for bets on all cells, whose growth is near KL_inf, and for bets on
 events; the better of them decides.
+
+What is detectable of an event depends on the draws, the claim and the probability of the event on
+the less likely side, which is fixed before any draw. An event of one column is a value, a word or a
+range. One of two columns is any set of the cells of a table that past draws teach (`scores`): it is
+found once its table differs clearly, from half of the draws, and outputs near the ends of cells,
+which are quantiles of past draws, count for a neighbouring cell.
 """
 
 from __future__ import annotations
@@ -28,13 +34,17 @@ from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pur
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Evidence, Step, least_samples, run_rounds, schedule
+from epsilometer_audit.statistics.scores import CELLS, DIFFERENT, SCREENED
 
 POWER = 0.9
+EVENTS = (0.5, 0.1, 0.01, 0.001)
+"""The probabilities, on the less likely side, of the events of which verdicts print levels."""
+EVENT = 0.1
+"""That of the event in which a level is to be detected, if no other is requested."""
 # Measured by `python -m tests.benchmarks.power`.
 _RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
 _RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
-_PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
-_JOINT, _LATE = (-18.0, 13.5), 2000  # alike, an event of two of some reals; draws before any bet
+_PREDICTING, _EVENT = 8.0, (10.0, 1.2)  # nats, to learn noise, and an event: a - b log probability
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 2.2  # nats that a pair must have won where others are dropped
 
@@ -99,6 +109,8 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
 
     def level(p: Floats, q: Floats) -> Floats:
+        if isinstance(claim, EventClaim):
+            return claim.of(p, q)
         assert isinstance(claim, claims.DivergenceClaim)
         each = []
         for a in claim.orders:
@@ -106,16 +118,14 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
             each.append(np.logaddexp(*terms) / (a - 1) / claim.divergence(1.0, a))
         return np.asarray(np.max(each, axis=0))
 
-    def likelier(q: Floats) -> Floats:
-        if isinstance(claim, EventClaim):
-            return claim.likelier(q, levels)
-        return q + reached(lambda more: level(q + more, q), levels, 1 - 1e-9 - q)
-
-    q_each = np.full(levels.shape, q)
-    if (q_each + likelier(q_each) >= 1).any():
-        goals, halves = np.ones(levels.shape), np.full(levels.shape, 0.5)
-        q_each = np.minimum(q, reached(lambda q: q + likelier(q), goals, halves))
-    return likelier(q_each), q_each
+    half = np.full(levels.shape, 0.5)
+    more = reached(lambda more: level(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    rarer = np.minimum(half - more, q)
+    if isinstance(claim, EventClaim):
+        return claim.likelier(rarer, levels), rarer
+    return rarer + reached(
+        lambda more: level(rarer + more, rarer), levels, 1 - 1e-15 - rarer
+    ), rarer
 
 
 @np.errstate(all="ignore")  # levels may be very large
@@ -128,33 +138,49 @@ def _detected(
     event: float | None,
     joint: bool = False,
 ) -> Bools:
-    """Tell for each level whether a bet on all cells, or on outermost ones, refutes the claim."""
+    """Tell for each level whether a bet on all cells, or on an event, refutes the claim."""
     from scipy.special import ndtri
 
     p, q = _attaining(claim, levels, event)
-    laws = [] if event is not None else [(p, q, np.full(levels.size, _PREDICTING), FLOOR)]
-    if claim.orders and event is None:
-        laws.append((p, q, np.full(levels.size, _FUNCTION), 0.0))
+    laws, bet_on, seen = [], 1.0, np.ones(levels.size, bool)
+    if event is None:
+        nats = [(_PREDICTING, FLOOR), (_FUNCTION, 0.0)][: 1 + bool(claim.orders)]
+        laws += [(*_growth(claim, p, q, floor), learning) for learning, floor in nats]
+    if joint:
+        bet_on = 0.5  # in the last round, on a table that each half of all draws before teaches
+        p, q, seen = _in_tables(p, q, sum(step.draws for step in steps) // 4, float(ndtri(goal)))
     for cut in range(1) if event is not None else range(3, p.shape[1] - 3, 4):
-        tails = (side[:, : cut + 1].sum(axis=1) for side in (p, q))
-        of, of_prime = (np.stack([tail, 1 - tail], axis=1) for tail in tails)
-        rare = np.log(np.maximum(of_prime.min(axis=1), 1e-300))
-        learning = _EVENT[0] - _EVENT[1] * rare
-        if joint:
-            learning = np.maximum(learning, _JOINT[0] - _JOINT[1] * rare)
-        laws.append((of, of_prime, learning, 0.0))
+        tails = [side[:, : cut + 1].sum(axis=1) for side in (p, q)]
+        learning = _EVENT[0] - _EVENT[1] * np.log(np.maximum(tails[1], 1e-300))
+        laws.append((*_growth_of_event(claim, *tails), learning))
     detected = np.zeros(levels.size, bool)
-    for each, each_prime, learning, floor in laws:
-        growth, spread = _growth(claim, each, each_prime, floor)
-        late = (_LATE if joint else 0) * growth
-        past, kept = steps[0].draws, np.ones(levels.size, bool)
+    for growth, spread, learning in laws:
+        past, kept = steps[0].draws, seen
         for step, after in pairwise(steps):
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
-                kept &= past * growth >= _KEPT
+                kept = kept & (past * growth >= _KEPT)
             past += after.draws
+        past *= bet_on
         least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
-        detected |= kept & (least >= learning + late + math.log(steps[0].pairs / alpha))
+        detected |= kept & (least >= learning + math.log(steps[0].pairs / alpha))
     return detected
+
+
+def _in_tables(p: Floats, q: Floats, draws: int, goal: float) -> tuple[Floats, Floats, Bools]:
+    """Return the probabilities of an event and of its complement in a table that draws teach.
+
+    The last value tells whether the table of two columns is chosen; ``goal`` is a normal quantile.
+    """
+    ends = np.arange(1, CELLS) / CELLS
+    errors = np.sqrt(ends * (1 - ends) / (math.pi * max(draws, 1)))  # mean ones, of 2 n draws
+    moved = min(2 * float(errors.sum()), 0.5)  # to a neighbouring cell, in either column
+    part = np.maximum((p + q)[:, :1] / 2, 1 / CELLS)  # of those around an event
+    p, q = (of[:, :1] * (1 - moved) + (1 - of[:, :1]) * moved * part for of in (p, q))
+    distance = (p - q) ** 2 * (1 / (p + q) + 1 / (2 - p - q))
+    more = min(draws, SCREENED) * distance[:, 0]  # of Pearson's statistic than its cells
+    free = (CELLS - 1) ** 2
+    seen = more >= DIFFERENT * math.sqrt(2 * free) + goal * np.sqrt(2 * free + 4 * more)
+    return np.hstack([p, 1 - p]), np.hstack([q, 1 - q]), seen
 
 
 def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, Floats]:
@@ -172,18 +198,33 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     return (mean + mean_prime)[rows, best], spread[rows, best]
 
 
+def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return the same of bets on events of these probabilities, ``(k,)``.
+
+    It is their least relative entropy to probabilities that the claim allows.
+    """
+    if not isinstance(claim, EventClaim):
+        return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
+    of, of_prime = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
+    allowed_prime = of_prime * (of / of_prime) ** np.linspace(0, 1, 200)
+    allowed = np.minimum(claim.likelier(allowed_prime, claim.level), of)
+    mean, spread = np.zeros((2, *allowed.shape))
+    for share, other in ((of, allowed), (of_prime, allowed_prime)):
+        hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
+        mean += share * hit + (1 - share) * miss
+        spread += share * (1 - share) * (hit - miss) ** 2
+    rows, least = np.arange(len(mean)), mean.argmin(axis=1)
+    return mean[rows, least], spread[rows, least]
+
+
 def detectable(
-    claim: Claim,
-    steps: Sequence[Step],
-    *,
-    alpha: float,
-    event: float | None = None,
-    joint: bool = False,
+    claim: Claim, steps: Sequence[Step], *, alpha: float, event: float, joint: bool = False
 ) -> float | None:
     """Return the smallest level that is detected with probability 0.9; None if there is none.
 
-    The first of the rounds, ``steps``, has no bets; ``joint`` tells whether the event is one of two
-    columns, not of one. Other parameters are those of `samples_needed`.
+    It shows in an ``event`` of this probability on the less likely side, or less where both
+    probabilities would exceed 1 together. The first of the rounds, ``steps``, has no bets.
+    ``joint`` tells whether the event is one of two columns, not of one.
     """
     low, top = claim.level, float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)

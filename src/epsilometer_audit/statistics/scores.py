@@ -34,9 +34,9 @@ LOOKED = 2000  # draws of either side that choose entries and differences
 _FEWEST = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
-_CELLS = 16  # of a column of a table
-_SCREENED = 4000  # draws of a side that choose pairs
-_DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
+CELLS = 16  # of a column of a table
+SCREENED = 4000  # draws of a side that choose pairs
+DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
 _PAIRS = 16  # at most
 _GROUPS = 6  # columns of an output that is a table, of which all pairs may be correlated
 
@@ -221,13 +221,13 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     Sides have shape ``(n, d)``.
     """
     cut = {
-        i: Numbers(x[:, i], x_prime[:, i], _CELLS, View(), values=False, tails=False)
+        i: Numbers(x[:, i], x_prime[:, i], CELLS, View(), values=False, tails=False)
         for i in suspects(x, x_prime, entries)
     }
     z_scores = _of_tables(cut)
     tables = []
     for i, j in sorted(z_scores, key=lambda pair: -z_scores[pair])[:_PAIRS]:
-        if z_scores[i, j] > _DIFFERENT:
+        if z_scores[i, j] > DIFFERENT:
             p, q = ((c + 1.0) / (c.sum() + 1) for c in _counts(cut[i], cut[j]))
             adds = np.round(np.log(p) - np.log(q), 6).tolist()
             starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
@@ -247,7 +247,7 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     """Return by how many standard deviations the tables of pairs differ beyond their columns."""
     widths = np.array([of.starts.size + 2 for of in cut.values()])
     starts = np.cumsum(widths) - widths
-    codes = [np.array([of.codes[side][:_SCREENED] for of in cut.values()]) for side in (0, 1)]
+    codes = [np.array([of.codes[side][:SCREENED] for of in cut.values()]) for side in (0, 1)]
     share = codes[0].shape[1] / (codes[0].shape[1] + codes[1].shape[1])
 
     def excess(first: Sequence[Any], others: Sequence[Any], size: int) -> list[Any]:
