@@ -83,7 +83,7 @@ def audit(
     detect
         A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
     event
-        The probability, on the less likely side, of the event in which it is to be found; .1 if none is given.
+        The probability, on the less likely side, of the event that shows this level (.1).
     stop
         Whether to end as soon as the claim is refuted.
     method
@@ -355,7 +355,6 @@ def _answer(
     return conclusion.verdict_of(
         question,
         checks,
-        claim=worst,
         bounds=bounds,
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
@@ -410,7 +409,7 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
         assert isinstance(other, EventClaim)
         delta, _ = fixed.largest_bound(counted, other, question.alpha)
         bounds.append(conclusion.bound_of(other, delta))
-    facts: dict[str, Any] = {"claim": claim, "bounds": bounds, "violated": lower > claim.level}
+    facts: dict[str, Any] = {"bounds": bounds, "violated": lower > claim.level}
     facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
     facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
     facts |= {"draws": first * pairs + rest, "calls": getattr(draw, "calls", {})}

@@ -34,7 +34,6 @@ def verdict_of(
     checks: Sequence[Check],
     *,
     pair: int,
-    claim: claims.Claim,
     violated: bool,
     bet: PlacedBet | None,
     witness: Found | None,
@@ -46,9 +45,9 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict on a question, from checks of the sampler and the result of the draws.
 
-    The pair with this number has most evidence, about this part of the claim, and ``bet`` won most
-    at its level. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair and
-    side, if they are known. ``more`` are facts that the verdict says as they are.
+    The pair with this number has most evidence, and ``bet`` won most of it. ``outputs`` are by
+    pair, side and batch; ``calls`` are their sizes by pair and side, if they are known. ``more``
+    are facts that the verdict says as they are.
     """
     if question.check_sampler:
         sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha

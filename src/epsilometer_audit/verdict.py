@@ -219,6 +219,8 @@ class Verdict:
         return rows
 
     def _detectable_rows(self) -> list[tuple[str, str]]:
+        from epsilometer_audit.statistics.scores import CELLS
+
         claimed = self.bounds[0].claimed if self.bounds else None
         if self.guesses is not None:
             text = "nothing: no guesses would refute it"
@@ -226,21 +228,23 @@ class Verdict:
                 level = short(self.detectable, claimed)
                 text = f"{level} by guesses as good as it allows, with probability .9"
             return [("detectable", text)]
-        from epsilometer_audit.statistics.scores import CELLS
-
-        first = f" {self.bounds[0].name}" if len(self.bounds) > 1 else ""
-        first += " by an event of probability"
         rows = [] if self.detectable_by_event else [("detectable", "unknown")]
-        where = {"level": "one column", "jointly": f"two columns in {CELLS} x {CELLS} cells"}
-        for (column, place), name in zip(where.items(), ("detectable", "jointly"), strict=True):
+        cells = f"two columns in {CELLS} x {CELLS} cells"
+        for name, column, place in (
+            ("detectable", "level", "one column"),
+            ("jointly", "jointly", cells),
+        ):
             told = []
             for row in self.detectable_by_event:
                 if column in row:
-                    level = "no level" if row[column] is None else short(row[column], claimed)
-                    told.append(f"{level}{' of' if told else first} {row['event']:g}")
+                    level = row[column]
+                    text = "no level" if level is None else short(level, claimed)
+                    told.append(f"{text} of {row['event']:g}")
             if told:
-                rows.append((name, f"{', '.join(told)} (in {place}; with probability .9)"))
-        return rows + ([("looked at", self.looked_at)] if self.looked_at else [])
+                text = ", ".join(told).replace(" of ", " by an event of probability ", 1)
+                text = f"{self.bounds[0].name} {text} (in {place}, found with probability .9)"
+                rows.append((name, text))
+        return [*rows, ("looked at", self.looked_at)] if self.looked_at else rows
 
     def _witness_rows(self) -> list[tuple[str, str]]:
         event = self.witness

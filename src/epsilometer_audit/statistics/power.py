@@ -142,27 +142,27 @@ def _detected(
     from scipy.special import ndtri
 
     p, q = _attaining(claim, levels, event)
-    laws, bet_on, seen = [], 1.0, np.ones(levels.size, bool)
+    z, bet_on, seen, laws, cuts = float(ndtri(goal)), 1.0, np.ones(levels.size, bool), [], [0]
     if event is None:
-        nats = [(_PREDICTING, FLOOR), (_FUNCTION, 0.0)][: 1 + bool(claim.orders)]
-        laws += [(*_growth(claim, p, q, floor), learning) for learning, floor in nats]
+        laws, cuts = [(*_growth(claim, p, q, FLOOR), _PREDICTING)], [*range(3, p.shape[1] - 3, 4)]
+        laws += [(*_growth(claim, p, q, 0.0), _FUNCTION)] if claim.orders else []
     if joint:
         bet_on = 0.5  # in the last round, on a table that each half of all draws before teaches
-        p, q, seen = _in_tables(p, q, sum(step.draws for step in steps) // 4, float(ndtri(goal)))
-    for cut in range(1) if event is not None else range(3, p.shape[1] - 3, 4):
-        tails = [side[:, : cut + 1].sum(axis=1) for side in (p, q)]
-        learning = _EVENT[0] - _EVENT[1] * np.log(np.maximum(tails[1], 1e-300))
-        laws.append((*_growth_of_event(claim, *tails), learning))
+        p, q, seen = _in_tables(p, q, sum(step.draws for step in steps) // 4, z)
+    for cut in cuts:
+        of, of_prime = (np.cumsum(side, axis=1)[:, cut] for side in (p, q))
+        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(of_prime, 1e-300))
+        laws.append((*_growth_of_event(claim, of, of_prime), nats))
     detected = np.zeros(levels.size, bool)
-    for growth, spread, learning in laws:
+    for growth, spread, nats in laws:
         past, kept = steps[0].draws, seen
         for step, after in pairwise(steps):
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
                 kept = kept & (past * growth >= _KEPT)
             past += after.draws
-        past *= bet_on
-        least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
-        detected |= kept & (least >= learning + math.log(steps[0].pairs / alpha))
+        bets = bet_on * past
+        least = bets * growth - z * np.sqrt(bets * spread)
+        detected |= kept & (least >= nats + math.log(steps[0].pairs / alpha))
     return detected
 
 
@@ -205,16 +205,18 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     """
     if not isinstance(claim, EventClaim):
         return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
-    of, of_prime = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
-    allowed_prime = of_prime * (of / of_prime) ** np.linspace(0, 1, 200)
-    allowed = np.minimum(claim.likelier(allowed_prime, claim.level), of)
-    mean, spread = np.zeros((2, *allowed.shape))
-    for share, other in ((of, allowed), (of_prime, allowed_prime)):
+    p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
+    allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
+    allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
+    mean = spread = np.zeros(allowed.shape)
+    for share, other in ((p, allowed), (q, allowed_prime)):
         hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
-        mean += share * hit + (1 - share) * miss
-        spread += share * (1 - share) * (hit - miss) ** 2
-    rows, least = np.arange(len(mean)), mean.argmin(axis=1)
-    return mean[rows, least], spread[rows, least]
+        mean, spread = (
+            mean + share * hit + (1 - share) * miss,
+            spread + share * (1 - share) * (hit - miss) ** 2,
+        )
+    nearest = np.arange(len(mean)), mean.argmin(axis=1)
+    return mean[nearest], spread[nearest]
 
 
 def detectable(
