@@ -237,9 +237,9 @@ class Verdict:
             told = []
             for row in self.detectable_by_event:
                 if column in row:
-                    level = row[column]
-                    text = "no level" if level is None else short(level, claimed)
-                    told.append(f"{text} of {row['event']:g}")
+                    found = row[column]
+                    level = "no level" if found is None else short(found, claimed)
+                    told.append(f"{level} of {row['event']:g}")
             if told:
                 text = ", ".join(told).replace(" of ", " by an event of probability ", 1)
                 text = f"{self.bounds[0].name} {text} (in {place}, found with probability .9)"

@@ -45,7 +45,7 @@ from epsilometer_audit.statistics.claims import (
     zcdp,
 )
 from epsilometer_audit.statistics.exact_test import choose, count, largest_bound
-from epsilometer_audit.statistics.power import detectable, sampler, samples_needed
+from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.rounds import (
     Evidence,
     Step,

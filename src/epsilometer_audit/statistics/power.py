@@ -2,10 +2,9 @@
 
 Model mechanisms attain a level: Laplace noise for claims of epsilon, Gaussian noise for claims of
 mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot show the divergence of
-Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
-`samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
-computes the growth of the wealth for known distributions, less the cost of learning them, which was
-measured in audits. It does so for bets on all cells, whose growth is near KL_inf, and for bets on
+Gaussians); and, if its probability is given, one event, beside which outputs satisfy the claim.
+Forecasts are the growth of the wealth for known distributions, less the cost of learning them,
+which was measured in audits: of bets on all cells, whose growth is near KL_inf, and of bets on
 events; the better of them decides.
 
 What is detectable of an event depends on the draws, the claim and the probability of the event on
@@ -18,42 +17,38 @@ which are quantiles of past draws, count for a neighbouring cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats, Sample
+from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
-from epsilometer.seeds import generator
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
-from epsilometer_audit.statistics.rounds import Evidence, Step, least_samples, run_rounds, schedule
-from epsilometer_audit.statistics.scores import CELLS, DIFFERENT, SCREENED
+from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
+from epsilometer_audit.statistics.scores import CELLS, SCREENED
 
 POWER = 0.9
 EVENTS = (0.5, 0.1, 0.01, 0.001)
 """The probabilities, on the less likely side, of the events of which verdicts print levels."""
 EVENT = 0.1
 """That of the event in which a level is to be detected, if no other is requested."""
-# Measured by `python -m tests.benchmarks.power`.
-_RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
-_RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
+# Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
 _PREDICTING, _EVENT = 8.0, (10.0, 1.2)  # nats, to learn noise, and an event: a - b log probability
+_MOVED = 6.6  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
+_CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 2.2  # nats that a pair must have won where others are dropped
 
 
-def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Floats, Floats]:
-    """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
-    if event is not None:
-        p, q = _event(claim, levels, event)
-        return np.stack([p, 1 - p], axis=-1), np.stack([q, 1 - q], axis=-1)
+def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
+    """Return the probabilities of cells of noise on x and on x' for each level, ``(levels, k)``."""
     gaussian, distance = _noise(claim, levels)
     from scipy.special import ndtr
 
@@ -66,26 +61,6 @@ def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Float
     sides = cdf(ends), cdf(ends - distance[:, None])
     p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
     return p, q
-
-
-def sampler(
-    claim: Claim, level: float, event: float | None = None
-) -> Callable[[int, int, np.random.Generator], Sample]:
-    """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
-    levels = np.array([level if event is None else claim.level])
-    gaussian, (distance,) = _noise(claim, levels)
-    rare = [0.0, 0.0]
-    if event is not None:
-        p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
-        # beside the event all outputs satisfy the claim, though they are rarer on x
-        distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
-
-    def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
-        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
-        outputs[rng.random(size) < rare[side]] = 0.3  # within the range of the noise
-        return outputs
-
-    return draw
 
 
 def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
@@ -138,49 +113,45 @@ def _detected(
     event: float | None,
     joint: bool = False,
 ) -> Bools:
-    """Tell for each level whether a bet on all cells, or on an event, refutes the claim."""
+    """Tell for each level whether a bet on cells, or on an event, refutes the claim."""
     from scipy.special import ndtri
 
-    p, q = _attaining(claim, levels, event)
-    z, bet_on, seen, laws, cuts = float(ndtri(goal)), 1.0, np.ones(levels.size, bool), [], [0]
+    draws, z, seen = sum(step.draws for step in steps), float(ndtri(goal)), levels > 0
     if event is None:
-        laws, cuts = [(*_growth(claim, p, q, FLOOR), _PREDICTING)], [*range(3, p.shape[1] - 3, 4)]
+        p, q = _cells(claim, levels)
+        laws: list[Any] = [(*_growth(claim, p, q, FLOOR), _PREDICTING)]
         laws += [(*_growth(claim, p, q, 0.0), _FUNCTION)] if claim.orders else []
-    if joint:
-        bet_on = 0.5  # in the last round, on a table that each half of all draws before teaches
-        p, q, seen = _in_tables(p, q, sum(step.draws for step in steps) // 4, z)
-    for cut in cuts:
-        of, of_prime = (np.cumsum(side, axis=1)[:, cut] for side in (p, q))
-        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(of_prime, 1e-300))
-        laws.append((*_growth_of_event(claim, of, of_prime), nats))
+        events = [*zip(*(side.cumsum(axis=1).T[3:-3:4] for side in (p, q)), strict=True)]
+    else:
+        p, q = _event(claim, levels, event)
+        if joint:
+            p, q, seen = _in_table(p, q, draws // 4)  # each half of all draws before the last round
+            draws //= 2
+        laws, events = [], [(p, q)]
+    for p, q in events:
+        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
+        laws.append((*_growth_of_event(claim, p, q), nats))
     detected = np.zeros(levels.size, bool)
     for growth, spread, nats in laws:
-        past, kept = steps[0].draws, seen
+        past, kept = 0, seen
         for step, after in pairwise(steps):
+            past += step.draws
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
                 kept = kept & (past * growth >= _KEPT)
-            past += after.draws
-        bets = bet_on * past
-        least = bets * growth - z * np.sqrt(bets * spread)
-        detected |= kept & (least >= nats + math.log(steps[0].pairs / alpha))
+        won = draws * growth - z * np.sqrt(draws * spread)
+        detected |= kept & (won >= nats + math.log(steps[0].pairs / alpha))
     return detected
 
 
-def _in_tables(p: Floats, q: Floats, draws: int, goal: float) -> tuple[Floats, Floats, Bools]:
-    """Return the probabilities of an event and of its complement in a table that draws teach.
+def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
+    """Return the probabilities of an event of two columns in a table that so many draws teach.
 
-    The last value tells whether the table of two columns is chosen; ``goal`` is a normal quantile.
+    The last value tells whether the table is chosen with probability .9.
     """
-    ends = np.arange(1, CELLS) / CELLS
-    errors = np.sqrt(ends * (1 - ends) / (math.pi * max(draws, 1)))  # mean ones, of 2 n draws
-    moved = min(2 * float(errors.sum()), 0.5)  # to a neighbouring cell, in either column
-    part = np.maximum((p + q)[:, :1] / 2, 1 / CELLS)  # of those around an event
-    p, q = (of[:, :1] * (1 - moved) + (1 - of[:, :1]) * moved * part for of in (p, q))
+    moved = min(_MOVED / math.sqrt(draws), 0.5)
+    p, q = (of + moved * ((1 - of) * np.maximum((p + q) / 2, 1 / CELLS) - of) for of in (p, q))
     distance = (p - q) ** 2 * (1 / (p + q) + 1 / (2 - p - q))
-    more = min(draws, SCREENED) * distance[:, 0]  # of Pearson's statistic than its cells
-    free = (CELLS - 1) ** 2
-    seen = more >= DIFFERENT * math.sqrt(2 * free) + goal * np.sqrt(2 * free + 4 * more)
-    return np.hstack([p, 1 - p]), np.hstack([q, 1 - q]), seen
+    return p, q, min(draws, SCREENED) * distance >= _CHOSEN
 
 
 def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, Floats]:
@@ -250,11 +221,10 @@ def samples_needed(
 ) -> int:
     """Return how many draws of a side, over all pairs, detect a violation.
 
-    Up to 400,000 draws and 16 pairs it audits simulated draws, 132 times, which takes some seconds;
-    beyond, it uses the formula for the smallest detectable level of verdicts.
+    It uses the formula for the detectable levels of verdicts, and is as cautious.
 
     >>> from epsilometer_audit.statistics.claims import pure
-    >>> 90 < samples_needed(pure(1.0), detect=2.0) < 160
+    >>> 100 < samples_needed(pure(1.0), detect=2.0) < 300
     True
 
     Parameters
@@ -274,7 +244,7 @@ def samples_needed(
     if event is not None:
         checks.between_0_and_1("event", event)
     single = _single(claim, detect)
-    least = low = high = least_samples(pairs)
+    low = high = least_samples(pairs)
 
     def enough(samples: int) -> bool:
         steps = schedule(samples, pairs)
@@ -285,8 +255,6 @@ def samples_needed(
         if high > 1e12:
             raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
-    if high <= 400_000 and pairs <= 16:
-        high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
 
@@ -305,29 +273,3 @@ def _single(claim: AnyClaim, detect: float) -> Claim:
         raise ArgumentError("claim", "must be of one order: name the one that is to be found")
     claims.checked_detect(detect, single[0])
     return single[0]
-
-
-def _audited(
-    claim: Claim, level: float, samples: int, goal: float, alpha: float, pairs: int, event: Any
-) -> int:
-    """Return how many draws detect a level with probability ``goal``; about ``samples``."""
-    from scipy.special import log_ndtr, ndtri
-
-    sides = [sampler(claim, at, event) for at in (level, claim.level)]
-    guesses = math.log(samples) + np.linspace(-2, 2, 401)
-    likely = -0.5 * (guesses - math.log(samples)) ** 2
-    rng = generator(0, "power")
-    for runs in _RUNS:
-        steps = schedule(max(samples, least_samples(pairs)), pairs)
-        rise = float(ndtri(goal)) + _RISE * (math.log(samples) - guesses)
-        for _ in range(runs):
-            bad = int(rng.integers(pairs))
-
-            def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
-                return [sides[pair != bad](side, size, rng) for pair, side in of]
-
-            evidence = Evidence(claim, pairs, alpha, as_reals=True)
-            run_rounds(draw, steps, evidence, Evidence.refuted)
-            likely += log_ndtr(rise if evidence.refuted() else -rise)
-        samples = round(math.exp(guesses[int(likely.argmax())]))
-    return round(samples * math.exp(_MARGIN / _RISE))

@@ -36,7 +36,7 @@ _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
 CELLS = 16  # of a column of a table
 SCREENED = 4000  # draws of a side that choose pairs
-DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
+_DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
 _PAIRS = 16  # at most
 _GROUPS = 6  # columns of an output that is a table, of which all pairs may be correlated
 
@@ -227,7 +227,7 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     z_scores = _of_tables(cut)
     tables = []
     for i, j in sorted(z_scores, key=lambda pair: -z_scores[pair])[:_PAIRS]:
-        if z_scores[i, j] > DIFFERENT:
+        if z_scores[i, j] > _DIFFERENT:
             p, q = ((c + 1.0) / (c.sum() + 1) for c in _counts(cut[i], cut[j]))
             adds = np.round(np.log(p) - np.log(q), 6).tolist()
             starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
