@@ -44,7 +44,7 @@ _PREDICTING, _EVENT = 8.0, (10.0, 1.2)  # nats, to learn noise, and an event: a 
 _MOVED = 6.6  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
-_KEPT = 2.2  # nats that a pair must have won where others are dropped
+_KEPT = 7.0  # nats that a pair must have won where others are dropped
 
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
@@ -125,7 +125,8 @@ def _detected(
     else:
         p, q = _event(claim, levels, event)
         if joint:
-            p, q, seen = _in_table(p, q, draws // 4)  # each half of all draws before the last round
+            first = 2 * steps[0].draws if steps[0].pairs > 1 else draws  # which rank the pairs
+            p, q, seen = _in_table(p, q, first // 4)  # a half of those before the last round
             draws //= 2
         laws, events = [], [(p, q)]
     for p, q in events:
