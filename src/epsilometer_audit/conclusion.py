@@ -106,13 +106,14 @@ def _detectable(
 ) -> list[dict[str, float | None]]:
     """Return the levels that draws detect by the probability of an event, the ``asked`` one, too.
 
-    They are those of the first part of the claim; ``jointly`` if outputs have ``several`` columns.
+    They are those of the first part of the claim; ``jointly`` if outputs have ``several`` columns,
+    and the claim is one about events: what bets on divergences win on tables was not measured.
     """
     first, *others = claims.parts(claim)
     share, table = share_of(alpha, 1 + len(others)), []
     for event in sorted({*EVENTS, asked}, reverse=True):
         row = {"event": event, "level": detectable(first, steps, alpha=share, event=event)}
-        if several:
+        if several and isinstance(first, claims.EventClaim):
             row["jointly"] = detectable(first, steps, alpha=share, event=event, joint=True)
         table.append(row)
     return table

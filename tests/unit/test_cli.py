@@ -12,7 +12,6 @@ import pytest
 
 from epsilometer_audit import drawing
 from epsilometer_audit.cli.main import _left, main
-from epsilometer_audit.statistics import power
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 COMMAND = (sys.executable, "-m", "epsilometer_audit")
@@ -238,8 +237,7 @@ def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
     assert err.endswith("epsilometer: internal error, please report it: ZeroDivisionError\n")
 
 
-def test_samples_needed_prints_the_number(run, monkeypatch):
-    monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; see test_audit_statistics.py
+def test_samples_needed_prints_the_number(run):
     code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
     assert (code, err) == (0, "")
     draws, words = out.split(maxsplit=1)
