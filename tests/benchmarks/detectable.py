@@ -2,8 +2,8 @@
 
 A cell is a claim, a form of outputs and the probability of an event on the less likely side. One of
 its pairs has exactly the level that a verdict prints as detectable; of the others the event is as
-likely on both sides. Audits of 120 seeds find it with probability .9. They are repeated at .9, .8,
-... of its excess over the claim, down to the last level that is still found with probability .9.
+likely on both sides. Audits of 120 seeds find it with probability .9. A third of them are repeated
+at .9, .8, ... of its excess over the claim, down to the last level that .9 of them still find.
 The command ends with 1 if a level is found in fewer than .9 of the audits by more than chance, or
 if the median of the last level over the printed one is below .8: that would be too cautious.
 """
@@ -137,7 +137,7 @@ CELLS = [
     Cell(ea.profile({1.0: 1e-3, 2.0: 1e-4}), word, 10_000, 0.5),
     Cell(ea.renyi({2: 0.5}), word, 5_000, 0.1),
     Cell(ea.zcdp(0.5), outermost, 10_000, 0.001),
-    Cell(ea.pure(1.0), entry, 10_000, 0.1),
+    Cell(ea.pure(1.0), entry, 4_000, 0.1),
     Cell(ea.pure(1.0), row, 10_000, 0.01),
     Cell(ea.pure(1.0), word, 20_000, 0.01, pairs=10),
     Cell(ea.gdp(1.0), two_words, 20_000, 0.1, joint=True),
@@ -166,7 +166,7 @@ def main() -> int:
     """Print a row for each cell; return 1 if the promise is not kept."""
     chosen = parsed(__doc__, runs=120)
     head("claim|outputs|pairs|draws|event|printed|found|last level found|of the printed one")
-    missed, ratios = 0, []
+    missed, ratios, fewer = 0, [], chosen.runs // 3
     with ProcessPoolExecutor(chosen.cores) as pool:
         for cell in (cell for cell in CELLS if chosen.only in cell.claim.text()):
             printed, claimed = cell.printed, cell.first.level
@@ -175,10 +175,7 @@ def main() -> int:
             last = printed
             for part in PARTS:
                 level = claimed + part * (printed - claimed)
-                if (
-                    sum(pool.map(partial(found, cell, level), range(chosen.runs)))
-                    < 0.9 * chosen.runs
-                ):
+                if sum(pool.map(partial(found, cell, level), range(fewer))) < POWER * fewer:
                     break
                 last = level
             ratios.append(last / printed)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,43 +14,37 @@ import pytest
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.statistics.power import EVENTS
-from tests.benchmarks.detectable import CELLS, found
+from tests.benchmarks.detectable import CELLS, Cell, found
 from tests.benchmarks.scripts import laplace
 
 PAIR = [(0, 1)]
 
 
-@pytest.mark.parametrize(
-    "cell", CELLS, ids=lambda cell: f"{cell.claim.text()} {cell.outputs.__name__}"
-)
-def test_printed_levels_are_found(cell):
-    """Of three audits, each with probability .9, one or more; of nine where none of three are.
+def name_of(cell: Cell) -> str:
+    return f"{cell.claim.text()} {cell.outputs.__name__}"
 
-    Half of the excess over the claim is not found each time: levels are not far from the least.
-    """
+
+@pytest.mark.parametrize("cell", CELLS, ids=name_of)
+def test_printed_levels_are_found(cell):
+    """Of three audits, each of which finds one with probability .9, none does one in 1000 times."""
     assert any(found(cell, cell.printed, seed) for seed in range(3))
 
 
-@cache
-def shares_found() -> dict[float, int]:
-    """Return how many of 24 audits, two of each cell, find parts of the printed excess."""
-    shares = dict.fromkeys((1.0, 0.5), 0)
+def test_half_of_the_excess_over_the_claim_is_not_found_each_time():
+    """Printed levels are not far from the least that are found."""
+    missed = 0
     for cell in CELLS:
-        claimed = cell.first.level
-        for part in shares:
-            level = claimed + part * (cell.printed - claimed)
-            shares[part] += sum(found(cell, level, seed) for seed in (3, 4))
-    return shares
+        level = (cell.first.level + cell.printed) / 2
+        missed += not found(cell, level, 3)
+    assert missed >= 3
 
 
-def test_levels_are_found_with_probability_nine_tenths_and_hardly_lower_ones():
-    """Of 24 audits 17 or more find a level that each finds with .9, with probability .998."""
-    assert shares_found()[1.0] >= 17
-    assert shares_found()[0.5] <= 19
+def hundredths(x: Any, size: int, rng: np.random.Generator) -> Any:
+    return laplace(x, size, rng).round(2)
 
 
 def two(x: Any, size: int, rng: np.random.Generator) -> Any:
-    return np.stack([laplace(x, size, rng), rng.normal(0, 1, size)], axis=1)
+    return np.stack([hundredths(x, size, rng), rng.integers(0, 99, size) / 100], axis=1)
 
 
 @pytest.mark.parametrize("mechanism", [laplace, two])
@@ -89,7 +82,7 @@ def test_an_event_of_another_probability_has_a_row_of_its_own():
 
 @pytest.mark.parametrize(
     ("event", "words"),
-    [(0, "event must lie strictly between 0 and 1"), ("a", "event must be a number")],
+    [(0, "event must lie strictly between 0 and 1"), ("a", "event must be a finite number")],
 )
 def test_an_event_has_a_probability(event, words):
     with pytest.raises(ArgumentError, match=words):
@@ -97,7 +90,10 @@ def test_an_event_has_a_probability(event, words):
 
 
 LOOKED = {
-    "a number": (laplace, "ranges, remainders, low bits; not: other functions of digits or bits"),
+    "a number": (
+        hundredths,
+        "ranges, remainders, low bits; not: other functions of digits or bits",
+    ),
     "a whole number": (
         lambda x, size, rng: rng.integers(0, 1 << 20, size),
         "bits and sums of bits; not: other functions of digits or bits",
