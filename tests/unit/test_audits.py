@@ -327,6 +327,7 @@ def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
         ({"b": {**WRONG, "expected": "violated"}}, 0),
         ({"a": {**GOOD, "expected": "violated"}}, 1),
         ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}}, 3),
+        ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 4, "event": 0.001}]}}, 3),
         ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}, "b": entry("raises")}, 4),
     ],
 )

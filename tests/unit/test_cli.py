@@ -59,6 +59,8 @@ def audited(run):
     [
         (f"{RIGHT} --samples 2000", 0, "NOT REFUTED"),
         (f"{RIGHT} --samples 2000 --detect 1.1", 3, "UNDECIDED"),
+        (f"{RIGHT} --samples 2000 --detect 2", 0, "NOT REFUTED"),
+        (f"{RIGHT} --samples 2000 --detect 2 --event .001", 3, "UNDECIDED"),
         (f"{WRONG} --samples 2000 --exact", 1, "VIOLATED"),
         (f"{WRONG} --pair [1] [1] --samples 20000 --stop", 1, "VIOLATED"),
         ("mechanisms.py:stuck --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
@@ -335,6 +337,7 @@ AUDITS = [
     (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
     (f"{OK} {CLAIM} --stop --exact", 2, "--stop: cannot be used with --exact"),
     (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: expected no arguments; write --quiet"),
+    (f"--one-run canaries.csv {CLAIM} --event .1", 2, "--event: cannot be used with --one-run"),
     ("--one-run canaries.csv --zcdp 1", 2, "--zcdp: cannot be used with --one-run"),
     (f"--one-run canaries.csv own.py:f {CLAIM}", 2, "--one-run: cannot be used with SOURCE"),
     (f"--one-run canaries.csv {CLAIM} --guesses 999", 2, "--guesses: must be 1 to 300"),
