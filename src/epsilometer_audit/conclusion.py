@@ -22,10 +22,12 @@ from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
+from epsilometer_audit.statistics.scores import CELLS
 from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
+_ONE, _TWO = "one column", f"two columns in {CELLS} x {CELLS} cells"
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
 
 
@@ -55,20 +57,20 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    event, table = question.event or EVENT, list[dict[str, float | None]]()
+    event, table = question.event or EVENT, dict[str, dict[float, float | None]]()
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
         table = _detectable(question.claim, question.alpha, steps, event, len(layout.columns) > 1)
-    asked = next((row for row in table if row["event"] == event), {"level": None})
+    level, jointly = (table.get(place, {}).get(event) for place in (_ONE, _TWO))
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
     if not violated:
-        if all(row["level"] is None for row in table):
+        if not any(table.get(_ONE, {}).values()):
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*layout.left_out] or [few]
-        elif missed := undetected(question, asked["level"]):
+        elif missed := undetected(question, level):
             name, reasons = "undecided", [missed]
         sides = [side for pair_sides in outputs for side in pair_sides]
         if not layout.left_out and (constant := _constant(sides)):
@@ -90,8 +92,8 @@ def verdict_of(
         tried=tried,
         direction=direction,
         witness=_witness(witness, violated),
-        detectable=asked["level"],
-        detectable_jointly=asked.get("jointly"),
+        detectable=level,
+        detectable_jointly=jointly,
         detectable_by_event=table,
         event=event,
         outputs=layout.kind,
@@ -103,19 +105,20 @@ def verdict_of(
 
 def _detectable(
     claim: claims.AnyClaim, alpha: float, steps: Sequence[Step], asked: float, several: bool
-) -> list[dict[str, float | None]]:
-    """Return the levels that draws detect by the probability of an event, the ``asked`` one, too.
+) -> dict[str, dict[float, float | None]]:
+    """Return the levels that draws detect, by place and by the probability of an event.
 
-    They are those of the first part of the claim; ``jointly`` if outputs have ``several`` columns,
-    and the claim is one about events: what bets on divergences win on tables was not measured.
+    They are those of the first part of the claim. There are none of two of ``several`` columns for
+    claims about divergences: what bets on these win on tables was not measured.
     """
     first, *others = claims.parts(claim)
-    share, table = share_of(alpha, 1 + len(others)), []
-    for event in sorted({*EVENTS, asked}, reverse=True):
-        row = {"event": event, "level": detectable(first, steps, alpha=share, event=event)}
-        if several and isinstance(first, claims.EventClaim):
-            row["jointly"] = detectable(first, steps, alpha=share, event=event, joint=True)
-        table.append(row)
+    table: dict[str, dict[float, float | None]] = {_ONE: {}}
+    if several and isinstance(first, claims.EventClaim):
+        table[_TWO] = {}
+    share = share_of(alpha, 1 + len(others))
+    for place, levels in table.items():
+        for event in sorted({*EVENTS, asked}, reverse=True):
+            levels[event] = detectable(first, steps, alpha=share, event=event, joint=place == _TWO)
     return table
 
 

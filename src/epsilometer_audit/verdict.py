@@ -93,10 +93,10 @@ class Verdict:
         The smallest level that these draws find with probability .9 in an event of one column that
         has the probability ``event`` on the less likely side; None if there is none.
     detectable_jointly
-        That of an event of two columns, of cells that ``looked_at`` names; None if there is none.
+        That of an event of two columns, a set of cells; None if there is none.
     detectable_by_event
-        Both for events of several probabilities: rows of ``event``, ``level`` and ``jointly``. They
-        follow from the draws and the first part of the claim: every seed has the same.
+        The same levels for events of several probabilities, by "one column" and, for two, by the
+        resolution. The draws and the first part of the claim decide them: every seed has the same.
     looked_at
         Which functions of an output were looked at, and which not.
     draws
@@ -125,7 +125,7 @@ class Verdict:
     witness: Witness | None = None
     detectable: float | None = None
     detectable_jointly: float | None = None
-    detectable_by_event: Sequence[Mapping[str, float | None]] = ()
+    detectable_by_event: Mapping[str, Mapping[float, float | None]] = field(default_factory=dict)
     event: float | None = None
     looked_at: str = ""
     detect: float | None = None
@@ -219,8 +219,6 @@ class Verdict:
         return rows
 
     def _detectable_rows(self) -> list[tuple[str, str]]:
-        from epsilometer_audit.statistics.scores import CELLS
-
         claimed = self.bounds[0].claimed if self.bounds else None
         if self.guesses is not None:
             text = "nothing: no guesses would refute it"
@@ -229,21 +227,11 @@ class Verdict:
                 text = f"{level} by guesses as good as it allows, with probability .9"
             return [("detectable", text)]
         rows = [] if self.detectable_by_event else [("detectable", "unknown")]
-        cells = f"two columns in {CELLS} x {CELLS} cells"
-        for name, column, place in (
-            ("detectable", "level", "one column"),
-            ("jointly", "jointly", cells),
-        ):
-            told = []
-            for row in self.detectable_by_event:
-                if column in row:
-                    found = row[column]
-                    level = "no level" if found is None else short(found, claimed)
-                    told.append(f"{level} of {row['event']:g}")
-            if told:
-                text = ", ".join(told).replace(" of ", " by an event of probability ", 1)
-                text = f"{self.bounds[0].name} {text} (in {place}, found with probability .9)"
-                rows.append((name, text))
+        for place, levels in self.detectable_by_event.items():
+            found = [f"{short(x, claimed)} of {event:g}" for event, x in levels.items() if x]
+            text = ", ".join(found).replace(" of ", " by an event of probability ", 1)
+            text = f"{self.bounds[0].name} {text}" if found else "no level"
+            rows.append(("detectable", f"{text} (in {place}, found with probability .9)"))
         return [*rows, ("looked at", self.looked_at)] if self.looked_at else rows
 
     def _witness_rows(self) -> list[tuple[str, str]]:

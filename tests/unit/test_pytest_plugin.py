@@ -108,7 +108,11 @@ def test_bad(audit):
 
 @pytest.mark.parametrize(
     ("mechanism", "options"),
-    [(good, {"expect": "violated"}), (good, {"detect": 9, "event": 1e-9}), (stuck, {"check_sampler": True})],
+    [
+        (good, {"expect": "violated"}),
+        (good, {"detect": 9, "event": 1e-9}),
+        (stuck, {"check_sampler": True}),
+    ],
 )
 def test_others(audit, mechanism, options):
     audit(mechanism, **CLAIM | options)

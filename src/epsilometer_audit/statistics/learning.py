@@ -173,7 +173,6 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
         *(p, q, p * (1 - p), q * (1 - q)),
         event=lambda: event,
         expected=candidate.expected,
-        optimistic=candidate.optimistic,
     )
 
 

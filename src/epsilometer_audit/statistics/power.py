@@ -44,7 +44,7 @@ _PREDICTING, _EVENT = 8.0, (12.0, 1.2)  # nats, to learn noise, and an event: a 
 _MOVED = 8.0  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
-_KEPT = 4.5  # nats that a pair must have won where others are dropped
+_KEPT = 3.5  # nats that a pair must have won where others are dropped
 
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
@@ -258,14 +258,6 @@ def samples_needed(
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
-
-
-def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> str:
-    """Return in words what forecasts assume to attain the level; parameters are as above."""
-    if event is not None:
-        return f"an event of probability {event:g}"
-    gaussian, _ = _noise(_single(claim, detect), np.array([detect]))
-    return "Gaussian noise" if gaussian else "Laplace noise"
 
 
 def _single(claim: AnyClaim, detect: float) -> Claim:
