@@ -120,6 +120,23 @@ def _audits(argv: Sequence[str]) -> int:
     command = shlex.join(["epsilometer", "audits", *paths, *again])
     with _progress("quiet" in options) as progress:
         rows = running.run(cases, str(file.folder), jobs, command, progress)
+    shown = summary.text_of(paths[0], rows, file.file.alpha)
+    _print("\n".join(map(_printable, shown.splitlines())))
+    if xml is not None:
+        _write("junit", xml, summary.xml_of(file.title, rows))
+    return running.exit_code(rows)
+
+
+def _needed(argv: Sequence[str]) -> int:
+    options, _ = arguments.parsed("samples-needed", argv)
+    arguments.check_options(options, of_audit=False)
+    claim = arguments.stated(options)
+    if "detect" not in options:
+        raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
+    from epsilometer_audit.statistics.power import POWER, samples_needed
+
+    settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
+    draws = samples_needed(claim, **settings)
     event = settings.get("event")
     shown = "additive noise" if event is None else f"an event of probability {event:g}"
     found = f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is"
