@@ -119,6 +119,7 @@ format: .venv/develop
 
 audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.detectable --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.forms --cores $(CORES)
 
