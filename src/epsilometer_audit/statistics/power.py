@@ -41,7 +41,7 @@ EVENT = 0.1
 """That of the event in which a level is to be detected, if no other is requested."""
 # Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
 _PREDICTING, _EVENT = 8.0, (12.0, 1.2)  # nats, to learn noise, and an event: a - b log probability
-_MOVED = 8.0  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
+_MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
