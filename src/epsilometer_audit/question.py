@@ -26,7 +26,6 @@ _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
     **dict.fromkeys(("python", "environment"), ("source",)),
-    "explain": ("source",),
     "set": ("source",),
     "frame": ("remove_a_row", "replace_a_row"),
     "columns": ("outputs", "one_run"),
@@ -39,7 +38,7 @@ _OF_OUTPUTS = ("exact", "event", "as_reals", "renyi", "zcdp", "profile", "tradeo
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
-    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS, "explain"),
+    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS),
     "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),

@@ -107,8 +107,6 @@ class Verdict:
         Of an audit in one run: the ``rule`` and its numbers of ``guesses`` and ``right`` ones, the
         numbers of ``canaries``, of ``included`` ones and of the ``rules`` that shared alpha; and
         ``independent_mu``, a lower end for mu if canaries are independent: no bound.
-    cause
-        The result of `explain`, if requested: `Cause.to_plain`.
     """
 
     verdict: VerdictName
@@ -141,7 +139,6 @@ class Verdict:
     guesses: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     replay: str | None = None
-    cause: Mapping[str, Any] | None = None
 
     @property
     def bound(self) -> float | None:
@@ -209,8 +206,6 @@ class Verdict:
             rows.append(("source", self.source.replace(many, many + assumed)))
         shown = ("note",) if self.reasons else ("note", "failed")
         rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]
-        if self.cause is not None:
-            rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
             results = [check["result"] for check in self.checks if check["name"] == "same seed"]
             follows = all(result == "passed" for result in results)

@@ -437,13 +437,6 @@ OWN = random.Random(3)
 
 def pythons_own(x):
     return x + OWN.random()
-
-STARTED = []
-
-def lazy(x):
-    if not STARTED:
-        STARTED.append(np.random.default_rng())
-    return x + STARTED[0].laplace()
 """
 
 
@@ -587,13 +580,6 @@ def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(se
         return (twice if size > 2000 else laplace)(x, size, rng)
 
     assert audited(long, seed, samples=20_000).verdict == "invalid"
-
-
-# --- causes ---------------------------------------------------------------------------------------
-
-
-def test_a_generator_that_is_made_late_is_no_cause(file):
-    assert ea.explain(f"{file}:lazy", (0, 1), runs=4).findings[0].kind == "output"
 
 
 # --- noise that draws of a call share -------------------------------------------------------------

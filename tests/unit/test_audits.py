@@ -172,7 +172,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=NAMED, **chang
     return {
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0, "given": {}},
-        **{"as_reals": False, "audit_seed": 5, "alpha": 0.05, "explain": False},
+        **{"as_reals": False, "audit_seed": 5, "alpha": 0.05},
         "claims": [{"claim": claim, "detect": None} for claim in claims],
         **changed,
     }

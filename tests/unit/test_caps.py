@@ -10,7 +10,6 @@ import yaml
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer_audit.canaries.one_run import draw_canaries
-from epsilometer_audit.explaining.explain import explain
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.inputs.neighbours import neighbours
 from epsilometer_audit.sources.callables import callable_source
@@ -42,7 +41,6 @@ CALLS = {
     "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),
     "domain.distance": lambda n: ea.domain({"values": [0, 1], "distance": n}),
     "canaries": lambda n: draw_canaries(callable_source(zero), n, 0),
-    "runs": lambda n: explain(zero, (0, 1), runs=n),
     "pairs": lambda n: ea.samples_needed(ea.pure(1.0), detect=2.0, pairs=n),
     "epsilon": ea.pure,
     "order": lambda n: ea.renyi({10**305 * n: 1}),

@@ -324,6 +324,7 @@ AUDITS = [
     (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is not a program"),
     (f"--command '{sys.executable} hangs.py' --timeout .2 {PAIR} {CLAIM}", 4, "hangs after 0 of"),
     (f"{OK} --epsilom 1", 2, "--epsilom: is not an option; did you mean '--epsilon'?"),
+    (f"{OK} {CLAIM} --explain", 2, "--explain: is not an option; docs/explain.md says how"),
     (f"{OK} {CLAIM} -v", 2, "-v: is not an option; --help lists them"),
     (f"{OK} {CLAIM} {CLAIM}", 2, "--epsilon: is given twice"),
     (f"{OK} {CLAIM} --samples", 2, "--samples: expected 1 argument; write --samples N"),

@@ -146,7 +146,7 @@ def test_domains(declaration):
 
 OF_AUDITS = (
     "mechanism parameters pairs canaries guesses claims samples reads method failures as_reals "
-    "timeout explain outcomes about expected stability"
+    "timeout outcomes about expected stability"
 )
 AUDIT_KEYS = st.sampled_from(OF_AUDITS.split())
 GOOD = {"mechanism": "m.py:coin", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}

@@ -21,6 +21,7 @@ OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of 
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
 _PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
 _NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
+_REMOVED = {"--explain": "docs/explain.md says how to find the line of code"}
 # options of arguments with another name in errors
 _ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair", "method": "--exact"}
 _ARGUMENTS |= {"mu": "--gdp", "rho": "--zcdp"}
@@ -76,6 +77,8 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
 
 
 def _near(name: str, known: Collection[str]) -> str:
+    if name in _REMOVED:
+        return _REMOVED[name]
     names = [option[2:] for option in known]
     near = [option for option in names if f"--{option}".startswith(name)]
     near += difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
@@ -231,7 +234,7 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: options.get(name) for name in ("timeout", "samples", "budget", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
-        **{name: name in options for name in ("failures", "explain", "as_reals")},
+        **{name: name in options for name in ("failures", "as_reals")},
         "method": "exact" if "exact" in options else None,
         "check_sampler": "no_checks" not in options,
         "guesses": guesses[0] if len(guesses) == 1 else guesses or None,

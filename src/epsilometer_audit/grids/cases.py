@@ -32,7 +32,7 @@ _MOST_VERDICTS = 10_000  # of a file
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
 _OF_QUESTIONS = {"method", "as_reals"}
-_OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
+_OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses"}  # as they are
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,6 @@ class AuditEntry(Model):
     failures: bool = False
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
-    explain: bool = False
     about: About = About()
     expected: Literal["violated", "not refuted"] | None = None
 

@@ -121,15 +121,10 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         several = len(spec["claims"]) > 1
         source_of_audit = _remembering(source) if several else lambda: source
 
-        def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
-            verdict = audit(source_of_audit(), own, claim, progress=progress, **settings, **given)
-            if not spec["explain"]:
-                return verdict
-            from epsilometer_audit.explaining.explain import explained
+        def audit_claim(claim: AnyClaim, **given: Any) -> Verdict:
+            return audit(source_of_audit(), own, claim, progress=progress, **settings, **given)
 
-            return explained(verdict, source)
-
-        yield with_cause
+        yield audit_claim
 
 
 def _remembering(source: Source) -> Callable[[], Source]:

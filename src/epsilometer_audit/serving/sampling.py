@@ -69,7 +69,7 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
     return roles
 
 
-def parameters_of(function: Any) -> list[inspect.Parameter] | None:
+def _parameters_of(function: Any) -> list[inspect.Parameter] | None:
     """Return the parameters of a function; None without a signature, as for many C functions."""
     try:
         return list(inspect.signature(function).parameters.values())
@@ -108,7 +108,7 @@ class Sampler:
             raise Misuse(name, f"must be a function, got {type_text(function)}")
         self.function, self.name, self.failures = function, name, failures
         self.home = home or ModuleFolder()
-        named = (p for p in parameters_of(function) or () if "VAR_" not in p.kind.name)
+        named = (p for p in _parameters_of(function) or () if "VAR_" not in p.kind.name)
         bound = function.keywords if isinstance(function, functools.partial) else ()
         parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
@@ -152,20 +152,16 @@ class Sampler:
             if np is not None:
                 with contextlib.suppress(TypeError):  # replaced by another kind of generator
                     np.random.seed(own)
-            return self.drawn(x, size, seed)
-
-    def drawn(self, x: Any, size: int, seed: int) -> Any:
-        """Return the same, with the global generators as they are."""
-        with self.home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
-            try:
-                x = self._converted(x)
-                if not self.many:
-                    return self._one_by_one(x, size, seed)
-                return self._together(x, size, seed)
-            except (Broken, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                raise Broken(error_text(error)) from error
+            with self.home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
+                try:
+                    x = self._converted(x)
+                    if not self.many:
+                        return self._one_by_one(x, size, seed)
+                    return self._together(x, size, seed)
+                except (Broken, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    raise Broken(error_text(error)) from error
 
     def _together(self, x: Any, size: int, seed: int) -> Any:
         randomness = self._randomness_of(seed)
@@ -268,7 +264,7 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
     """Return a function with parameters bound by name; raise `Misuse` if it has none of a name."""
     if not parameters or inspect.isclass(function) or not callable(function):
         return function  # `Sampler` refuses it
-    own = parameters_of(function)
+    own = _parameters_of(function)
     if own is not None and all(p.kind is not p.VAR_KEYWORD for p in own):
         known = [p.name for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for unknown in (key for key in parameters if key not in known):
