@@ -27,7 +27,6 @@ _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
     **dict.fromkeys(("python", "environment"), ("source",)),
     "set": ("source",),
-    "frame": ("remove_a_row", "replace_a_row"),
     "columns": ("outputs", "one_run"),
     "guesses": ("one_run", "canaries"),
     "canaries": ("source", "command"),
@@ -39,7 +38,6 @@ _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
     "canaries": (*_OF_DRAWS, *_OF_OUTPUTS),
-    "command": ("frame",),
     "budget": ("samples",),
     "exact": ("stop",),
     "python": ("environment",),
@@ -186,19 +184,10 @@ def source_of(
 
 
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
-    """Return pairs of inputs by their names.
-
-    They are ``pairs`` of name, x and x'; a table for ``remove`` or ``replace``, with options of
-    `neighbours`; and those of a ``domain``.
-    """
+    """Return pairs of inputs by their names: ``pairs`` of name, x and x', and of a ``domain``."""
     from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.inputs.neighbours import neighbours
 
     pairs: dict[str, Pair] = {name: (x, y) for name, x, y in plain.get("pairs", ())}
-    options = {name: plain[name] for name in ("limit", "frame") if name in plain}
-    for kind in ("remove", "replace"):
-        if kind in plain:
-            pairs = pairs | neighbours(plain[kind], kind, **options)
     return pairs | domain(plain["domain"]) if "domain" in plain else pairs
 
 

@@ -11,7 +11,6 @@ import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer_audit.canaries.one_run import draw_canaries
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.inputs.neighbours import neighbours
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import Reply
 
@@ -31,7 +30,6 @@ CALLS = {
     "limit must be at most 10 for inputs of 10000000": lambda _: ea.domain(TABLE),
     **{option: audited(option) for option in ("samples", "alpha", "detect", "budget")},
     "seed": lambda n: audited("seed")(n**2),
-    "limit": lambda n: neighbours("t.csv", "remove", limit=n),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
     "domain.rows.values": lambda n: ea.domain(
         {"rows": {"values": [0, 10**90 * n], "whole": True}, "length": 3}

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 _HELP = Path(__file__).parent / "help"
 OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
-_PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
+_PAIRS = ("pair", "domain")
 _NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
-_REMOVED = {"--explain": "docs/explain.md says how to find the line of code"}
+_TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
+_REMOVED = {  # options that were, and what to do instead
+    **dict.fromkeys(("--remove-a-row", "--replace-a-row", "--frame"), _TABLES),
+    "--explain": "docs/explain.md says how to find the line of code",
+    "--junit": "audits in tests have it of pytest, --junitxml (docs/pytest.md)",
+}
 # options of arguments with another name in errors
 _ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair", "method": "--exact"}
 _ARGUMENTS |= {"mu": "--gdp", "rho": "--zcdp"}
@@ -246,8 +251,7 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
-    plain, tables = chosen(options, "frame", "canaries", "domain"), chosen(options, *_PAIRS[2:])
-    plain |= {name.removesuffix("_a_row"): table for name, table in tables.items()}
+    plain = chosen(options, "canaries", "domain")
     pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]

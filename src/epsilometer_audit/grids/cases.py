@@ -75,7 +75,6 @@ class Audits:
         self._scale, self._scales, self._seed, self._lock_of = scale, scales, seed, lock_of
         self.locks: dict[str, Any] = {}  # of environments, by name
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
-        self.title = self.file.title or path.stem
         self.cases: dict[str, Case] = {}
         self.verdicts = 0
         for name, entry in self.file.audits.items():
@@ -210,7 +209,7 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
             key, plain, number = _plain_set(pairs)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
-        if number and samples < (least := least_samples(number)):
+        if samples < (least := least_samples(number)):
             message = f"must be at least {least} for {number} pairs, got {samples}"
             raise ArgumentError("samples", message)
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
@@ -219,15 +218,12 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
 
 
 def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
-    """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
+    """Return the name of a set of pairs in paths, the set as jobs get it, and its size."""
     if isinstance(entry, audits.Inputs):
         limit = {} if entry.limit is None else {"limit": entry.limit}
-        if entry.domain is not None:
-            declared = entry.domain | limit
-            kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
-            return f"domain-{kind}", {"domain": declared}, len(domain(declared))
-        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
-        return f"{kind}-a-row", {kind: table, "limit": 100} | limit, 0
+        declared = entry.domain | limit
+        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
     by_name = named_pairs(entry)
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"

@@ -20,10 +20,10 @@ from epsilometer_audit.checks.accepted_pairs import Candidates, Pair
 from epsilometer_audit.formats import pair_texts
 from epsilometer_audit.inputs.declarations import read
 from epsilometer_audit.inputs.entries import Change, Space
-from epsilometer_audit.inputs.neighbours import MOST_PAIRS
 from epsilometer_audit.inputs.relations import contains, neighbours, relation
 from epsilometer_audit.outcomes.words import listed
 
+MOST_PAIRS = 1000  # that a limit may ask for
 _MOST = 100  # pairs
 _TRIES = 20  # moves of each of the best pairs
 _LARGEST = 100_000_000  # entries of all inputs, which are kept in memory

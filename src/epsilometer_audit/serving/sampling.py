@@ -7,7 +7,6 @@ import contextlib
 import copy
 import functools
 import hashlib
-import importlib
 import inspect
 import itertools
 import os
@@ -204,13 +203,9 @@ class Sampler:
         return compact(values, (*ATOMS, tuple, dict, frozenset))
 
     def _converted(self, x: Any) -> Any:
-        """Return an input as an array, if it is annotated as one, or as the table it describes."""
-        if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
-            return np.asarray(x)
-        if not isinstance(x, dict) or set(x) != {"$frame", "rows"}:
-            return x
-        pandas: Any = importlib.import_module("pandas")  # {"$frame": {name: type}, "rows": [...]}
-        return pandas.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
+        """Return an input, as an array if it is annotated as one."""
+        array = np is not None and ("ndarray" in self._kind or "NDArray" in self._kind)
+        return np.asarray(x) if array else x
 
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
         values = {"x": x, "size": size, self.randomness or "seed": randomness}
