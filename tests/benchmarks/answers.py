@@ -67,6 +67,8 @@ def on_the_command_line() -> Iterator[tuple[str, Any]]:
     table, without_a_row = [[1, 2], [3, 4], [5, 7]], list[str]()
     for i in range(3):
         without_a_row += ["--pair", json.dumps(table), json.dumps(table[:i] + table[i + 1 :])]
+    queries = '{"values": [0, 9], "whole": true, "length": 3, "distance": 1, "norm": "Linf", '
+    queries += '"limit": 6}'
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         (here / "own.py").write_text(OWN, encoding="utf-8")
@@ -79,7 +81,7 @@ def on_the_command_line() -> Iterator[tuple[str, Any]]:
             [f"{own}:count", *pair, "--gdp", "1", "--python", sys.executable],
             [f"{own}:model.draw", *pair, "--zcdp", ".5", "--as-reals"],
             [f"{own}:size", *without_a_row, "--epsilon", "1"],
-            [f"{own}:answers", "--domain", '{"patterns": 3}', "--epsilon", "1", "--delta", ".01"],
+            [f"{own}:answers", "--domain", queries, "--epsilon", "1", "--delta", ".01"],
             ["--outputs", f"{here}/outputs.csv", "--epsilon", "1", "--as-reals"],
             [f"{own}:count", *pair, "--renyi", "2=.5", "--renyi", "4=1", "--as-reals"],
             [f"{own}:count", *pair, "--epsilon", "1", "--exact"],
