@@ -16,7 +16,7 @@
 #   make benchmark [SCALE=quick] [TASKS=a,b]  ours beside what a user would take instead
 #   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
 #   make matrix [SCALE=quick]             every estimator on every mechanism, from the same draws
-#   make scorecard [SCALE=quick]          the numbers that the papers print, beside ours
+#   make scorecard [SCALE=quick]          how many of the papers' printed numbers agree with ours, and which do not
 #   make confidence                        how often each bound lies above the truth, 1000 seeds a case
 #   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs;
 #                                          and honest outputs of 3,000 forms
@@ -58,7 +58,7 @@ benchmark: .venv/run
 	@$(STUDY) $(if $(TASKS),'tasks=[$(TASKS)]')
 
 scorecard: figures
-	@$(STUDY)
+	@PYTHONPATH=src:studies $(BIN)/python -m scorecard.view results/$(SCALE)
 
 museum: .venv/run
 	@$(STUDY) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')

@@ -84,7 +84,7 @@ def spec_of():
         }
         for name in ("fig1", "other")
     ]
-    return {**COMMON, "report": "p1", "title": "One", "artifacts": artifacts}
+    return {**COMMON, "report": "p1", "title": "One", "artifacts": artifacts, "opens": None}
 
 
 def page_of(folder: Path, spec) -> tuple[Page, str]:
@@ -143,6 +143,30 @@ def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again
         page, text = page_of(results, spec)
         assert "the paper prints." not in page.text
         assert ('<details class="rows" open>' in text) == again
+
+
+def test_it_opens_with_how_many_printed_numbers_agree_and_those_that_do_not(results):
+    rows = [
+        ("fig1", "n", "a=1;b=2", "56", "16.25", "no", "the step <of the search>"),
+        ("fig1", "C", "", ".22", "0.5", "erratum", "heads are swapped"),
+        ("text:Section I", "share", "", "1", "2", "erratum", ""),
+        ("fig1", "m", "", "3", "3", "yes", ""),
+        ("fig1", "k", "", "3", "", "not at this scale", "needs the scale paper"),
+    ]
+    names = ["artifact", "quantity", "key", "printed", "ours", "agrees", "reason"]
+    file = str(results / "tables/p1/other.parquet")
+    write_table(pd.DataFrame(rows, columns=names), file, "table", COMMON | {"made_of": "other"})
+    _, text = page_of(results, spec_of() | {"opens": "other"})
+    opening = re.search(r'<div class="about opening">(.*?)</div>', text, re.DOTALL)[1]
+    assert (
+        "<b>1 of 4 printed numbers agree</b>, 2 errata of the paper, 1 disagrees; 1 nee" in opening
+    )
+    first, *others = [item.strip() for item in opening.split("<li>")[1:]]
+    assert first.startswith('<a href="#fig1">fig1</a>: n: 56, ours 16.25 (a=1, b=2).')
+    assert "The step &lt;of the search&gt;." in first
+    assert others[0].startswith('<a href="#fig1">fig1</a>, erratum: C: .22, ours 0.5.')
+    assert others[1].startswith('<a href="#other">Section I</a>, erratum: share: 1, ours 2.')
+    assert text.index("<h1>") < text.index(opening) < text.index("<article")
 
 
 def test_a_missing_table_or_figure_is_named_first(results):

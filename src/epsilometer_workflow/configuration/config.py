@@ -289,15 +289,16 @@ class Experiment(Model):
 class TableEntry(Model):
     """The table of an artifact: its builder, inputs and options.
 
-    It reads experiments of the report (``data``), or tables of any report (``tables``:
+    It reads experiments of the report (``data``), or other tables of any report (``tables``:
     ``report/artifact``, or ``report/*``). ``files`` are options that name files of the
-    configuration's folder.
+    configuration's folder; the option ``settings`` gets parts of the configuration itself.
     """
 
     builder: str
     data: list[str] = []
     tables: list[str] = []
     files: dict[str, str | list[str]] = {}
+    settings: list[Literal["main", "reports", "mechanisms", "estimators"]] = []
     options: dict[str, Any] = {}
 
 
@@ -336,7 +337,11 @@ class Layout(Model):
 
 
 class Artifact(Model):
-    """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
+    """A table, of which a page shows so many rows, and the figure drawn from it if it is one.
+
+    If it ``opens`` the page, that begins with what its rows say of printed numbers
+    (`reports.printed`).
+    """
 
     caption: str
     table: TableEntry
@@ -344,6 +349,7 @@ class Artifact(Model):
     paper: PaperNumbers | None = None
     layout: Layout | None = None
     rows_shown: PositiveInt = 40
+    opens: bool = False
 
 
 class Report(Model):

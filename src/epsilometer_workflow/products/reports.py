@@ -75,7 +75,8 @@ class Table(_Shown, rule="tabulate"):
         kind = self._reads
         if kind == "table":
             tables = self.study.tables(self.definition.table.tables)
-            return [[Table(self.study, report, artifact)] for report, artifact in tables]
+            read = [Table(self.study, report, artifact) for report, artifact in tables]
+            return [[table] for table in read if table.path != self.path]
         return [list(self._read(kind, name)) for name in self.definition.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
@@ -93,7 +94,7 @@ class Table(_Shown, rule="tabulate"):
         spec = {
             "caption": self.definition.caption.strip(),
             "builder": self.builder,
-            "options": table.options | self._files(),
+            "options": table.options | self._files() | self._settings(),
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
             "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
@@ -107,6 +108,11 @@ class Table(_Shown, rule="tabulate"):
     def _files(self) -> dict[str, str | list[str]]:
         """Return the files of options."""
         return self.study.files(self.definition.table.files)
+
+    def _settings(self) -> dict[str, dict[str, str]]:
+        """Return the option with parts of the configuration, if any are asked for."""
+        parts = self.definition.table.settings
+        return {"settings": self.study.settings(parts)} if parts else {}
 
     def modules(self) -> list[str]:
         """Return the builder; if it reads draws run by run, also all estimators."""
@@ -240,6 +246,7 @@ class Page(Product, rule="page"):
             "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
             "report": self.report,
             "title": self.study.reports[self.report].title,
+            "opens": next((t.artifact for t in self._tables if t.definition.opens), None),
             "artifacts": [self._shown(table) for table in self._tables],
         }
 
