@@ -150,13 +150,23 @@ class SampleFile:
 def write_table(
     frame: pd.DataFrame, path: str, kind: str, identity: Identity, csv: str | None = None
 ) -> None:
-    """Write a data frame as Parquet, and as CSV where there is a path for that."""
+    """Write a data frame as Parquet; or a table for readers, where there is a path, also as CSV.
+
+    Numbers for readers have twelve digits: the others are rounding errors of the arithmetic.
+    """
+    if csv is not None:
+        real = frame.select_dtypes("floating")
+        frame = frame.assign(**{name: _twelve_digits(real[name]) for name in real})
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     _write(table, path)
     if csv is not None:
         with atomic(csv) as part:
             frame.to_csv(part, index=False)
+
+
+def _twelve_digits(values: pd.Series) -> list[float]:
+    return [float(f"{value:.11e}") for value in values.to_numpy(float, na_value=np.nan)]
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:
