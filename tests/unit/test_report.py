@@ -124,6 +124,8 @@ def test_links_lead_to_existing_targets(results):
 def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     page, text = page_of(results, spec_of())
     assert '<th scope="col" class="n theirs">paper_<wbr>n' in text
+    assert text.count('<td class="n theirs">7') == 1  # as ours
+    assert text.count('<td class="n theirs differs">7') == 39
     assert "0.1235" in page.text
     assert "1,234,567" in page.text
     assert "100 rows, of which the first 40 are here" in text
@@ -259,6 +261,25 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
     firsts = [line.partition("&")[0] for line in lines(SIZES, layout)[1:]]
     assert firsts == ["first", "x", "last", "last"]
+
+
+def test_the_papers_numbers_stand_beside_ours_and_are_marked_where_they_differ():
+    table = SIZES.assign(m=[1, 3, 5, 4], paper_n=[9588, 8_750_000, None, None])
+    table = table.assign(paper_m=[1, 2, None, 4])
+    cells = {"n": ["$n$", "count", "Und."], "m": ["m"]}
+    layout = laid(rows={"gamma": ["g"]}, across={"epsilon": ["e"]}, cells=cells)
+    page = layouts.hypertext(table, layout)
+    shown = re.findall(r'<span class="theirs( differs)?">([^<]*)</span>', page)
+    assert shown == [  # the paper prints none of the third row
+        *[("", "9588"), ("", "1")],
+        *[(" differs", "8.8e6"), (" differs", "2"), ("", "Und."), ("", "4")],
+    ]
+    assert "8.8" not in layouts.latex(table, layout)
+    assert lines(table, layout | {"beside": True})[1:] == [
+        "&$n$&paper&m&paper&$n$&paper&m&paper",
+        "1&9588&9588&1&1&Und.&&5&",
+        r"0.1&8.7e6&\textbf{8.8e6}&3&\textbf{2}&Und.&Und.&4&4",
+    ]
 
 
 def test_rows_are_left_out():

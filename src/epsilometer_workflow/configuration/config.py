@@ -325,7 +325,8 @@ class Layout(Model):
     Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
     without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
     ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
-    many ``blocks`` side by side, in the order of ``names``, which texts in cells have.
+    many ``blocks`` side by side, in the order of ``names``, which texts in cells have. LaTeX has
+    the paper's numbers ``beside`` ours if that is asked for; a page always has them.
     """
 
     rows: dict[str, Column] = {}
@@ -334,6 +335,7 @@ class Layout(Model):
     names: dict[str, str] = {}
     leave_out: dict[str, list[Scalar]] = {}
     blocks: PositiveInt = 1
+    beside: bool = False
 
 
 class Artifact(Model):

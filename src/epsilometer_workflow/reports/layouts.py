@@ -1,6 +1,8 @@
 """Tables as a paper prints them: its rows, its columns and its formats, as LaTeX and on a page.
 
-A layout is a `epsilometer_workflow.configuration.config.Layout` as plain data.
+On a page, and in LaTeX if the layout says so, the paper's number stands beside ours, and is marked
+where the two differ in a digit that is shown. A layout is a
+`epsilometer_workflow.configuration.config.Layout` as plain data.
 """
 
 from __future__ import annotations
@@ -15,19 +17,20 @@ import pandas as pd
 from epsilometer.errors import ArgumentError, suggest
 
 _LETTERS = {"alpha": "α", "delta": "δ", "gamma": "γ", "sigma": "σ", "tilde": "", "varepsilon": "ε"}
+_THEIRS = "paper_"  # what the names of columns with the paper's numbers begin with
 _SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
 
 
 def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return a tabular in the style of booktabs."""
-    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str)
+    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str, _bold)
     centred = "c" * laid.shape[1]
     return str(laid.to_latex(index=False, column_format=centred, multicolumn_format="c"))
 
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return an HTML table, with TeX in the heads as letters."""
-    laid = arranged(table, layout, html.escape, _plain)
+    laid = arranged(table, {**layout, "beside": True}, html.escape, _plain, _coloured)
     return str(laid.to_html(index=False, escape=False, border=0, classes="printed"))
 
 
@@ -36,10 +39,15 @@ def arranged(
     layout: Mapping[str, Any],
     write: Callable[[str], str],
     write_head: Callable[[str], str],
+    mark: Callable[[str, bool], str],
 ) -> pd.DataFrame:
-    """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
+    """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`.
+
+    ``mark`` gets each number of the paper, and whether ours is another.
+    """
     rows, across, names = list(layout["rows"]), list(layout["across"]), list(layout["names"])
-    columns = layout["rows"] | layout["across"] | layout["cells"]
+    cells = _with_the_papers(layout["cells"], list(table)) if layout["beside"] else layout["cells"]
+    columns = layout["rows"] | layout["across"] | cells
     shown = table
     for name in [*columns, *layout["leave_out"]]:
         if name not in table:
@@ -55,6 +63,13 @@ def arranged(
             for name, column in columns.items()
         }
     )
+    printed = [name for name in cells if name not in layout["cells"]]
+    known = shown[printed].notna().any(axis=1).tolist()  # rows of which the paper prints a number
+    for name in printed:
+        pairs = zip(texts[name], texts[name.removeprefix(_THEIRS)], known, strict=True)
+        texts[name] = [
+            mark(text, text != ours) if is_known else "" for text, ours, is_known in pairs
+        ]
     if not across:
         size = -(-len(texts) // layout["blocks"])
         starts = range(0, len(texts), size)
@@ -66,9 +81,27 @@ def arranged(
         part = group.set_index(rows) if rows else group.reset_index(drop=True)
         if not part.index.is_unique:
             raise ArgumentError("layout", f"has two cells for one row of {', '.join(said)}")
-        groups[", ".join(said)] = part[list(layout["cells"])]
+        groups[", ".join(said)] = part[list(cells)]
     laid = pd.concat(groups, axis=1).fillna("").rename(columns=heads, level=1)
     return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
+
+
+def _with_the_papers(cells: Mapping[str, list[str]], known: list[str]) -> dict[str, list[str]]:
+    """Return columns of cells, each with the paper's after it if the table has that."""
+    both = {}
+    for name, column in cells.items():
+        both[name] = column
+        if f"{_THEIRS}{name}" in known:
+            both[f"{_THEIRS}{name}"] = ["paper", *column[1:]]
+    return both
+
+
+def _bold(text: str, differs: bool) -> str:
+    return f"\\textbf{{{text}}}" if differs else text
+
+
+def _coloured(text: str, differs: bool) -> str:
+    return f'<span class="theirs{" differs" if differs else ""}">{text}</span>'
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

@@ -127,17 +127,19 @@ def _image(path: str) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     """Return column names, whether they are of numbers, rows, and what all rows share."""
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
-    alike = [name for name in single if not str(name).startswith("paper_")]
+    compared = {name for name in frame if f"paper_{name}" in frame}
+    alike = [name for name in single if name not in compared and not _is_theirs(name)]
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
     rows = [
-        [_cell(value, number=name in numbers) for name, value in row.items()]
+        [_cell(row, name, number=name in numbers) for name in first]
         for row in first.to_dict("records")
     ]
     return {
         "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
         "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
+        "beside": bool(compared),
     }
 
 
@@ -153,6 +155,15 @@ def cell(value: object) -> str:
     return f"{number:.4g}"
 
 
-def _cell(value: object, *, number: bool) -> tuple[str, str]:
-    text = cell(value)
-    return text, "n" if number else "l" if len(text) > _LONG else ""
+def _cell(row: Mapping[str, object], name: str, *, number: bool) -> tuple[str, str]:
+    """Return a cell as text, and its classes: a number of the paper is marked if ours differs."""
+    text = cell(row[name])
+    kind = "n" if number else "l" if len(text) > _LONG else ""
+    if _is_theirs(name):
+        ours = row.get(name.removeprefix("paper_"))
+        kind += " theirs differs" if text and text != cell(ours) else " theirs"
+    return text, kind
+
+
+def _is_theirs(name: str) -> bool:
+    return name.startswith("paper_")

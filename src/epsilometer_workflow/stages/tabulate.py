@@ -202,7 +202,7 @@ def _takes(builder: Builder) -> str | None:
 def join_paper(
     frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
 ) -> pd.DataFrame:
-    """Join a paper's printed numbers to ours, as columns ``paper_*``.
+    """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
     Keys are compared to nine digits. A printed row that matches none of ours is an error, as it
     would drop out of sight.
@@ -230,7 +230,11 @@ def join_paper(
     ordered = _rounded(frame, keys)[list(keys)].merge(
         joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"
     )
-    return pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
+    beside = pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
+    columns: list[str] = []
+    for name in frame:
+        columns += [name, *(value for value in values if value == f"paper_{name}")]
+    return beside[[*columns, *(value for value in values if value not in columns)]]
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
