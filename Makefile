@@ -9,6 +9,7 @@
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test,
 #                                          and the examples that take longest
+#   make test-processors                   the smoke scale again as on an older processor: the same tables to the byte
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
@@ -31,7 +32,7 @@ BIN := .venv/bin
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -80,6 +81,9 @@ test-workflow: smoke
 
 examples: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit
+
+test-processors: smoke
+	$(BIN)/pytest tests/processors
 
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster

@@ -139,13 +139,12 @@ CRITERIA: dict[str, Criterion] = {
     ),
     # Table I
     "table1/averaged": setting("reports.kutta2022.scales.paper.seconds.runs"),
-    "table1/slowest": number(
-        rows("table1"), lambda t: t.mechanism[np.argmax(t.minutes)], equals="noisy-gradient-descent"
+    "table1/slowest": holds(
+        rows("table1"), lambda t: t.mechanism[np.argmax(t.minutes)] == "noisy-gradient-descent"
     ),
-    "table1/fastest": number(
+    "table1/fastest": holds(
         rows("table1"),
-        lambda t: t.mechanism[np.argmin(t.minutes)],
-        equals="noisy-sum-gaussian",
+        lambda t: t.mechanism[np.argmin(t.minutes)] == "noisy-sum-gaussian",
         differs="a statement on a program: in compiled loops the order is another",
     ),
     "table1/subsampling-adds": holds(
