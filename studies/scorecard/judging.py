@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import ConfigError, one_line, suggest
-from epsilometer_workflow.reports.printed import ERRATUM, NO, NOT_HERE, YES
 from scorecard import askin2022, gorla2022, kutta2022, lu2022
+from scorecard.counting import ERRATUM, NO, NOT_HERE, YES
 from scorecard.criteria import Criterion
 from scorecard.rows import Columns, Keys, MissingRows, UnknownColumn, Value, as_number, columns
 

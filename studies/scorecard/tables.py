@@ -1,4 +1,4 @@
-"""The table of a paper's scorecard: each number that it prints, beside ours."""
+"""The tables of a paper's scorecard: each number that it prints beside ours, and what that says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from scorecard import checks
+from scorecard import checks, counting
 from scorecard.judging import CRITERIA, SETTINGS, verdicts
 
 
@@ -20,3 +20,9 @@ def scorecard(
     """
     configured = pd.DataFrame(settings.items(), columns=["setting", "value"])
     return verdicts({**tables, **checks.tables(), SETTINGS: configured}, statements, CRITERIA)
+
+
+def agreement(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return how many numbers of a scorecard agree, and a row for each group that does not."""
+    (rows,) = tables.values()
+    return counting.agreement(rows)

@@ -11,29 +11,25 @@ from pathlib import Path
 
 import pandas as pd
 
-from epsilometer_workflow.reports import printed
+from scorecard.counting import counted
 from scorecard.judging import CRITERIA
 
 
 def lines(results: Path) -> Iterator[str]:
-    """Yield the lines of all papers together, and of each paper with what does not agree."""
-    rows = {paper: read(results / f"tables/{paper}/scorecard.csv") for paper in CRITERIA}
-    for paper, table in rows.items():
-        yield _line(paper, table)
-        for one in printed.differences(table):
-            kind = ", erratum" if one.erratum else ""
-            yield f"  {one.artifact}{kind}: {one.numbers}. {one.reason}"
-    yield _line("all papers", pd.concat(rows.values()))
+    """Yield the lines of each paper, with what does not agree, and of all papers together."""
+    for paper in CRITERIA:
+        first, *others = _read(results, paper, "agreement").to_dict("records")
+        yield f"{paper}: {first['said']}"
+        for row in others:
+            yield f"  {row['artifact']}: {row['said']}. {row['reason']}"
+    every = pd.concat([_read(results, paper, "scorecard") for paper in CRITERIA])
+    yield f"all papers: {counted(every)}"
 
 
-def read(path: Path) -> pd.DataFrame:
-    """Read the scorecard of a paper, with texts as they stand."""
-    return pd.read_csv(path, dtype=str, keep_default_na=False)
-
-
-def _line(name: str, rows: pd.DataFrame) -> str:
-    agree, others = printed.counted(rows)
-    return f"{name}: {agree}, {others}"
+def _read(results: Path, paper: str, table: str) -> pd.DataFrame:
+    """Read a table, with texts as they stand."""
+    file = results / f"tables/{paper}/{table}.csv"
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
 if __name__ == "__main__":

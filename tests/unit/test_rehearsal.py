@@ -23,7 +23,7 @@ TWO = "the table has 2 rows for one point"
 EDITS = {  # file (of a report, or with the report that shows it), old text, new text, what is said
     "an order that the paper does not print": (
         *(KUTTA, "lambda: [2, 5, 7]", "lambda: [2, 3, 7]"),
-        "artifacts.alpha_hat.paper.rows: no row of the table has mechanism=noisy-sum-gaussian lam",
+        "artifacts.alpha_hat.paper.rows: no row of the table has mechanism=noisy-sum-gaussian",
     ),
     "a printed pair that is not shown": (
         *(GORLA, "[0.00, 1.00], [0.06, 0.49], ", "[0.00, 1.00], "),

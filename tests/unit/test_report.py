@@ -147,28 +147,25 @@ def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again
         assert ('<details class="rows" open>' in text) == again
 
 
-def test_it_opens_with_how_many_printed_numbers_agree_and_those_that_do_not(results):
+def test_it_opens_with_what_the_rows_of_an_artifact_say(results):
     rows = [
-        ("fig1", "n", "a=1;b=2", "56", "16.25", "no", "the step <of the search>"),
-        ("fig1", "C", "", ".22", "0.5", "erratum", "heads are swapped"),
-        ("text:Section I", "share", "", "1", "2", "erratum", ""),
-        ("fig1", "m", "", "3", "3", "yes", ""),
-        ("fig1", "k", "", "3", "", "not at this scale", "needs the scale paper"),
+        ("", "1 of 3 printed numbers agree", ""),
+        ("fig1", "n: 56, ours 16", "the step <of the search>"),
+        ("text:Section I", "erratum, share: 1, ours 2", ""),
     ]
-    names = ["artifact", "quantity", "key", "printed", "ours", "agrees", "reason"]
     file = str(results / "tables/p1/other.parquet")
-    write_table(pd.DataFrame(rows, columns=names), file, "table", COMMON | {"made_of": "other"})
-    _, text = page_of(results, spec_of() | {"opens": "other"})
+    frame = pd.DataFrame(rows, columns=["artifact", "said", "reason"])
+    write_table(frame, file, "table", COMMON | {"made_of": "other"})
+    page, text = page_of(results, spec_of() | {"opens": "other"})
     opening = re.search(r'<div class="about opening">(.*?)</div>', text, re.DOTALL)[1]
-    assert (
-        "<b>1 of 4 printed numbers agree</b>, 2 errata of the paper, 1 disagrees; 1 nee" in opening
-    )
-    first, *others = [item.strip() for item in opening.split("<li>")[1:]]
-    assert first.startswith('<a href="#fig1">fig1</a>: n: 56, ours 16.25 (a=1, b=2).')
-    assert "The step &lt;of the search&gt;." in first
-    assert others[0].startswith('<a href="#fig1">fig1</a>, erratum: C: .22, ours 0.5.')
-    assert others[1].startswith('<a href="#other">Section I</a>, erratum: share: 1, ours 2.')
+    assert "<b>1 of 3 printed numbers agree.</b>" in opening
+    first, second = (item.strip() for item in opening.split("<li>")[1:])
+    assert first.startswith('<a href="#fig1">fig1</a>: n: 56, ours 16. <i>The step &lt;of the s')
+    assert second.startswith("Section I: erratum, share: 1, ours 2.")
     assert text.index("<h1>") < text.index(opening) < text.index("<article")
+    assert "other" not in page.ids  # is not shown again
+    write_table(frame.head(1), file, "table", COMMON | {"made_of": "other"})
+    assert "These do not agree" not in page_of(results, spec_of() | {"opens": "other"})[1]
 
 
 def test_a_missing_table_or_figure_is_named_first(results):

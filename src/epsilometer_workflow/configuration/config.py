@@ -289,7 +289,7 @@ class Experiment(Model):
 class TableEntry(Model):
     """The table of an artifact: its builder, inputs and options.
 
-    It reads experiments of the report (``data``), or other tables of any report (``tables``:
+    It reads experiments of the report (``data``), or tables of any report (``tables``:
     ``report/artifact``, or ``report/*``). ``files`` are options that name files of the
     configuration's folder; the option ``settings`` gets parts of the configuration itself.
     """
@@ -341,8 +341,8 @@ class Layout(Model):
 class Artifact(Model):
     """A table, of which a page shows so many rows, and the figure drawn from it if it is one.
 
-    If it ``opens`` the page, that begins with what its rows say of printed numbers
-    (`reports.printed`).
+    If it ``opens`` the page, that begins with what its rows say, in the columns ``artifact``,
+    ``said`` and ``reason``; the first is a headline.
     """
 
     caption: str

@@ -75,8 +75,7 @@ class Table(_Shown, rule="tabulate"):
         kind = self._reads
         if kind == "table":
             tables = self.study.tables(self.definition.table.tables)
-            read = [Table(self.study, report, artifact) for report, artifact in tables]
-            return [[table] for table in read if table.path != self.path]
+            return [[Table(self.study, report, artifact)] for report, artifact in tables]
         return [list(self._read(kind, name)) for name in self.definition.table.data]
 
     def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:

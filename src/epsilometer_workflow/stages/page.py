@@ -21,7 +21,7 @@ import pandas as pd
 
 from epsilometer.errors import DataError
 from epsilometer_workflow.files.storage import atomic, read_table
-from epsilometer_workflow.reports import layouts, printed
+from epsilometer_workflow.reports import layouts
 
 _TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
 _LONG = 14  # characters; a longer cell may break into lines
@@ -69,7 +69,7 @@ def run(
         shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
         artifacts.append(shown | {"image": _image(figure) if figure else None})
         if table and about["id"] == spec["opens"]:
-            opening = _opening(read_table(table, "table", about["identity"]), spec)
+            opening = read_table(table, "table", about["identity"]).to_dict("records")
         if not table:
             missing.append(about["id"])
         elif about["figure"] and not figure:
@@ -101,17 +101,6 @@ def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
         "printed": layouts.hypertext(frame, about["layout"]) if about["layout"] else None,
         "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
     }
-
-
-def _opening(rows: pd.DataFrame, spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how many printed numbers agree, and those that do not, each with its place."""
-    agree, others = printed.counted(rows)
-    places = {about["id"] for about in spec["artifacts"]}
-    listed = [
-        {"place": one.artifact if one.artifact in places else spec["opens"], "said": one}
-        for one in printed.differences(rows)
-    ]
-    return {"agree": agree, "others": others, "listed": listed}
 
 
 def _image(path: str) -> dict[str, Any]:

@@ -214,27 +214,16 @@ def join_paper(
     if missing:
         raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
     printed = pd.DataFrame(paper["rows"], columns=paper["columns"])
-    joined = _rounded(frame, keys).merge(
-        _rounded(printed, keys).rename(columns=lambda name: f"paper_{name}"),
-        left_on=list(keys),
-        right_on=[f"paper_{key}" for key in keys],
-        how="outer",
-        indicator=True,
-        sort=False,
-    )
-    lost = joined[joined["_merge"] == "right_only"]
-    if len(lost):
-        row = " ".join(f"{key}={lost.iloc[0][f'paper_{key}']}" for key in keys)
-        raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {row}")
-    values = [f"paper_{name}" for name in paper["columns"] if name not in keys]
-    ordered = _rounded(frame, keys)[list(keys)].merge(
-        joined[[*keys, *values]].drop_duplicates(list(keys)), on=list(keys), how="left"
-    )
-    beside = pd.concat([frame.reset_index(drop=True), ordered[values]], axis=1)
-    columns: list[str] = []
-    for name in frame:
-        columns += [name, *(value for value in values if value == f"paper_{name}")]
-    return beside[[*columns, *(value for value in values if value not in columns)]]
+    ours = _rounded(frame, keys).set_index([*keys]).index
+    theirs = _rounded(printed, keys).drop_duplicates(keys).set_index([*keys])
+    for row in theirs.index.difference(ours, sort=False).to_frame().itertuples(index=False):
+        said = " ".join(f"{key}={value}" for key, value in zip(keys, row, strict=True))
+        raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {said}")
+    joined = frame.reset_index(drop=True)
+    for name, values in theirs.reindex(ours).items():
+        place = list(joined).index(name) + 1 if name in joined else joined.shape[1]
+        joined.insert(place, f"paper_{name}", values.to_numpy())
+    return joined
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import pytest
 
 from epsilometer.errors import ConfigError
 from scorecard import checks
+from scorecard.counting import agreement
 from scorecard.criteria import holds, number, printed, rows, setting, settings
 from scorecard.judging import CRITERIA, Statement, judge, pair, read_statements
 from scorecard.judging import verdicts as card_of
@@ -101,20 +102,39 @@ def test_the_scorecard_of_two_statements(tmp_path):
         pair(read_statements(str(file)), {"p": {"*": ROW, "fig2/*": ROW}})
 
 
-def test_the_view_names_what_does_not_agree(tmp_path):
+def test_what_does_not_agree_is_named_by_place_and_reason(tmp_path):
     names = ["artifact", "quantity", "key", "printed", "ours", "agrees", "reason"]
-    agrees = pd.DataFrame([("fig1", "m", "", "3", "3", "yes", "")], columns=names)
-    differs = [("table1", "n", "a=1", "56", "16", "no", "another step")]
-    for paper in CRITERIA:
-        file = tmp_path / f"tables/{paper}/scorecard.csv"
-        file.parent.mkdir(parents=True)
-        rows_of = pd.DataFrame(differs, columns=names) if paper == "lu2022" else agrees
-        rows_of.to_csv(file, index=False)
-    said = list(lines(tmp_path))
-    assert (
-        said[-1] == "all papers: 3 of 4 printed numbers agree, 0 errata of the paper, 1 disagrees"
+    heads = [("table5", "C", f"B={b}", ".2", "0.41234", "erratum", "swapped") for b in range(5)]
+    rows = [
+        ("fig1", "m", "", "3", "3", "yes", ""),
+        *heads,
+        ("table1", "n", "a=1;b=2", "56", "16", "no", "another step"),
+        ("table1", "k", "", "3", "", "not at this scale", "needs the scale paper"),
+    ]
+    scorecard = pd.DataFrame(rows, columns=names)
+    card = agreement(scorecard)
+    line = (
+        "1 of 7 printed numbers agree, 5 errata of the paper, 1 disagrees; 1 needs a larger scale"
     )
-    assert "  table1: n: 56, ours 16 (a=1). another step" in said
+    assert card.to_numpy().tolist() == [
+        ["", line, ""],
+        ["table1", "n: 56, ours 16 (a=1, b=2)", "another step"],
+        [
+            "table5",
+            "erratum, C: .2, ours 0.4123 (B=0); .2, ours 0.4123 (B=1); .2, ours 0.4123 (B=2); "
+            "and 2 more",
+            "swapped",
+        ],
+    ]
+    for paper in CRITERIA:
+        folder = tmp_path / f"tables/{paper}"
+        folder.mkdir(parents=True)
+        scorecard.to_csv(folder / "scorecard.csv", index=False)
+        card.to_csv(folder / "agreement.csv", index=False)
+    said = list(lines(tmp_path))
+    assert said[0] == f"gorla2022: {line}"
+    assert "  table1: n: 56, ours 16 (a=1, b=2). another step" in said
+    assert said[-1].startswith("all papers: 4 of 28 printed numbers agree, 20 errata of the paper")
 
 
 def test_every_statement_has_a_criterion_and_exact_ones_agree():
