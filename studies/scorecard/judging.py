@@ -21,15 +21,13 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import ConfigError, one_line, suggest
-from scorecard import askin2022, gorla2022, kutta2022, lu2022
+from scorecard import askin2022, gorla2022, kutta2022, lu2022, settings
 from scorecard.counting import ERRATUM, NO, NOT_HERE, YES
 from scorecard.criteria import Criterion
 from scorecard.rows import Columns, Keys, MissingRows, UnknownColumn, Value, as_number, columns
 
 COLUMNS = ("id", "artifact", "quantity", "key", "printed", "kind", "scale", "where")
 ANY_SCALE = "none"
-SETTINGS = "scorecard/settings"
-"""The table of the configuration: a row a setting, with its value as JSON."""
 
 Criteria = Mapping[str, Mapping[str, Criterion]]
 """Criteria by paper, and by a pattern of ids without the paper, or several with spaces between."""
@@ -200,7 +198,7 @@ def verdicts(tables: Mapping[str, pd.DataFrame], file: str, criteria: Criteria) 
 
 def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:
     """Return the scales that decide no more than this one, in the order of the configuration."""
-    values = tables[SETTINGS].set_index("setting")["value"]
+    values = tables[settings.TABLE].set_index("setting")["value"]
     scale, scales = (json.loads(values[f"main.{name}"]) for name in ("scale", "scales"))
     return {ANY_SCALE, *scales[: scales.index(scale) + 1]}
 

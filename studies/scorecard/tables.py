@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pandas as pd
 
-from scorecard import checks, counting
-from scorecard.judging import CRITERIA, SETTINGS, verdicts
+from scorecard import checks, counting, settings
+from scorecard.judging import CRITERIA, verdicts
 
 
 def scorecard(
-    tables: Mapping[str, pd.DataFrame], *, statements: str, settings: dict[str, str]
+    tables: Mapping[str, pd.DataFrame], *, statements: str, configuration: list[str]
 ) -> pd.DataFrame:
     """Return a row for each of a paper's ``statements``, with our number and the verdict.
 
     ``tables`` are those of the paper by ``report/table``, ``statements`` is the file with what it
-    prints, and ``settings`` is the configuration by its keys.
+    prints, and ``configuration`` names all files of a folder that settings are read from.
     """
-    configured = pd.DataFrame(settings.items(), columns=["setting", "value"])
-    return verdicts({**tables, **checks.tables(), SETTINGS: configured}, statements, CRITERIA)
+    scale = next(iter(tables.values())).attrs["scale"]
+    configured = settings.table(Path(configuration[0]).parent, scale)
+    known = {**tables, **checks.tables(), settings.TABLE: configured}
+    return verdicts(known, statements, CRITERIA)
 
 
 def agreement(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

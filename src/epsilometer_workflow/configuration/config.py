@@ -5,9 +5,7 @@ Everything is checked here or in `products.checking`, before the DAG exists.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -291,14 +289,13 @@ class TableEntry(Model):
 
     It reads experiments of the report (``data``), or tables of any report (``tables``:
     ``report/artifact``, or ``report/*``). ``files`` are options that name files of the
-    configuration's folder; the option ``settings`` gets parts of the configuration itself.
+    configuration's folder.
     """
 
     builder: str
     data: list[str] = []
     tables: list[str] = []
     files: dict[str, str | list[str]] = {}
-    settings: list[Literal["main", "reports", "mechanisms", "estimators"]] = []
     options: dict[str, Any] = {}
 
 
@@ -393,24 +390,3 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
         entry = own if like is None else whole[like] | {k: own[k] for k in own if k != "like"}
         read[name] = parse(model, entry, str(path), name)
     return read
-
-
-_WORDS = {"title", "caption", "paper", "layout"}  # texts of a report, which no result depends on
-
-
-def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield each value of a part of the configuration, as JSON, with the keys that lead to it.
-
-    >>> list(flat({"bounds": {"runs": 2, "n": [10, 20]}}, "scales"))
-    [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
-    """
-    if isinstance(value, Model):
-        fields = {field.alias or name: name for name, field in type(value).model_fields.items()}
-        value = {key: getattr(value, name) for key, name in fields.items() if key not in _WORDS}
-    if isinstance(value, list | tuple) and any(isinstance(entry, Model | dict) for entry in value):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        yield prefix, json.dumps(value)
-        return
-    for key, inner in value.items():
-        yield from flat(inner, f"{prefix}.{key}")

@@ -137,8 +137,7 @@ def _check_artifact(study: Study, key: str, report: str, artifact: config.Artifa
     for path in listed(files):
         if not Path(path).is_file():
             raise ConfigError(file, f"{key}.table.files", f"{path} is not a file")
-    given: dict[str, Any] = {**files, "settings": {}} if table.settings else files
-    sources: dict[str, Any] = {"files": given, "tables": table.tables}
+    sources: dict[str, Any] = {"files": files, "tables": table.tables}
     tabulate.check(load(builder), table.data, table.options, file, key, **sources)
     _check_tables(study, file, f"{key}.table.tables", table.tables)
     blocks = [block for name in table.data for block in entry.experiments[name].grid]

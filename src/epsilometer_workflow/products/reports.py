@@ -93,7 +93,7 @@ class Table(_Shown, rule="tabulate"):
         spec = {
             "caption": self.definition.caption.strip(),
             "builder": self.builder,
-            "options": table.options | self._files() | self._settings(),
+            "options": table.options | self._files(),
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
             "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
@@ -107,11 +107,6 @@ class Table(_Shown, rule="tabulate"):
     def _files(self) -> dict[str, str | list[str]]:
         """Return the files of options."""
         return self.study.files(self.definition.table.files)
-
-    def _settings(self) -> dict[str, dict[str, str]]:
-        """Return the option with parts of the configuration, if any are asked for."""
-        parts = self.definition.table.settings
-        return {"settings": self.study.settings(parts)} if parts else {}
 
     def modules(self) -> list[str]:
         """Return the builder; if it reads draws run by run, also all estimators."""

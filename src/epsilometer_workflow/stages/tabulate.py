@@ -21,7 +21,7 @@ name of the parameter says which data:
 Or data that do not belong to an experiment:
 
 ``tables``
-    Other tables, in a mapping by ``report/artifact``.
+    Other tables, in a mapping by ``report/artifact``; ``attrs`` of each have its ``scale``.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
@@ -134,7 +134,9 @@ def read(
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
         names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
-        tables = (read_one(next(paths), expected=identity) for (identity,) in expected)
+        tables = [read_one(next(paths), expected=identity) for (identity,) in expected]
+        for table, (identity,) in zip(tables, expected, strict=True):
+            table.attrs["scale"] = identity["scale"]
         return [dict(zip(names, tables, strict=True))]
     return [
         pd.concat([read_one(next(paths), expected=spec) for spec in specs], ignore_index=True)
