@@ -1,4 +1,4 @@
-"""The configuration of the papers, value by value, which statements on settings are compared with."""
+"""The configuration of the papers, value by value: statements on settings are compared with it."""
 
 from __future__ import annotations
 

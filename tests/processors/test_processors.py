@@ -1,4 +1,4 @@
-"""The smoke scale on a processor without AVX2, as far as one can be told to compute like that.
+"""The smoke scale with NumPy's code for processors without AVX2.
 
 The results of this checkout, which `make smoke` has made, are those of this processor.
 """

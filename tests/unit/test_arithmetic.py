@@ -1,4 +1,4 @@
-"""Tables are the same to the byte on any x86-64: nothing behind them depends on the processor."""
+"""Tables are the same to the byte with and without AVX2: nothing behind them depends on it."""
 
 import ast
 from pathlib import Path

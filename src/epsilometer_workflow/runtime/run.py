@@ -64,7 +64,7 @@ def use_this_library(before: Path, code: Iterable[Path] = ()) -> None:
     """Make jobs of this process import the same library as it, compute alike, and end with it.
 
     ``before`` is a folder of packages that come first in their path, ``code`` are those of a study.
-    So tables are the same to the byte on all processors of this kind; see docs/verify.md.
+    So tables are the same to the byte on processors of this kind; see docs/verify.md.
     """
     if platform.machine() == "x86_64":
         os.environ.update({**_ARITHMETIC, **os.environ})
