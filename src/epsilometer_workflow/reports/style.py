@@ -174,8 +174,7 @@ def legend(figure: Figure, title: str | None = None) -> None:
 
 def theirs(axes: Axes, x: float, y: float, label: str) -> None:
     """Draw a point that the paper prints, as a light marker behind ours."""
-    look: dict[str, Any] = {"color": GUIDE, "alpha": 0.5, "markersize": 9, "zorder": 0}
-    axes.plot([x], [y], "D", markeredgewidth=0, label=label, **look)
+    axes.scatter([x], [y], 70, GUIDE, "D", alpha=0.5, linewidths=0, zorder=0, label=label)
 
 
 def guide(axes: Axes, n: float, label: str) -> None:

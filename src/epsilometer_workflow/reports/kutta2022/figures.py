@@ -24,8 +24,7 @@ def violins(table: pd.DataFrame) -> style.Figure:
     for ax, name, rows in panels:
         _panel(ax, rows, hues)
         ax.set(title=name, xlabel=rf"order $\lambda$; below, $\hat\alpha${beside}")
-    for left in figure.axes[::4]:
-        left.set(ylabel="bound / divergence")
+        ax.set(ylabel="bound / divergence")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
     box: dict[str, Any] = {
@@ -78,7 +77,6 @@ def _panel(ax: style.Axes, rows: pd.DataFrame, hues: dict[float, str]) -> None:
     ax.plot(range(len(cells)), medians, "o", color="white", markersize=3.5)
     ax.axhline(1, color=style.TRUTH, linewidth=1)
     ax.set_xticks(range(len(labels)), labels)
-    ax.set(ylabel="")
 
 
 def _scientific(value: float) -> str:
