@@ -155,18 +155,16 @@ def write_table(
     Numbers for readers have twelve digits: the others are rounding errors of the arithmetic.
     """
     if csv is not None:
-        real = frame.select_dtypes("floating")
-        frame = frame.assign(**{name: _twelve_digits(real[name]) for name in real})
+        frame = frame.copy()
+        for name in frame.select_dtypes("floating"):
+            values = frame[name].to_numpy(float, na_value=np.nan)
+            frame[name] = [float(f"{value:.11e}") for value in values]
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     _write(table, path)
     if csv is not None:
         with atomic(csv) as part:
             frame.to_csv(part, index=False)
-
-
-def _twelve_digits(values: pd.Series) -> list[float]:
-    return [float(f"{value:.11e}") for value in values.to_numpy(float, na_value=np.nan)]
 
 
 def read_table(path: str, kind: str, expected: Identity) -> pd.DataFrame:

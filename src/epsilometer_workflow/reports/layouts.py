@@ -23,14 +23,16 @@ _SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
 
 def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return a tabular in the style of booktabs."""
-    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str, _bold)
+    marked = "\\textbf{{{}}}".format
+    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str, str, marked)
     centred = "c" * laid.shape[1]
     return str(laid.to_latex(index=False, column_format=centred, multicolumn_format="c"))
 
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return an HTML table, with TeX in the heads as letters."""
-    laid = arranged(table, {**layout, "beside": True}, html.escape, _plain, _coloured)
+    theirs, marked = (f'<span class="theirs{kind}">{{}}</span>'.format for kind in ("", " differs"))
+    laid = arranged(table, {**layout, "beside": True}, html.escape, _plain, theirs, marked)
     return str(laid.to_html(index=False, escape=False, border=0, classes="printed"))
 
 
@@ -39,11 +41,12 @@ def arranged(
     layout: Mapping[str, Any],
     write: Callable[[str], str],
     write_head: Callable[[str], str],
-    mark: Callable[[str, bool], str],
+    write_theirs: Callable[[str], str],
+    mark: Callable[[str], str],
 ) -> pd.DataFrame:
     """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`.
 
-    ``mark`` gets each number of the paper, and whether ours is another.
+    The paper's numbers are written by ``write_theirs``, or by ``mark`` where ours is another.
     """
     rows, across, names = list(layout["rows"]), list(layout["across"]), list(layout["names"])
     cells = _with_the_papers(layout["cells"], list(table)) if layout["beside"] else layout["cells"]
@@ -64,12 +67,11 @@ def arranged(
         }
     )
     printed = [name for name in cells if name not in layout["cells"]]
-    known = shown[printed].notna().any(axis=1).tolist()  # rows of which the paper prints a number
+    known = shown[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
     for name in printed:
-        pairs = zip(texts[name], texts[name.removeprefix(_THEIRS)], known, strict=True)
-        texts[name] = [
-            mark(text, text != ours) if is_known else "" for text, ours, is_known in pairs
-        ]
+        ours = texts[name.removeprefix(_THEIRS)]
+        same = texts[name].map(write_theirs).where(texts[name] == ours, texts[name].map(mark))
+        texts[name] = same.where(known, "")
     if not across:
         size = -(-len(texts) // layout["blocks"])
         starts = range(0, len(texts), size)
@@ -94,14 +96,6 @@ def _with_the_papers(cells: Mapping[str, list[str]], known: list[str]) -> dict[s
         if f"{_THEIRS}{name}" in known:
             both[f"{_THEIRS}{name}"] = ["paper", *column[1:]]
     return both
-
-
-def _bold(text: str, differs: bool) -> str:
-    return f"\\textbf{{{text}}}" if differs else text
-
-
-def _coloured(text: str, differs: bool) -> str:
-    return f'<span class="theirs{" differs" if differs else ""}">{text}</span>'
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

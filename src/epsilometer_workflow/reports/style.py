@@ -174,7 +174,8 @@ def legend(figure: Figure, title: str | None = None) -> None:
 
 def theirs(axes: Axes, x: float, y: float, label: str) -> None:
     """Draw a point that the paper prints, as a light marker behind ours."""
-    axes.scatter([x], [y], 70, GUIDE, "D", alpha=0.5, linewidths=0, zorder=0, label=label)
+    look: dict[str, Any] = {"s": 70, "color": GUIDE, "marker": "D", "alpha": 0.5, "linewidths": 0}
+    axes.scatter([x], [y], zorder=0, label=label, **look)
 
 
 def guide(axes: Axes, n: float, label: str) -> None:

@@ -117,7 +117,7 @@ def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     """Return column names, whether they are of numbers, rows, and what all rows share."""
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
     compared = {name for name in frame if f"paper_{name}" in frame}
-    alike = [name for name in single if name not in compared and not _is_theirs(name)]
+    alike = [n for n in single if n not in compared and not str(n).startswith("paper_")]
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
@@ -148,11 +148,7 @@ def _cell(row: Mapping[str, object], name: str, *, number: bool) -> tuple[str, s
     """Return a cell as text, and its classes: a number of the paper is marked if ours differs."""
     text = cell(row[name])
     kind = "n" if number else "l" if len(text) > _LONG else ""
-    if _is_theirs(name):
+    if name.startswith("paper_"):
         ours = row.get(name.removeprefix("paper_"))
         kind += " theirs differs" if text and text != cell(ours) else " theirs"
     return text, kind
-
-
-def _is_theirs(name: str) -> bool:
-    return name.startswith("paper_")
