@@ -14,6 +14,7 @@ from scorecard.criteria import holds, number, printed, rows, setting, settings
 from scorecard.judging import CRITERIA, Statement, judge, pair, read_statements
 from scorecard.judging import verdicts as card_of
 from scorecard.rows import columns, key
+from scorecard.settings import table as settings_table
 from scorecard.view import lines
 
 PRINTED = Path(__file__).parents[3] / "config/printed"
@@ -135,6 +136,14 @@ def test_what_does_not_agree_is_named_by_place_and_reason(tmp_path):
     assert said[0] == f"gorla2022: {line}"
     assert "  table1: n: 56, ours 16 (a=1, b=2). another step" in said
     assert said[-1].startswith("all papers: 4 of 28 printed numbers agree, 20 errata of the paper")
+
+
+def test_settings_are_those_of_the_configuration_at_a_scale():
+    values = settings_table(PRINTED.parent, "smoke").set_index("setting")["value"]
+    assert (values["main.scale"], values["main.scales"][:8]) == ('"smoke"', '["smoke"')
+    assert values["mechanisms.gaussian-50.parameters.dimension"] == "50"
+    assert values["reports.gorla2022.scales.paper.safety.runs"] == "1000"
+    assert not [name for name in values.index if ".caption" in name or ".paper.rows" in name]
 
 
 def test_every_statement_has_a_criterion_and_exact_ones_agree():
