@@ -14,23 +14,24 @@ COLUMNS = ["artifact", "said", "reason"]
 _SHOWN = 3  # numbers of a group that are named
 
 
-def agreement(rows: pd.DataFrame) -> pd.DataFrame:
+def agreement(rows: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return what is said of a paper: first how many numbers agree, then those that do not.
 
     These are a row for each table, figure or section, quantity and reason; errata come last.
+    ``source`` is the name of the rows' table.
     """
-    lines = [("", counted(rows), ""), *_differences(rows)]
+    lines = [(source, counted(rows), ""), *_differences(rows)]
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def counted(rows: pd.DataFrame) -> str:
     """Return how many of the numbers that were decided agree, and what the others are.
 
-    >>> counted(pd.DataFrame({"agrees": [YES, YES, ERRATUM, NO, NOT_HERE]}))
-    '2 of 4 printed numbers agree, 1 erratum of the paper, 1 disagrees; 1 needs a larger scale'
+    >>> counted(pd.DataFrame({"agrees": [YES, YES, ERRATUM, NO]}))
+    '2 of 4 printed numbers agree, 1 is an erratum of the paper, 1 disagrees'
     """
     count = {name: int((rows["agrees"] == name).sum()) for name in (YES, NO, ERRATUM, NOT_HERE)}
-    errata = _said(count[ERRATUM], "erratum of the paper", "errata of the paper")
+    errata = _said(count[ERRATUM], "is an erratum of the paper", "are errata of the paper")
     others = _said(count[NO], "disagrees", "disagree")
     later = _said(count[NOT_HERE], "needs a larger scale", "need a larger scale")
     decided = len(rows) - count[NOT_HERE]

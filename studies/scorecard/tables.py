@@ -27,5 +27,5 @@ def scorecard(
 
 def agreement(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return how many numbers of a scorecard agree, and a row for each group that does not."""
-    (rows,) = tables.values()
-    return counting.agreement(rows)
+    ((name, rows),) = tables.items()
+    return counting.agreement(rows, name.rpartition("/")[2])

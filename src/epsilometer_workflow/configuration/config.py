@@ -339,7 +339,7 @@ class Artifact(Model):
     """A table, of which a page shows so many rows, and the figure drawn from it if it is one.
 
     If it ``opens`` the page, that begins with what its rows say, in the columns ``artifact``,
-    ``said`` and ``reason``; the first is a headline.
+    ``said`` and ``reason``; the first is a headline, of an artifact that has it all.
     """
 
     caption: str

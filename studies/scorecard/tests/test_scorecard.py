@@ -113,12 +113,13 @@ def test_what_does_not_agree_is_named_by_place_and_reason(tmp_path):
         ("table1", "k", "", "3", "", "not at this scale", "needs the scale paper"),
     ]
     scorecard = pd.DataFrame(rows, columns=names)
-    card = agreement(scorecard)
+    card = agreement(scorecard, "scorecard")
     line = (
-        "1 of 7 printed numbers agree, 5 errata of the paper, 1 disagrees; 1 needs a larger scale"
+        "1 of 7 printed numbers agree, 5 are errata of the paper, 1 disagrees; "
+        "1 needs a larger scale"
     )
     assert card.to_numpy().tolist() == [
-        ["", line, ""],
+        ["scorecard", line, ""],
         ["table1", "n: 56, ours 16 (a=1, b=2)", "another step"],
         [
             "table5",
@@ -135,7 +136,9 @@ def test_what_does_not_agree_is_named_by_place_and_reason(tmp_path):
     said = list(lines(tmp_path))
     assert said[0] == f"gorla2022: {line}"
     assert "  table1: n: 56, ours 16 (a=1, b=2). another step" in said
-    assert said[-1].startswith("all papers: 4 of 28 printed numbers agree, 20 errata of the paper")
+    assert said[-1].startswith(
+        "all papers: 4 of 28 printed numbers agree, 20 are errata of the paper"
+    )
 
 
 def test_settings_are_those_of_the_configuration_at_a_scale():
