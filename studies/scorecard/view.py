@@ -33,4 +33,10 @@ def _read(results: Path, paper: str, table: str) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    print("\n".join(lines(Path(sys.argv[1]))))
+    try:
+        print("\n".join(lines(Path(sys.argv[1]))))
+    except FileNotFoundError as error:
+        print(
+            f"epsilometer: {error.filename} does not exist; make figures makes it", file=sys.stderr
+        )
+        raise SystemExit(1) from None

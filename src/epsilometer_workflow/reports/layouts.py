@@ -69,9 +69,11 @@ def arranged(
     printed = [name for name in cells if name not in layout["cells"]]
     known = shown[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
     for name in printed:
-        ours = texts[name.removeprefix(_THEIRS)]
-        same = texts[name].map(write_theirs).where(texts[name] == ours, texts[name].map(mark))
-        texts[name] = same.where(known, "")
+        own = name.removeprefix(_THEIRS)
+        above = [_text(_nudged(x), layout["names"], *cells[own][1:]) for x in shown[own]]
+        same = (texts[name] == texts[own]) | (texts[name] == above)  # 0.125 is .12 and .13
+        texts[name] = texts[name].map(write_theirs).where(same, texts[name].map(mark))
+        texts[name] = texts[name].where(known, "")
     if not across:
         size = -(-len(texts) // layout["blocks"])
         starts = range(0, len(texts), size)
@@ -96,6 +98,11 @@ def _with_the_papers(cells: Mapping[str, list[str]], known: list[str]) -> dict[s
         if f"{_THEIRS}{name}" in known:
             both[f"{_THEIRS}{name}"] = ["paper", *column[1:]]
     return both
+
+
+def _nudged(value: Any) -> Any:
+    """Return a number a little further from zero, so that a half is rounded up."""
+    return value * (1 + 1e-9) if isinstance(value, float) else value
 
 
 def _text(value: Any, names: Mapping[str, str], form: str = "", missing: str = "") -> str:

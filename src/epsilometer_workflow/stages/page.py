@@ -116,20 +116,35 @@ def _image(path: str) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     """Return column names, whether they are of numbers, rows, and what all rows share."""
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
-    compared = {name for name in frame if f"paper_{name}" in frame}
-    alike = [n for n in single if n not in compared and not str(n).startswith("paper_")]
+    theirs = {name: _differs(frame, name) for name in frame if name.startswith("paper_")}
+    alike = [name for name in single if name not in theirs and f"paper_{name}" not in theirs]
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
-    rows = [
-        [_cell(row, name, number=name in numbers) for name in first]
-        for row in first.to_dict("records")
-    ]
+    rows = []
+    for i, row in enumerate(first.to_dict("records")):
+        cells = [_cell(value, number=name in numbers) for name, value in row.items()]
+        for place, name in enumerate(first):
+            if name in theirs:
+                text, kind = cells[place]
+                cells[place] = text, f"{kind} theirs{' differs' if theirs[name][i] else ''}"
+        rows.append(cells)
     return {
         "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
         "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
-        "beside": bool(compared),
+        "own": len(frame.columns) - len(theirs),
     }
+
+
+def _differs(frame: pd.DataFrame, name: str) -> list[bool]:
+    """Return where ours is another than the paper's number, in a digit that its column prints."""
+    theirs = frame[name]
+    ours = frame.get(name.removeprefix("paper_"), theirs)
+    if not pd.api.types.is_numeric_dtype(theirs) or not pd.api.types.is_numeric_dtype(ours):
+        return list(theirs.notna() & (theirs.astype(str) != ours.astype(str)))
+    decimals = max((len(f"{x:.12g}".partition(".")[2]) for x in theirs.dropna()), default=0)
+    apart = (ours.astype(float) - theirs.astype(float)).abs()
+    return list(apart > 0.5 * 10.0**-decimals * (1 + 1e-9))
 
 
 def cell(value: object) -> str:
@@ -144,11 +159,6 @@ def cell(value: object) -> str:
     return f"{number:.4g}"
 
 
-def _cell(row: Mapping[str, object], name: str, *, number: bool) -> tuple[str, str]:
-    """Return a cell as text, and its classes: a number of the paper is marked if ours differs."""
-    text = cell(row[name])
-    kind = "n" if number else "l" if len(text) > _LONG else ""
-    if name.startswith("paper_"):
-        ours = row.get(name.removeprefix("paper_"))
-        kind += " theirs differs" if text and text != cell(ours) else " theirs"
-    return text, kind
+def _cell(value: object, *, number: bool) -> tuple[str, str]:
+    text = cell(value)
+    return text, "n" if number else "l" if len(text) > _LONG else ""
