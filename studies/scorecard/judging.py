@@ -190,9 +190,9 @@ def verdicts(tables: Mapping[str, pd.DataFrame], file: str, criteria: Criteria) 
     for statement, pattern in pair(read_statements(file), criteria):
         criterion = criteria[statement.paper][pattern]
         verdict = judge(statement, criterion, known, decides=statement.scale in reached)
-        rows.append(vars(statement) | vars(verdict))
+        rows.append(vars(statement) | vars(verdict) | {"id": statement.name})
     shown = ["artifact", "quantity", "key", "printed"]
-    shown += ["ours", "ratio", "low", "high", "agrees", "reason", "where", "id"]
+    shown += ["ours", "ratio", "low", "high", "agrees", "reason", "id"]
     return pd.DataFrame(rows, columns=shown).astype(dict.fromkeys(("ratio", "low", "high"), float))
 
 
