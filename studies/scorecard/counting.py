@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-YES, NO, ERRATUM, NOT_HERE = "yes", "no", "erratum", "not at this scale"
+YES, NO, ERRATUM, UNDECIDED = "yes", "no", "erratum", "undecided"
 COLUMNS = ["artifact", "said", "reason"]
 _SHOWN = 3  # numbers of a group that are named
 
@@ -30,13 +30,13 @@ def counted(rows: pd.DataFrame) -> str:
     >>> counted(pd.DataFrame({"agrees": [YES, YES, ERRATUM, NO]}))
     '2 of 4 printed numbers agree, 1 is an erratum of the paper, 1 disagrees'
     """
-    count = {name: int((rows["agrees"] == name).sum()) for name in (YES, NO, ERRATUM, NOT_HERE)}
+    count = {name: int((rows["agrees"] == name).sum()) for name in (YES, NO, ERRATUM, UNDECIDED)}
     errata = _said(count[ERRATUM], "is an erratum of the paper", "are errata of the paper")
     others = _said(count[NO], "disagrees", "disagree")
-    later = _said(count[NOT_HERE], "needs a larger scale", "need a larger scale")
-    decided = len(rows) - count[NOT_HERE]
+    later = _said(count[UNDECIDED], "needs a larger scale", "need a larger scale")
+    decided = len(rows) - count[UNDECIDED]
     line = f"{count[YES]} of {decided} printed numbers agree, {errata}, {others}"
-    return f"{line}; {later}" if count[NOT_HERE] else line
+    return f"{line}; {later}" if count[UNDECIDED] else line
 
 
 def _said(count: int, one: str, several: str) -> str:
@@ -61,5 +61,5 @@ def _beside(row: dict[str, str]) -> str:
         ours = f"{float(row['ours']):.4g}"
     except ValueError:
         ours = row["ours"]
-    where = f" ({row['key'].replace(';', ', ')})" if row["key"] else ""
+    where = f" ({row['key'].replace(';', ',')})" if row["key"] else ""
     return f"{row['printed']}, ours {ours}{where}"

@@ -2,8 +2,8 @@
 
 A file holds the statements of a paper: id (paper/artifact/name), artifact, quantity, key (its
 parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and where
-it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; or ``not
-at this scale`` where more has to be drawn than was.
+it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; or ``undecided``
+where more has to be drawn than was.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pandas as pd
 
 from epsilometer.errors import ConfigError, one_line, suggest
 from scorecard import askin2022, gorla2022, kutta2022, lu2022, settings
-from scorecard.counting import ERRATUM, NO, NOT_HERE, YES
+from scorecard.counting import ERRATUM, NO, UNDECIDED, YES
 from scorecard.criteria import Criterion
 from scorecard.rows import Columns, Keys, MissingRows, UnknownColumn, Value, as_number, columns
 
@@ -165,12 +165,12 @@ def judge(
         ValueError,
     ) as error:
         if not decides and not isinstance(error, UnknownColumn):
-            return Verdict("", math.nan, math.nan, math.nan, NOT_HERE, larger)
+            return Verdict("", math.nan, math.nan, math.nan, UNDECIDED, larger)
         raise ConfigError(file_of(statement.paper), statement.name, one_line(error)) from None
     if not decides and criterion.condition:  # as of measured times
-        return Verdict("", math.nan, math.nan, math.nan, NOT_HERE, larger)
+        return Verdict("", math.nan, math.nan, math.nan, UNDECIDED, larger)
     if not decides:
-        agrees, reasons = NOT_HERE, [larger]
+        agrees, reasons = UNDECIDED, [larger]
     elif compared.agrees:
         agrees, reasons = YES, [criterion.because]
     elif compared.corrected:
@@ -190,9 +190,13 @@ def verdicts(tables: Mapping[str, pd.DataFrame], file: str, criteria: Criteria) 
     for statement, pattern in pair(read_statements(file), criteria):
         criterion = criteria[statement.paper][pattern]
         verdict = judge(statement, criterion, known, decides=statement.scale in reached)
-        rows.append(vars(statement) | vars(verdict) | {"id": statement.name})
+        texts = {
+            "artifact": statement.artifact.removeprefix("text:"),
+            "key": statement.key.replace(";", "; "),
+        }
+        rows.append(vars(statement) | vars(verdict) | texts)
     shown = ["artifact", "quantity", "key", "printed"]
-    shown += ["ours", "ratio", "low", "high", "agrees", "reason", "id"]
+    shown += ["ours", "ratio", "low", "high", "agrees", "reason"]
     return pd.DataFrame(rows, columns=shown).astype(dict.fromkeys(("ratio", "low", "high"), float))
 
 
@@ -204,9 +208,14 @@ def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:
 
 
 def _text(value: Value) -> str:
-    """Return a number to ten digits, or a text, as the table has it."""
+    """Return a number to six digits, or in whole, or a text, as the table has it."""
     if np.ndim(value):
         return ", ".join(_text(entry) for entry in value)
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
-    return value if isinstance(value, str) else f"{float(value):.10g}"
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    if math.isnan(number):
+        return ""
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e13 else f"{number:.6g}"

@@ -151,7 +151,7 @@ def test_it_opens_with_what_the_rows_of_an_artifact_say(results):
     rows = [
         ("fig1", "1 of 3 printed numbers agree", ""),
         ("fig1", "n: 56, ours 16", "the step <of the search>"),
-        ("text:Section I", "erratum, share: 1, ours 2", ""),
+        ("Section I", "erratum, share: 1, ours 2", ""),
     ]
     file = str(results / "tables/p1/other.parquet")
     frame = pd.DataFrame(rows, columns=["artifact", "said", "reason"])
