@@ -121,14 +121,8 @@ def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
-    rows = []
-    for i, row in enumerate(first.to_dict("records")):
-        cells = [_cell(value, number=name in numbers) for name, value in row.items()]
-        for place, name in enumerate(first):
-            if name in theirs:
-                text, kind = cells[place]
-                cells[place] = text, f"{kind} theirs{' differs' if theirs[name][i] else ''}"
-        rows.append(cells)
+    columns = [_cells(first[name], name in numbers, theirs.get(name)) for name in first]
+    rows = list(zip(*columns, strict=True))
     return {
         "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
         "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
@@ -138,13 +132,10 @@ def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
 
 def _differs(frame: pd.DataFrame, name: str) -> list[bool]:
     """Return where ours is another than the paper's number, in a digit that its column prints."""
-    theirs = frame[name]
-    ours = frame.get(name.removeprefix("paper_"), theirs)
-    if not pd.api.types.is_numeric_dtype(theirs) or not pd.api.types.is_numeric_dtype(ours):
-        return list(theirs.notna() & (theirs.astype(str) != ours.astype(str)))
+    theirs = pd.to_numeric(frame[name], errors="coerce").astype(float)
+    ours = pd.to_numeric(frame.get(name.removeprefix("paper_"), theirs), errors="coerce")
     decimals = max((len(f"{x:.12g}".partition(".")[2]) for x in theirs.dropna()), default=0)
-    apart = (ours.astype(float) - theirs.astype(float)).abs()
-    return list(apart > 0.5 * 10.0**-decimals * (1 + 1e-9))
+    return list((ours.astype(float) - theirs).abs() > 0.5 * 10.0**-decimals * (1 + 1e-9))
 
 
 def cell(value: object) -> str:
@@ -159,6 +150,10 @@ def cell(value: object) -> str:
     return f"{number:.4g}"
 
 
-def _cell(value: object, *, number: bool) -> tuple[str, str]:
-    text = cell(value)
-    return text, "n" if number else "l" if len(text) > _LONG else ""
+def _cells(values: pd.Series, number: bool, differ: list[bool] | None) -> list[tuple[str, str]]:
+    """Return cells as text with their classes; those of the paper's numbers where they differ."""
+    texts = [cell(value) for value in values]
+    kinds = ["n" if number else "l" if len(text) > _LONG else "" for text in texts]
+    if differ is not None:
+        kinds = [f"{kind} theirs{' differs' * d}" for kind, d in zip(kinds, differ, strict=False)]
+    return list(zip(texts, kinds, strict=True))
