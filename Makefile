@@ -9,6 +9,7 @@
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test,
 #                                          and the examples that take longest
+#   make test-processors                   the smoke scale again as on an older processor: the same tables to the byte
 #   make test-slurm                        on a real SLURM cluster of one node, brought up for it
 #   make test-faults                       kills, full disks, damage
 #   make museum [EXHIBITS=a,b]            known faults of released packages, each in its environment
@@ -16,9 +17,10 @@
 #   make benchmark [SCALE=quick] [TASKS=a,b]  ours beside what a user would take instead
 #   make limit [SCALE=quick]              draws and bounds of audits beside the least and the most that can be
 #   make matrix [SCALE=quick]             every estimator on every mechanism, from the same draws
-#   make scorecard [SCALE=quick]          the numbers that the papers print, beside ours
+#   make scorecard [SCALE=quick]          how many of the papers' printed numbers agree with ours, and which do not
 #   make confidence                        how often each bound lies above the truth, 1000 seeds a case
-#   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs
+#   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs;
+#                                          and honest outputs of 3,000 forms
 #   make architecture                      draws the folders and their imports into docs/architecture.md
 #   make dist                              the packages, tried in an empty environment
 #   make docs                              the documentation as a site, site/index.html
@@ -30,7 +32,7 @@ BIN := .venv/bin
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
+.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -57,7 +59,7 @@ benchmark: .venv/run
 	@$(STUDY) $(if $(TASKS),'tasks=[$(TASKS)]')
 
 scorecard: figures
-	@$(STUDY)
+	@PYTHONPATH=src:studies $(BIN)/python -m scorecard.view results/$(SCALE)
 
 museum: .venv/run
 	@$(STUDY) $(if $(EXHIBITS),'exhibits=[$(EXHIBITS)]')
@@ -79,6 +81,9 @@ test-workflow: smoke
 
 examples: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m examples tests/unit
+
+test-processors: smoke
+	$(BIN)/pytest tests/processors
 
 test-slurm: .venv/develop
 	$(BIN)/pytest tests/cluster
@@ -118,7 +123,9 @@ format: .venv/develop
 
 audit-confidence: .venv/develop
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.audit_levels --cores $(CORES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.detectable --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.one_run_levels --cores $(CORES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.forms --cores $(CORES)
 
 # Pins every dependency for Python 3.11 and later; after a change in pyproject.toml.
 PIN = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate

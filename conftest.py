@@ -4,6 +4,7 @@ import gc
 import os
 
 from epsilometer.processes import ONE_THREAD
+from epsilometer_audit.inputs import domains
 
 collect_ignore_glob = ["studies/*/config/*", "studies/benchmark/[!t]*.py"]
 
@@ -12,3 +13,6 @@ os.environ.update(ONE_THREAD | os.environ)
 
 # A session holds all modules and tests: to look through them often costs a third of collection.
 gc.set_threshold(100_000, 50, 50)
+
+# Of users, a pair of a domain that is not one of neighbours is left out; here it is an error.
+domains.STRICT = True

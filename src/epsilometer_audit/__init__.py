@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from epsilometer_audit.auditing import audit, audit_outputs
     from epsilometer_audit.canaries.one_run import audit_one_run
-    from epsilometer_audit.explaining.explain import explain
     from epsilometer_audit.inputs.domains import domain
     from epsilometer_audit.statistics.claims import (
         approximate,
@@ -35,11 +34,11 @@ _MODULES = {
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "statistics.claims"),
     **dict.fromkeys(("profile", "tradeoff"), "statistics.claims"),
     **{"domain": "inputs.domains", "audit_one_run": "canaries.one_run", "Verdict": "verdict"},
-    **{"explain": "explaining.explain", "samples_needed": "statistics.power"},
+    "samples_needed": "statistics.power",
 }
 
 __all__ = ["Verdict", "approximate", "audit", "audit_one_run", "audit_outputs", "domain"]
-__all__ += ["explain", "gdp", "profile", "pure", "renyi", "samples_needed", "tradeoff", "zcdp"]
+__all__ += ["gdp", "profile", "pure", "renyi", "samples_needed", "tradeoff", "zcdp"]
 
 
 def __getattr__(name: str) -> Any:

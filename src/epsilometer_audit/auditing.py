@@ -45,12 +45,12 @@ def audit(
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
+    event: float | None = None,
     stop: bool = False,
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
     as_reals: bool = False,
     check_sampler: bool = True,
-    checked: Sequence[Check] | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
@@ -82,6 +82,8 @@ def audit(
         All draws follow from it, if the mechanism takes its randomness from its arguments.
     detect
         A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
+    event
+        The probability, on the less likely side, of the event that shows this level (.1).
     stop
         Whether to end as soon as the claim is refuted.
     method
@@ -92,8 +94,6 @@ def audit(
         Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
         Whether to test first that draws are independent and follow the seed.
-    checked
-        The checks of an earlier `check_source`, in place of these.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
 
@@ -114,6 +114,7 @@ def audit(
         alpha=alpha,
         seed=seed,
         detect=detect,
+        event=event,
         stop=stop,
         method=method,
         as_reals=as_reals,
@@ -124,24 +125,22 @@ def audit(
     )
     with globals_kept():
         try:
-            return _run(question, source, checked, progress)
+            return _run(question, source, progress)
         except OverdueError:
             return conclusion.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
 
 
-def _run(
-    question: Question, source: Source, checked: Sequence[Check] | None, progress: Progress | None
-) -> Verdict:
+def _run(question: Question, source: Source, progress: Progress | None) -> Verdict:
     """Answer a question about a source, within its budget."""
     clock = Budget(question.budget, question.started)
-    checks, near = list(checked or ()), getattr(question.pairs, "near", ())
+    checks, near = list[Check](), getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
         with clock.limit():
             accepted_pairs, refused = accepted(
                 source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
             )
         question = replace(question, pairs=accepted_pairs)
-        checks = [*refused, *checks]
+        checks += refused
     if same := sum(equal(x, y) for x, y in question.inputs or ()):
         text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
         checks.append(Check("inputs", "note", f"{text} by them"))
@@ -154,7 +153,7 @@ def _run(
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
-        if not question.check_sampler or checked is not None:
+        if not question.check_sampler:
             return []
         x = question.inputs[0] if question.inputs else ()
         return check_source(source, x, draws, question.seed, question.alpha, clock)
@@ -235,6 +234,7 @@ def audit_outputs(
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
+    event: float | None = None,
     method: Literal["anytime", "exact"] | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
@@ -254,7 +254,7 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. Numbers are compared by their
         values, whatever their types.
-    claim, alpha, detect, as_reals, method
+    claim, alpha, detect, event, as_reals, method
         As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
     seed
         Of the random order.
@@ -272,6 +272,7 @@ def audit_outputs(
         alpha=alpha,
         seed=seed,
         detect=detect,
+        event=event,
         method=method,
         as_reals=as_reals,
         check_sampler=False,
@@ -328,7 +329,10 @@ def _answer(
     if own:
         joined, question = len(own.question.pairs) - len(question.pairs), own.question
         text = f"{joined} more pairs were tried, near those that seemed to differ most"
-        checks = [*checks, *([Check("range", "note", text)] if joined else [])]
+        notes = [text] if joined else []
+        for pairs in own.near:
+            notes += pairs.notes
+        checks = [*checks, *(Check("range", "note", note) for note in notes)]
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
     if not done:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
@@ -351,7 +355,6 @@ def _answer(
     return conclusion.verdict_of(
         question,
         checks,
-        claim=worst,
         bounds=bounds,
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
@@ -406,7 +409,7 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
         assert isinstance(other, EventClaim)
         delta, _ = fixed.largest_bound(counted, other, question.alpha)
         bounds.append(conclusion.bound_of(other, delta))
-    facts: dict[str, Any] = {"claim": claim, "bounds": bounds, "violated": lower > claim.level}
+    facts: dict[str, Any] = {"bounds": bounds, "violated": lower > claim.level}
     facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
     facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
     facts |= {"draws": first * pairs + rest, "calls": getattr(draw, "calls", {})}

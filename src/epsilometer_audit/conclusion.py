@@ -20,12 +20,14 @@ from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
-from epsilometer_audit.statistics.power import detectable
+from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
+from epsilometer_audit.statistics.scores import CELLS
 from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
+_ONE, _TWO = "one column", f"two columns in {CELLS} x {CELLS} cells"
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
 
 
@@ -34,7 +36,6 @@ def verdict_of(
     checks: Sequence[Check],
     *,
     pair: int,
-    claim: claims.Claim,
     violated: bool,
     bet: PlacedBet | None,
     witness: Found | None,
@@ -46,9 +47,9 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict on a question, from checks of the sampler and the result of the draws.
 
-    The pair with this number has most evidence, about this part of the claim, and ``bet`` won most
-    at its level. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair and
-    side, if they are known. ``more`` are facts that the verdict says as they are.
+    The pair with this number has most evidence, and ``bet`` won most of it. ``outputs`` are by
+    pair, side and batch; ``calls`` are their sizes by pair and side, if they are known. ``more``
+    are facts that the verdict says as they are.
     """
     if question.check_sampler:
         sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha
@@ -56,23 +57,20 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    level = joint = None
+    event, table = question.event or EVENT, dict[str, dict[float, float | None]]()
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
-        event = bet.bet.mean_psi if bet and isinstance(claim, claims.EventClaim) else None
-        alpha = share_of(question.alpha, len(claims.parts(question.claim)))
-        level = detectable(claim, steps, alpha=alpha, event=event)
-        if looked_at(layout) and event is not None:
-            joint = detectable(claim, steps, alpha=alpha, event=event, joint=True)
+        table = _detectable(question.claim, question.alpha, steps, event, len(layout.columns) > 1)
+    level, jointly = (table.get(place, {}).get(event) for place in (_ONE, _TWO))
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
     if not violated:
-        if level is None:
+        if not any(table.get(_ONE, {}).values()):
             name = "undecided"
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*layout.left_out] or [few]
-        elif missed := undetected(question.detect, level):
+        elif missed := undetected(question, level):
             name, reasons = "undecided", [missed]
         sides = [side for pair_sides in outputs for side in pair_sides]
         if not layout.left_out and (constant := _constant(sides)):
@@ -95,7 +93,9 @@ def verdict_of(
         direction=direction,
         witness=_witness(witness, violated),
         detectable=level,
-        detectable_jointly=joint,
+        detectable_jointly=jointly,
+        detectable_by_event=table,
+        event=event,
         outputs=layout.kind,
         looked_at=looked_at(layout),
         reasons=reasons,
@@ -103,12 +103,33 @@ def verdict_of(
     )
 
 
-def undetected(detect: float | None, level: float | None) -> str:
-    """Return why a violation of the level ``detect`` may have been missed; "" if it was not."""
-    if detect is None or (level is not None and level <= detect):
+def _detectable(
+    claim: claims.AnyClaim, alpha: float, steps: Sequence[Step], asked: float, several: bool
+) -> dict[str, dict[float, float | None]]:
+    """Return the levels that draws detect, by place and by the probability of an event.
+
+    They are those of the first part of the claim. There are none of two of ``several`` columns for
+    claims about divergences: what bets on these win on tables was not measured.
+    """
+    first, *others = claims.parts(claim)
+    table: dict[str, dict[float, float | None]] = {_ONE: {}}
+    if several and isinstance(first, claims.EventClaim):
+        table[_TWO] = {}
+    share = share_of(alpha, 1 + len(others))
+    for place, levels in table.items():
+        for event in sorted({*EVENTS, asked}, reverse=True):
+            levels[event] = detectable(first, steps, alpha=share, event=event, joint=place == _TWO)
+    return table
+
+
+def undetected(question: Question, level: float | None) -> str:
+    """Return why a violation of the requested level may have been missed; "" if it was not."""
+    if question.detect is None or (level is not None and level <= question.detect):
         return ""
     detected = "nothing" if level is None else f"only {level:.3g} or more"
-    return f"{detect:g} was to be detected, {detected} would have been, with probability .9"
+    return (
+        f"{question.detect:g} was to be detected, {detected} would have been, with probability .9"
+    )
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:

@@ -95,7 +95,7 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
             texts.append(f"{{{', '.join(parts)}}}")
         return texts[0], texts[1]
     text, listed = ({type(x), type(y)} == {kind} for kind in (str, list))
-    start, end = ends_alike(x, y) if text or listed else (0, 0)
+    start, end = _ends_alike(x, y) if text or listed else (0, 0)
     if not (listed or start + end):
         return _json(x), _json(y)
     ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
@@ -110,7 +110,7 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
     return first, second
 
 
-def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
+def _ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
     """Return at how many places sequences are alike at the start, and at the rest's end."""
     ends = []
     for _ in range(2):

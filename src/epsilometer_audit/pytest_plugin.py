@@ -170,11 +170,11 @@ def _caught(verdict: Verdict) -> tuple[float, str] | None:
     """Return the detectable level in multiples of the claim and in words, of a claim that holds."""
     from epsilometer_audit.formats import short
 
-    if verdict.worst is None or verdict.verdict not in ("not refuted", "undecided"):
+    if not verdict.bounds or verdict.verdict not in ("not refuted", "undecided"):
         return None
-    least, claimed = verdict.detectable or math.inf, verdict.worst.claimed
+    least, claimed = verdict.detectable or math.inf, verdict.bounds[0].claimed
     level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
-    text = f"{verdict.worst.quantity} {level} where {short(claimed)} is claimed"
+    text = f"{verdict.bounds[0].quantity} {level} where {short(claimed)} is claimed"
     return least / max(claimed, 1e-12), text
 
 

@@ -26,21 +26,18 @@ _ONE_OF = (("claim", *NOTIONS), ("source", "command", "outputs", "one_run"))
 _NEEDS = {  # an option, and the options of which it needs one
     "delta": ("epsilon",),
     **dict.fromkeys(("python", "environment"), ("source",)),
-    "explain": ("source",),
     "set": ("source",),
-    "frame": ("remove_a_row", "replace_a_row"),
     "columns": ("outputs", "one_run"),
     "guesses": ("one_run", "canaries"),
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
+_OF_OUTPUTS = ("exact", "event", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
-    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS, "explain"),
-    "command": ("frame",),
+    "canaries": (*_OF_DRAWS, *_OF_OUTPUTS),
     "budget": ("samples",),
     "exact": ("stop",),
     "python": ("environment",),
@@ -79,6 +76,7 @@ class Question:
     alpha: float = 0.05
     seed: int = 0
     detect: float | None = None
+    event: float | None = None  # the probability of the event in which it is to be detected
     stop: bool = False
     method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     as_reals: bool = False
@@ -107,6 +105,8 @@ class Question:
         alpha = checks.between_0_and_1("alpha", self.alpha)
         seed = checks.integer("seed", self.seed, minimum=0)
         values: dict[str, Any] = {"alpha": alpha, "seed": seed, "method": method}
+        if self.event is not None:
+            values["event"] = checks.between_0_and_1("event", self.event)
         if self.detect is not None:
             first, *others = parts(self.claim)
             if others:
@@ -118,7 +118,7 @@ class Question:
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
         notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
-        names = [name for name in ("samples", "budget", "stop") if getattr(self, name)]
+        names = [name for name in ("samples", "budget", "stop", "event") if getattr(self, name)]
         present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
         kind = kinds.get(self.audited, self.audited.replace(" ", "_"))
@@ -184,19 +184,10 @@ def source_of(
 
 
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:
-    """Return pairs of inputs by their names.
-
-    They are ``pairs`` of name, x and x'; a table for ``remove`` or ``replace``, with options of
-    `neighbours`; and those of a ``domain``.
-    """
+    """Return pairs of inputs by their names: ``pairs`` of name, x and x', and of a ``domain``."""
     from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.inputs.neighbours import neighbours
 
     pairs: dict[str, Pair] = {name: (x, y) for name, x, y in plain.get("pairs", ())}
-    options = {name: plain[name] for name in ("limit", "frame") if name in plain}
-    for kind in ("remove", "replace"):
-        if kind in plain:
-            pairs = pairs | neighbours(plain[kind], kind, **options)
     return pairs | domain(plain["domain"]) if "domain" in plain else pairs
 
 

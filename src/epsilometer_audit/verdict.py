@@ -90,11 +90,15 @@ class Verdict:
     tried
         All pairs: ``name``, the texts of the ``pair`` (see `pair_texts`), ``draws`` of a side.
     detectable
-        The smallest level that these draws would have found with probability .9; None if unknown.
+        The smallest level that these draws find with probability .9 in an event of one column that
+        has the probability ``event`` on the less likely side; None if there is none.
     detectable_jointly
-        That of an event as rare, but of two columns of the outputs; None if unknown.
+        That of an event of two columns, a set of cells; None if there is none.
+    detectable_by_event
+        The same levels for events of several probabilities, by "one column" and, for two, by the
+        resolution. The draws and the first part of the claim decide them: every seed has the same.
     looked_at
-        Which functions of several columns of an output were looked at, and which not.
+        Which functions of an output were looked at, and which not.
     draws
         Of each side, over all pairs.
     evidence
@@ -103,8 +107,6 @@ class Verdict:
         Of an audit in one run: the ``rule`` and its numbers of ``guesses`` and ``right`` ones, the
         numbers of ``canaries``, of ``included`` ones and of the ``rules`` that shared alpha; and
         ``independent_mu``, a lower end for mu if canaries are independent: no bound.
-    cause
-        The result of `explain`, if requested: `Cause.to_plain`.
     """
 
     verdict: VerdictName
@@ -121,6 +123,8 @@ class Verdict:
     witness: Witness | None = None
     detectable: float | None = None
     detectable_jointly: float | None = None
+    detectable_by_event: Mapping[str, Mapping[float, float | None]] = field(default_factory=dict)
+    event: float | None = None
     looked_at: str = ""
     detect: float | None = None
     draws: int = 0
@@ -135,7 +139,6 @@ class Verdict:
     guesses: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     replay: str | None = None
-    cause: Mapping[str, Any] | None = None
 
     @property
     def bound(self) -> float | None:
@@ -193,17 +196,7 @@ class Verdict:
             note = " (x' against x)" if turned else ""
             rows.append(("inputs", f"{name}{self.direction}{note}"))
         if self.verdict in ("not refuted", "undecided"):
-            none, by = "unknown", "such an event"
-            if self.guesses is not None:
-                none, by = "nothing: no guesses would refute it", "guesses as good as it allows"
-            least = worst.claimed if (worst := self.worst) else None
-            level = "" if self.detectable is None else short(self.detectable, least)
-            if self.looked_at:
-                joint = self.detectable_jointly
-                more = "" if joint is None else f", {short(joint, least)} by one of two columns"
-                by += f" of one column{more}"
-            rows.append(("detectable", f"{level} by {by}, with probability .9" if level else none))
-            rows += [("looked at", self.looked_at)] if self.looked_at else []
+            rows += self._detectable_rows()
         pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
             text = f"{self.draws} a side{pairs}, {self.outputs}"
@@ -213,14 +206,28 @@ class Verdict:
             rows.append(("source", self.source.replace(many, many + assumed)))
         shown = ("note",) if self.reasons else ("note", "failed")
         rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]
-        if self.cause is not None:
-            rows += [("" if i else "cause", line) for i, line in enumerate(self.cause["words"])]
         if self.replay:
             results = [check["result"] for check in self.checks if check["name"] == "same seed"]
             follows = all(result == "passed" for result in results)
             note = "" if follows else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
+
+    def _detectable_rows(self) -> list[tuple[str, str]]:
+        claimed = self.bounds[0].claimed if self.bounds else None
+        if self.guesses is not None:
+            text = "nothing: no guesses would refute it"
+            if self.detectable is not None:
+                level = short(self.detectable, claimed)
+                text = f"{level} by guesses as good as it allows, with probability .9"
+            return [("detectable", text)]
+        rows = [] if self.detectable_by_event else [("detectable", "unknown")]
+        for place, levels in self.detectable_by_event.items():
+            found = [f"{short(x, claimed)} of {event:g}" for event, x in levels.items() if x]
+            text = ", ".join(found).replace(" of ", " by an event of probability ", 1)
+            text = f"{self.bounds[0].name} {text}" if found else "no level"
+            rows.append(("detectable", f"{text} (in {place}, found with probability .9)"))
+        return [*rows, ("looked at", self.looked_at)] if self.looked_at else rows
 
     def _witness_rows(self) -> list[tuple[str, str]]:
         event = self.witness

@@ -121,7 +121,6 @@ def _cells(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, A
         "alpha": verdict["alpha"],
         "seed": verdict["seed"],
         "seconds": verdict["seconds"],
-        "cause": cause(verdict["cause"]),
         "error": "; ".join(verdict["reasons"]) or None,
         "source": verdict["source"] or None,
         "path": member["path"],
@@ -133,14 +132,6 @@ def guessed(guesses: Mapping[str, Any] | None) -> str | None:
     if guesses is None:
         return None
     return "{right} of {guesses} guesses about {canaries} canaries are right".format(**guesses)
-
-
-def cause(explained: Mapping[str, Any] | None) -> str | None:
-    """Return the first difference with the same noise, and its line of code."""
-    if explained is None or not explained["findings"]:
-        return explained["words"][0] if explained else None
-    first = explained["findings"][0]
-    return ": ".join(filter(None, (first["words"], first["place"], first["line"])))
 
 
 def mechanism(source: Mapping[str, Any]) -> str:

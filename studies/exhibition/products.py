@@ -144,7 +144,8 @@ class Audit(_Audited, rule="audit", rules=HERE):
 
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""
-        files = (*files_of(self.case), *self._file.file.audits[self.entry].reads)
+        recorded = self.case.spec["mechanism"].get("outputs", ())
+        files = (*recorded, *self._file.file.audits[self.entry].reads)
         mechanism = json.dumps(self.case.spec["mechanism"], sort_keys=True)
         return made_of(mechanism, files, str(self._file.folder))
 
@@ -191,13 +192,6 @@ def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     data = {file: Path(folder, file) for file in files}
     parts |= {file: sha256(p) if p.is_file() else "missing" for file, p in data.items()}
     return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
-
-
-def files_of(case: Case) -> list[str]:
-    """Return the files of data that a case names."""
-    inputs = case.spec["pairs"] or {}
-    tables = [inputs[kind] for kind in ("remove", "replace") if kind in inputs]
-    return [*tables, *case.spec["mechanism"].get("outputs", ())]
 
 
 def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:

@@ -25,9 +25,7 @@ from scorecard.measures import (
     allowance,
     error,
     first,
-    largest,
     largest_ratio,
-    last,
     numbers,
     relative_error,
 )
@@ -82,12 +80,6 @@ _NOISY_MAXIMUM = (
 
 
 CRITERIA: dict[str, Criterion] = {
-    # Sections I and II
-    "sec-ii-a/alphas": holds(
-        rows("scorecard/settings", setting="estimators.mpl-floor=0.001.parameters.alpha"),
-        lambda t: first(numbers(t.value)) in (0.1, 0.05, 0.01),
-        because="ours is one of them; which are usual is in no number",
-    ),
     # Figures 1 and 2
     "fig1/n": setting("reports.askin2022.scales.paper.few-draws.n"),
     # Section III
@@ -102,8 +94,6 @@ CRITERIA: dict[str, Criterion] = {
             and same(first(t.t_hat), t.z[np.argmax(t.empirical)])
         ),
     ),
-    # Sections IV-B and IV-C, MPL
-    "sec-iv-c/nu": number(exact("fresh-share"), error, high=0.05),
     # Example 2
     "ex2/not-private": holds(exact("match-level"), lambda t: np.min(t.value) > 1e300),
     "ex2/delta": number(exact("match-delta"), relative_error, high=1e-9),
@@ -144,7 +134,6 @@ CRITERIA: dict[str, Criterion] = {
         instead=[0, 0, 0, 2, 2, 2],
         erratum="a misprint of the patterns of its reference 19, where the second half is 2",
     ),
-    "table1/differ-by-one": number(exact("differ-by-one"), largest("value"), equals=1),
     # Figure 4
     "fig4/*-confidence": number(
         _CURVE, _coverage, low=lambda t: _least_coverage(len(t.bound)), because=_ONE_SIDED
@@ -154,30 +143,20 @@ CRITERIA: dict[str, Criterion] = {
     ),
     # Table II
     "table2/averaged": setting("reports.askin2022.scales.paper.seconds-noisy.runs"),
-    "table2/slowest": number(
+    "table2/slowest": holds(
         rows("table2"),
-        lambda t: t.mechanism[np.argmax(t.seconds)],
-        equals="svt6",
+        lambda t: t.mechanism[np.argmax(t.seconds)] == "svt6",
         differs="a statement on a program: in compiled loops the order is another",
     ),
-    "table2/fastest": number(
-        rows("table2"), lambda t: t.mechanism[np.argmin(t.seconds)], equals="report-noisy-max-6"
+    "table2/fastest": holds(
+        rows("table2"), lambda t: t.mechanism[np.argmin(t.seconds)] == "report-noisy-max-6"
     ),
-    "table2/*": number(
+    "table2/*": holds(
         rows("table2", mechanism=key("mechanism")),
-        "seconds",
-        high=printed,
+        lambda t: t.seconds <= t.printed,
         because="another machine and another language; ours has to be no slower",
     ),
-    "sec-v/runtime-small": number(rows("table2", n=20000), largest("seconds"), high=10),
-    "sec-v/effort-small": number(exact("effort", at="a-d"), "value", equals=printed),
-    "sec-v/effort-large": number(exact("effort", at="svt"), "value", equals=printed),
-    "sec-v/effort-share-small sec-v/effort-share-large": number(
-        exact("effort"),
-        lambda t: first(t.bound) / last(t.bound),
-        between=(0.9, 1.1),
-        because="both shares are of one total, 9.4e8 to 1e9 draws",
-    ),
+    "sec-v/runtime-small": holds(rows("table2", n=20000), lambda t: np.max(t.seconds) <= 10),
     # Figure 5
     "fig5/setting": settings(
         {

@@ -29,17 +29,12 @@ from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.real_line import Laplace, NoisyGradientDescent
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated import TruncatedLaplace
+from epsilometer_workflow.reports.lu2022.accuracy import cones
 
 Points = Iterable[tuple[Any, ...]]
 """What a point is called, a value, and what bounds it."""
 
 _CLAIMS = (0.0, 0.1, 0.3, 0.5, 0.9, 1.5)
-_SIZES = (("a-d", 20_000, 50_000), ("svt", 100_000, 500_000))  # n and N, without and with SVT
-_PAIRS = [  # of the patterns of askin2022, Table I, for six queries
-    ([1, 1, 1, 1, 1, 1], [2, 1, 1, 1, 1, 1]),
-    ([1, 1, 1, 1, 1, 1], [0, 2, 2, 2, 2, 2]),
-    ([1, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1]),
-]
 _FIRST, _NOBODY = [1] + [0] * 9, [0] * 10  # the databases of kutta2022
 _DRAWS = 5_000_000
 
@@ -67,8 +62,13 @@ def _table(checks: Mapping[str, Points]) -> pd.DataFrame:
 
 def gorla2022() -> dict[str, Points]:
     """Work out numbers of gorla2022."""
-    slope = ExactTruncatedLaplace(TruncatedLaplace(1.0)).lipschitz_output
+    laws = {b: ExactTruncatedLaplace(TruncatedLaplace(1 / b)) for b in (1.0, 3.5)}
+    slope = laws[1.0].lipschitz_output
     return {
+        # at the scales B that the text names, beside Table I
+        "laplace-D": [(b, law.lipschitz_input, math.nan) for b, law in laws.items()],
+        "laplace-C": [(b, law.lipschitz_output, math.nan) for b, law in laws.items()],
+        "laplace-level": [(1.0, laws[1.0].privacy_loss(0.0, 1.0), 1.0)],
         "paper-n": (  # with C rounded to 1.58, as printed, and with C as it is
             (c, planner.sample_size(gamma=0.5, delta=0.8, lipschitz=c, union=False), 1863132)
             for c in (1.58, slope)
@@ -98,22 +98,12 @@ def askin2022() -> dict[str, Points]:
         "match-delta": (
             (k, spectrum(law, [0.0], 1, 0)[0], math.exp(-k)) for k, law in matches.items()
         ),
-        # nu in N = n^(1 + nu)
-        "fresh-share": ((name, math.log(fresh, n) - 1, 0.1) for name, n, fresh in _SIZES),
         # the most positives in an output, of bits
         "positives": [("svt2", _most_positives(SparseVector(0.7, 2)), 1.0)],
-        "differ-by-one": (
-            (i, np.abs(np.subtract(*pair)).max(), 1.0) for i, pair in enumerate(_PAIRS)
-        ),
         "centric": [  # the data-centric levels of (0,...,0) and of (1/2,1/2,1/2)
             ("report", _worst(index, [0] * 6, [*product((0, 1), repeat=6)][1:]), 1.5),
             ("continuous", _worst(maximum, [0.5] * 3, grid), 1.5),
         ],
-        # the draws of one run of MPL, and of DD-Search: both printed shares are of the same total
-        "effort": (
-            (name, 20 * n + 2 * fresh, (20 * n + 2 * fresh) / printed)
-            for (name, n, fresh), printed in zip(_SIZES, (0.0005, 0.0032), strict=True)
-        ),
     }
 
 
@@ -135,21 +125,12 @@ def kutta2022() -> dict[str, Points]:
         "vii": ExactRandomizedBits(RandomizedBits(1.5, shuffled=True)),
     }
     return {
-        "databases-differ": [  # in one person: their l1 distance
-            *((p, abs(p[0] - p[1]), 1.0) for p in product((0.0, 0.3, 1.0), repeat=2)),
-            ("first-person", sum(abs(np.subtract(_FIRST, _NOBODY))), 1.0),
-        ],
         "noise-scale": [
             ("sums", NoisySum(0.2).scale, 5.0),
             ("descent", descent.step_noise / math.sqrt(2 * 0.2), 1.0),
         ],
         # if nobody pulls the descent it ends, on average, where it has begun: at 0
         "starts-at-zero": [("nobody", laws["i"].mean(_NOBODY), 0.0)],
-        "sum-moves": [("first-person", sum(_FIRST) - sum(_NOBODY), 1.0)],
-        "gradient-moves": (  # the total gradients of (theta - x_i)^2 / 2 at the same theta
-            (t, abs(sum(t - x for x in _FIRST) - sum(t - x for x in _NOBODY)), 1.0)
-            for t in (-1.0, 0.0, 0.5)
-        ),
         "deviation": (  # sigma_n / (sqrt(n) D) at the paper's floor and n, and D(p, q_tau) / D
             (f"{m} order={o:g}", math.sqrt(d.variance / _DRAWS) / level, d.value / level)
             for (m, law), o in product(laws.items(), (2.0, 5.0, 7.0))
@@ -164,9 +145,8 @@ def lu2022() -> dict[str, Points]:
     x, x_prime = rng.integers(3, size=1000), rng.integers(3, size=1000)
     tested = Spectrum("counting", claims=list(_CLAIMS)).test(x, x_prime, rng)[0]
     count = ExactNoiselessCount(NoiselessCount(1.0))
-    base = 1 + 2 / math.sqrt(2 - math.sqrt(3))
     return {
-        "cones-number": ((d, base**d, 4.86371**d) for d in range(1, 9)),
+        "cones-number": ((d, cones(d), 4.86371**d) for d in range(1, 9)),
         "half": (
             (e, n + m, 1000)
             for e, n, m in zip(tested.claims, tested.tested, tested.tested_prime, strict=True)

@@ -86,8 +86,8 @@ class Criterion:
 
     ``ours`` is a column with one row, or a function of the selected rows. It may lie ``within`` so
     much of the printed number, off by a ``factor`` at most, from ``low`` to ``high``, ``above`` or
-    ``below``, or it ``equals`` something. A limit is a number or a function, which sees ``ours``
-    too.
+    ``below``, or it ``equals`` something. ``says`` is the number that is printed in words. A limit
+    is a number or a function, which sees ``ours`` too.
 
     ``erratum`` is the reason why the print is wrong. It counts where ours does not agree with the
     print but with the correct value ``instead``: a value for ``within``, ``factor`` and
@@ -98,6 +98,7 @@ class Criterion:
     selections: tuple[Selection, ...] = ()
     ours: str | Measure = ""
     condition: bool = False
+    says: Limit | None = None
     within: Limit | None = None
     factor: float | None = None
     low: Limit | None = None
@@ -158,7 +159,9 @@ class Compared:
     def __init__(self, criterion: Criterion, parts: list[Rows], ours: Value) -> None:
         self._criterion, self._parts = criterion, parts
         self.ours, self.low, self.high = ours, math.nan, math.nan
-        self.agrees = self._agrees(parts[0].printed)
+        says = parts[0].printed if criterion.says is None else self._value(criterion.says)
+        self.ratio = math.nan if criterion.condition else _ratio(ours, says)
+        self.agrees = self._agrees(says)
         ends = self.low, self.high
         self.corrected = criterion.instead is not None and self._is_corrected(criterion.instead)
         self.low, self.high = ends
@@ -202,7 +205,6 @@ class Compared:
             return left.shape == right.shape and bool(np.allclose(left, right, rtol=_ROUNDING))
         if as_number(expected) is None or as_number(self.ours) is None:
             return str(self.ours).strip().casefold() == str(expected).strip().casefold()
-        self.low = self.high = float(expected)
         return bool(same(float(self.ours), float(expected)))
 
     def _is_corrected(self, instead: Limit) -> bool:
@@ -212,6 +214,14 @@ class Compared:
         if criterion.within is not None or criterion.factor is not None:
             return self._agrees(correct)
         return self._is_same(correct) if criterion.equals is not None else bool(correct)
+
+
+def _ratio(ours: Value, printed: Value) -> float:
+    """Return ours over the printed number; NaN unless both are numbers."""
+    if np.ndim(ours):
+        return math.nan
+    left, right = as_number(ours), as_number(printed)
+    return math.nan if left is None or not right else left / right
 
 
 Source = Selection | tuple[Selection, ...]

@@ -1,9 +1,9 @@
 """The statements of the papers, each with the criterion that decides it, and the verdicts.
 
-``<paper>.csv`` holds the statements of a paper: id (paper/artifact/name), artifact, quantity, key
-(its parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and
-where it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; or ``not
-at this scale`` where more has to be drawn than was.
+A file holds the statements of a paper: id (paper/artifact/name), artifact, quantity, key (its
+parameters, ``k=v;k=v``), printed, kind, scale (the smallest that decides; ``none``: any) and where
+it stands. A verdict is ``yes``; ``no``; ``erratum`` where the paper has it wrong; or ``undecided``
+where more has to be drawn than was.
 """
 
 from __future__ import annotations
@@ -20,18 +20,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
-from scorecard import askin2022, gorla2022, kutta2022, lu2022
+from epsilometer.errors import ConfigError, one_line, suggest
+from scorecard import askin2022, gorla2022, kutta2022, lu2022, settings
+from scorecard.counting import ERRATUM, NO, UNDECIDED, YES
 from scorecard.criteria import Criterion
 from scorecard.rows import Columns, Keys, MissingRows, UnknownColumn, Value, as_number, columns
 
 COLUMNS = ("id", "artifact", "quantity", "key", "printed", "kind", "scale", "where")
 ANY_SCALE = "none"
-_SETTINGS = "scorecard/settings"
-
-YES, NO, ERRATUM = "yes", "no", "erratum"
-NOT_HERE = "not at this scale"
-VERDICTS = (YES, ERRATUM, NO, NOT_HERE)
 
 Criteria = Mapping[str, Mapping[str, Criterion]]
 """Criteria by paper, and by a pattern of ids without the paper, or several with spaces between."""
@@ -78,44 +74,48 @@ class Statement:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a statement; ``low`` and ``high`` are the limits of ours, NaN where open."""
+    """The verdict on a statement.
+
+    ``ratio`` is ours over the printed number, NaN unless both are numbers; ``low`` and ``high`` are
+    the limits of ours, NaN where open.
+    """
 
     ours: str
+    ratio: float
     low: float
     high: float
     agrees: str
     reason: str
 
 
-def read_statements(paths: Iterable[str]) -> list[Statement]:
-    """Read the statements of all papers; raise `ConfigError` for an error in a file."""
+def read_statements(path: str) -> list[Statement]:
+    """Read the statements of a paper; raise `ConfigError` for an error in the file."""
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            if tuple(rows.fieldnames or ()) != COLUMNS:
+                raise ConfigError(path, "", f"must have the columns {', '.join(COLUMNS)}")
+            listed = [Statement(**row) for row in rows]
+    except (OSError, UnicodeDecodeError, TypeError) as error:
+        raise ConfigError(path, "", f"cannot be read: {one_line(error)}") from None
     statements: dict[str, Statement] = {}
-    for path in paths:
-        try:
-            with Path(path).open(encoding="utf-8", newline="") as file:
-                rows = csv.DictReader(file)
-                if tuple(rows.fieldnames or ()) != COLUMNS:
-                    raise ConfigError(path, "", f"must have the columns {', '.join(COLUMNS)}")
-                listed = [Statement(**row) for row in rows]
-        except (OSError, UnicodeDecodeError, TypeError) as error:
-            raise ConfigError(path, "", f"cannot be read: {one_line(error)}") from None
-        for statement in listed:
-            if not re.fullmatch(r"[^/\s]+/[^/\s]+/[^/\s]+", statement.id):
-                raise ConfigError(path, statement.id, "must be paper/artifact/name")
-            if statement.id in statements:
-                raise ConfigError(path, statement.id, "is there twice")
-            statements[statement.id] = statement
+    for statement in listed:
+        if not re.fullmatch(r"[^/\s]+/[^/\s]+/[^/\s]+", statement.id):
+            raise ConfigError(path, statement.id, "must be paper/artifact/name")
+        if statement.id in statements:
+            raise ConfigError(path, statement.id, "is there twice")
+        statements[statement.id] = statement
     return list(statements.values())
 
 
 def pair(statements: Iterable[Statement], criteria: Criteria) -> list[tuple[Statement, str]]:
-    """Return each statement with the pattern of its criterion.
+    """Return each statement of a paper with the pattern of its criterion.
 
     Raise `ConfigError` for a statement with no criterion or with several, unless one of them names
     it, and for a criterion without a statement.
     """
     pairs: list[tuple[Statement, str]] = []
-    names: dict[str, list[str]] = {paper: [] for paper in criteria}
+    names: dict[str, list[str]] = {}
     for statement in statements:
         if statement.paper not in criteria:
             near = suggest(statement.paper, criteria)
@@ -129,13 +129,13 @@ def pair(statements: Iterable[Statement], criteria: Criteria) -> list[tuple[Stat
         if len(matching) != 1:
             message = f"is decided by {' and by '.join(matching) or 'no criterion'}"
             raise ConfigError(file_of(statement.paper), statement.name, message)
-        names[statement.paper].append(statement.name)
+        names.setdefault(statement.paper, []).append(statement.name)
         pairs.append((statement, matching[0]))
     used = {(statement.paper, pattern) for statement, pattern in pairs}
-    for paper in criteria:
+    for paper, known in names.items():
         for pattern in criteria[paper]:
             if (paper, pattern) not in used:
-                message = f"is about no statement{suggest(pattern, names[paper])}"
+                message = f"is about no statement{suggest(pattern, known)}"
                 raise ConfigError(file_of(paper), pattern, message)
     return pairs
 
@@ -165,10 +165,12 @@ def judge(
         ValueError,
     ) as error:
         if not decides and not isinstance(error, UnknownColumn):
-            return Verdict("", math.nan, math.nan, NOT_HERE, larger)
+            return Verdict("", math.nan, math.nan, math.nan, UNDECIDED, larger)
         raise ConfigError(file_of(statement.paper), statement.name, one_line(error)) from None
+    if not decides and criterion.condition:  # as of measured times
+        return Verdict("", math.nan, math.nan, math.nan, UNDECIDED, larger)
     if not decides:
-        agrees, reasons = NOT_HERE, [larger]
+        agrees, reasons = UNDECIDED, [larger]
     elif compared.agrees:
         agrees, reasons = YES, [criterion.because]
     elif compared.corrected:
@@ -176,73 +178,44 @@ def judge(
     else:
         outside = "the condition does not hold" if criterion.condition else "ours lies elsewhere"
         agrees, reasons = NO, [criterion.because, criterion.differs or outside]
-    low, high = (float(f"{end:.12g}") for end in (compared.low, compared.high))
-    return Verdict(_text(compared.ours), low, high, agrees, "; ".join(filter(None, reasons)))
+    numbers = compared.ratio, compared.low, compared.high
+    return Verdict(_text(compared.ours), *numbers, agrees, "; ".join(filter(None, reasons)))
 
 
-def verdicts(
-    tables: Mapping[str, pd.DataFrame], files: list[str], criteria: Criteria
-) -> pd.DataFrame:
-    """Return a row for each statement of the files, with its verdict by these criteria."""
+def verdicts(tables: Mapping[str, pd.DataFrame], file: str, criteria: Criteria) -> pd.DataFrame:
+    """Return a row for each statement of a paper's file, with its verdict by these criteria."""
     rows = []
     reached = _scales_reached(tables)
     known = {name: columns(table) for name, table in tables.items()}
-    for statement, pattern in pair(read_statements(files), criteria):
+    for statement, pattern in pair(read_statements(file), criteria):
         criterion = criteria[statement.paper][pattern]
         verdict = judge(statement, criterion, known, decides=statement.scale in reached)
-        read = " ".join(criterion.tables(statement.paper))
-        rows.append(vars(statement) | vars(verdict) | {"paper": statement.paper, "from": read})
-    shown = ["paper", "artifact", "quantity", "key", "printed"]
-    shown += ["ours", "low", "high", "agrees", "reason", "id", "from"]
-    return pd.DataFrame(rows, columns=shown).astype({"low": float, "high": float})
-
-
-def shares(card: pd.DataFrame) -> pd.DataFrame:
-    """Count the verdicts of each paper's artifacts, and of each paper and all papers (``all``).
-
-    ``share`` is that of yes and erratum among the statements that this scale decides.
-    """
-    card = card.assign(artifact=card["artifact"].where(~card["artifact"].str.contains(":"), "text"))
-    listed = pd.concat(
-        [card, card.assign(artifact="all"), card.assign(paper="all", artifact="all")]
-    )
-    table = pd.crosstab([listed["paper"], listed["artifact"]], listed["agrees"])
-    table = table.reindex(
-        index=pd.MultiIndex.from_frame(listed[["paper", "artifact"]].drop_duplicates()),
-        columns=list(VERDICTS),
-        fill_value=0,
-    )
-    statements = table.sum(axis=1)
-    decided = statements - table[NOT_HERE]
-    table = table.assign(claims=statements, decided=decided)
-    table["share"] = (table[YES] + table[ERRATUM]) / decided.where(decided > 0)
-    return table.rename_axis(columns=None).reset_index()
-
-
-def summary(card: pd.DataFrame) -> str:
-    """Return the share of the decided statements that agree, in a line."""
-    counts = {word: int((card["agrees"] == word).sum()) for word in VERDICTS}
-    decided, agree = len(card) - counts[NOT_HERE], counts[YES] + counts[ERRATUM]
-    return (
-        f"scorecard: {agree} of {decided} statements agree ({agree / max(decided, 1):.1%}; "
-        f"{counts[ERRATUM]} are errata), {counts[NO]} do not, "
-        f"{counts[NOT_HERE]} need a larger scale"
-    )
+        texts = {
+            "artifact": statement.artifact.removeprefix("text:"),
+            "key": statement.key.replace(";", "; "),
+        }
+        rows.append(vars(statement) | vars(verdict) | texts)
+    shown = ["artifact", "quantity", "key", "printed"]
+    shown += ["ours", "ratio", "low", "high", "agrees", "reason"]
+    return pd.DataFrame(rows, columns=shown).astype(dict.fromkeys(("ratio", "low", "high"), float))
 
 
 def _scales_reached(tables: Mapping[str, pd.DataFrame]) -> set[str]:
     """Return the scales that decide no more than this one, in the order of the configuration."""
-    if _SETTINGS not in tables:
-        raise ArgumentError("tables", f"must have {_SETTINGS}, which says at which scale this is")
-    values = tables[_SETTINGS].set_index("setting")["value"]
+    values = tables[settings.TABLE].set_index("setting")["value"]
     scale, scales = (json.loads(values[f"main.{name}"]) for name in ("scale", "scales"))
     return {ANY_SCALE, *scales[: scales.index(scale) + 1]}
 
 
 def _text(value: Value) -> str:
-    """Return a number to ten digits, or a text, as the table has it."""
+    """Return a number to six digits, or in whole, or a text, as the table has it."""
     if np.ndim(value):
         return ", ".join(_text(entry) for entry in value)
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
-    return value if isinstance(value, str) else f"{float(value):.10g}"
+    if isinstance(value, str):
+        return value
+    number = float(value)
+    if math.isnan(number):
+        return ""
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e13 else f"{number:.6g}"

@@ -19,7 +19,6 @@ from scorecard.criteria import (
     setting_numbers,
 )
 from scorecard.measures import (
-    error,
     first,
     largest,
     last,
@@ -90,15 +89,6 @@ def _lower_floor(t: Rows, column: str) -> Value:
 
 
 CRITERIA: dict[str, Criterion] = {
-    # Section II
-    "sec-ii-b/conf-typical": holds(
-        rows("scorecard/settings", setting=f"{_BOUND}.alpha"),
-        lambda t: first(numbers(t.value)) in (0.01, 0.05),
-        because="ours is one of them; which are usual is in no number",
-    ),
-    # Section III-A, density estimates
-    # Section III-B
-    # Section III-C
     # Section IV-A, settings
     "sec-iv-a/setting-m": setting("mechanisms.noisy-sum-laplace.parameters.people"),
     "sec-iv-a/setting-lambda": setting_numbers(
@@ -121,7 +111,6 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iv-a/setting-databases": setting_numbers(
         "mechanisms.noisy-sum-laplace.inputs.first-person", equals=[1] + 19 * [0]
     ),
-    "sec-iv-a/distance": number(exact("databases-differ"), largest("value"), equals=printed),
     # Section IV-B
     "sec-iv-b/setting-b": number(exact("noise-scale", at="sums"), "value", equals=printed),
     "sec-iv-b/setting-gamma": setting(
@@ -132,7 +121,6 @@ CRITERIA: dict[str, Criterion] = {
     "sec-iv-b/setting-K": setting("mechanisms.noisy-gradient-descent.parameters.steps"),
     "sec-iv-b/setting-b-ngd": number(exact("noise-scale", at="descent"), "value", within=1e-12),
     "sec-iv-b/setting-theta0": number(exact("starts-at-zero"), "value", equals=printed),
-    "sec-iv-b/sensitivity": number(exact("sum-moves"), "value", equals=printed),
     "sec-iv-b/truth-ii*": number(
         _CELL,
         "divergence",
@@ -149,33 +137,29 @@ CRITERIA: dict[str, Criterion] = {
         lambda t: first(t.divergence),
         between=(1.5 - 1e-9, 1.5 + 1e-9),
     ),
-    "sec-iv-b/ngd-sensitivity": number(exact("gradient-moves"), error, equals=0),
     # Table I
     "table1/averaged": setting("reports.kutta2022.scales.paper.seconds.runs"),
-    "table1/slowest": number(
-        rows("table1"), lambda t: t.mechanism[np.argmax(t.minutes)], equals="noisy-gradient-descent"
+    "table1/slowest": holds(
+        rows("table1"), lambda t: t.mechanism[np.argmax(t.minutes)] == "noisy-gradient-descent"
     ),
-    "table1/fastest": number(
+    "table1/fastest": holds(
         rows("table1"),
-        lambda t: t.mechanism[np.argmin(t.minutes)],
-        equals="noisy-sum-gaussian",
+        lambda t: t.mechanism[np.argmin(t.minutes)] == "noisy-sum-gaussian",
         differs="a statement on a program: in compiled loops the order is another",
     ),
-    "table1/subsampling-adds": number(
+    "table1/subsampling-adds": holds(
         rows("table1"),
-        lambda t: np.minimum(
-            _over_plain(t, "noisy-sum-laplace-subsampled", "minutes"),
-            _over_plain(t, "noisy-sum-gaussian-subsampled", "minutes"),
+        lambda t: (
+            _over_plain(t, "noisy-sum-laplace-subsampled", "minutes") > 1
+            and _over_plain(t, "noisy-sum-gaussian-subsampled", "minutes") > 1
         ),
-        above=1,
     ),
-    "table1/shuffling-adds": number(
-        rows("table1"), lambda t: _over_plain(t, "randomized-bits-shuffled", "minutes"), above=1
+    "table1/shuffling-adds": holds(
+        rows("table1"), lambda t: _over_plain(t, "randomized-bits-shuffled", "minutes") > 1
     ),
-    "table1/*": number(
+    "table1/*": holds(
         rows("table1", **_MECHANISM),
-        "minutes",
-        high=printed,
+        lambda t: t.minutes <= t.printed,
         because="another machine and another language; ours has to be no slower",
     ),
     # Figure 1

@@ -64,20 +64,24 @@ def of_outputs() -> Iterator[tuple[str, Any]]:
 def on_the_command_line() -> Iterator[tuple[str, Any]]:
     """Yield options and the output of the command `epsilometer audit` with them."""
     pair, few = ["--pair", "0", "1"], ["--samples", "2500", "--quiet"]
+    table, without_a_row = [[1, 2], [3, 4], [5, 7]], list[str]()
+    for i in range(3):
+        without_a_row += ["--pair", json.dumps(table), json.dumps(table[:i] + table[i + 1 :])]
+    queries = '{"values": [0, 9], "whole": true, "length": 3, "distance": 1, "norm": "Linf", '
+    queries += '"limit": 6}'
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         (here / "own.py").write_text(OWN, encoding="utf-8")
         own = f"{here}/own.py"
         rows = "\n".join(f"{a},{b}" for a, b in np.random.default_rng(1).normal(size=(500, 2)))
         (here / "outputs.csv").write_text(f"a,b\n{rows}\n", encoding="utf-8")
-        (here / "table.csv").write_text("a,b\n1,2\n3,4\n5,7\n", encoding="utf-8")
         for options in (
             [f"{own}:count", *pair, "--epsilon", "1"],
             [f"{own}:count", *pair, "--epsilon", "1", "--set", "scale=0.5"],
             [f"{own}:count", *pair, "--gdp", "1", "--python", sys.executable],
             [f"{own}:model.draw", *pair, "--zcdp", ".5", "--as-reals"],
-            [f"{own}:size", "--remove-a-row", f"{here}/table.csv", "--epsilon", "1"],
-            [f"{own}:answers", "--domain", '{"patterns": 3}', "--epsilon", "1", "--delta", ".01"],
+            [f"{own}:size", *without_a_row, "--epsilon", "1"],
+            [f"{own}:answers", "--domain", queries, "--epsilon", "1", "--delta", ".01"],
             ["--outputs", f"{here}/outputs.csv", "--epsilon", "1", "--as-reals"],
             [f"{own}:count", *pair, "--renyi", "2=.5", "--renyi", "4=1", "--as-reals"],
             [f"{own}:count", *pair, "--epsilon", "1", "--exact"],

@@ -239,3 +239,66 @@ HONEST: dict[str, Case] = {
         lambda x, size, rng: [1 if b else 2.0 for b in response(x, size, rng)]
     ),
 }
+
+
+# --- domains of several columns -------------------------------------------------------------------
+
+
+def total_age(rows: list[Any], size: int, rng: Rng) -> Any:
+    """Ages of neighbours differ by 1 at most, whatever else a row holds."""
+    return sum(row["age"] for row in rows) + two_sided(rng, size)
+
+
+def total_of_first(rows: list[Any], size: int, rng: Rng) -> Any:
+    return sum(row[0] for row in rows) + two_sided(rng, size)
+
+
+def total_vector(rows: list[Any], size: int, rng: Rng) -> Any:
+    """Vectors of neighbours are at most 1 apart in L2: mu is 1."""
+    total = np.sum([row["v"] for row in rows], axis=0)
+    return on_a_grid(total + rng.normal(size=(size, 2)))
+
+
+def ones(rows: list[Any], size: int, rng: Rng) -> Any:
+    """One bit differs between neighbours."""
+    return sum(sum(row["answers"]) for row in rows) + two_sided(rng, size)
+
+
+def ages_of_users(rows: list[Any], size: int, rng: Rng) -> Any:
+    """Each of the two rows of a user may hold another age, by 1."""
+    return sum(row["age"] for row in rows) + two_sided(rng, size, 0.5)
+
+
+def two_totals(rows: list[Any], size: int, rng: Rng) -> Any:
+    """Either column has a half of epsilon, at its own distance."""
+    near = sum(row["near"] for row in rows) + two_sided(rng, size, 0.5)
+    far = sum(row["far"] for row in rows) + two_sided(rng, size, 1 / 6)
+    return np.column_stack([near, far])
+
+
+AGE = {"values": [0, 90], "whole": True, "distance": 1}
+FAR_APART = {"values": [0, 90], "whole": True, "distance": 3}
+SEX = {"choices": ["m", "f"]}
+VECTOR = {"values": [-2, 2], "length": 2, "distance": 1, "norm": "L2"}
+FLIPPED = {"bits": 3, "neighbours": "flip one"}
+USERS = {"rows": {"age": AGE, "sex": SEX}, "length": 3, "user": "id", "per user": 2, "limit": 12}
+SEVERAL_COLUMNS: dict[str, Case] = {
+    "named columns": case(
+        total_age, ea.domain({"rows": {"age": AGE, "sex": SEX}, "length": 5, "limit": 12})
+    ),
+    "a list of columns": case(
+        total_of_first, ea.domain({"rows": [AGE, SEX], "length": 5, "limit": 12})
+    ),
+    "a vector beside a label": case(
+        total_vector,
+        ea.domain({"rows": {"v": VECTOR, "y": SEX}, "length": 3, "limit": 12}),
+        ea.gdp(1.0),
+    ),
+    "bits beside a column": case(
+        ones, ea.domain({"rows": {"answers": FLIPPED, "sex": SEX}, "length": 3, "limit": 12})
+    ),
+    "users": case(ages_of_users, ea.domain(USERS)),
+    "two distances": case(
+        two_totals, ea.domain({"rows": {"near": AGE, "far": FAR_APART}, "length": 4, "limit": 12})
+    ),
+}

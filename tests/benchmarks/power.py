@@ -8,8 +8,10 @@ refuted claims is below .87 by more than chance.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import namedtuple
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
@@ -19,7 +21,8 @@ from scipy.stats import binom
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit.statistics.power import sampler
+from epsilometer_audit.statistics.claims import Claim
+from epsilometer_audit.statistics.power import _event, _noise
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
 LEAST, CHANCE, ALPHA = 0.87, 1e-3, 0.05
@@ -48,6 +51,26 @@ ROWS: list[tuple[Any, ...]] = [  # a claim and a true level; pairs; the probabil
     (ea.gdp(1), 2, 1, 0.01),
 ]
 CELLS = [Cell(*row) for row in ROWS]
+
+
+def sampler(
+    claim: Claim, level: float, event: float | None = None
+) -> Callable[[int, int, np.random.Generator], Any]:
+    """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
+    levels = np.array([level if event is None else claim.level])
+    gaussian, (distance,) = _noise(claim, levels)
+    rare = [0.0, 0.0]
+    if event is not None:
+        p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
+        # beside the event all outputs satisfy the claim, though they are rarer on x
+        distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
+
+    def draw(side: int, size: int, rng: np.random.Generator) -> Any:
+        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
+        outputs[rng.random(size) < rare[side]] = 0.3  # within the range of the noise
+        return outputs
+
+    return draw
 
 
 def share(cell: Cell, runs: int) -> tuple[int, int, int]:

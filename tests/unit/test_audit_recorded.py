@@ -10,11 +10,7 @@ import pytest
 from pyarrow import parquet
 
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.checks.accepted_pairs import accepted
-from epsilometer_audit.inputs.neighbours import neighbours
-from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.recorded import digest, read
-from epsilometer_audit.sources.recorded import table as read_table
 from tests.unit.audits import error_in_one_line
 
 NAN = math.nan
@@ -192,16 +188,8 @@ BAD = [  # paths, columns, words of the error
 ]
 
 
-BAD_NEIGHBOURS = [  # path, kind, words of the error
-    ("good.csv", "removed", ["neighbours has no kind 'removed'; did you mean 'remove'?"]),
-    ("alike.csv", "replace", ["alike.csv has no two different rows"]),
-    ("god.csv", "remove", ["god.csv cannot be read: No such file", "did you mean 'good.csv'?"]),
-]
-CALLS = [*((read, *bad) for bad in BAD), *((neighbours, *bad) for bad in BAD_NEIGHBOURS)]
-
-
-@pytest.mark.parametrize(("call", "paths", "how", "words"), CALLS)
-def test_a_bad_file_of_outputs_or_neighbours_is_an_error(call, paths, how, words):
+@pytest.mark.parametrize(("paths", "how", "words"), BAD)
+def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
     Path("folder.csv").mkdir()
     for name, content in FILES.items():
         if isinstance(content, str):
@@ -209,37 +197,4 @@ def test_a_bad_file_of_outputs_or_neighbours_is_an_error(call, paths, how, words
         else:
             np.save(name, content)
     with error_in_one_line(ArgumentError, words):
-        call(paths, how)
-
-
-# --- neighbours -----------------------------------------------------------------------------------
-
-
-def test_a_row_is_removed_or_replaced():
-    Path("people.csv").write_text("name,age\nAnn,31\nBob,\nCyd,28\n")
-    table = [["Ann", 31.0], ["Bob", NAN], ["Cyd", 28.0]]
-    assert repr(read_table("people.csv")[1]) == repr(table)
-    pairs = neighbours("people.csv", "remove")
-    assert list(pairs) == [f"without row {i}" for i in (1, 2, 3)]
-    for i, (x, x_prime) in enumerate(pairs.values()):
-        assert repr(x) == repr(table)
-        assert repr(x_prime) == repr(table[:i] + table[i + 1 :])
-    pairs = neighbours("people.csv", "replace", seed=3)
-    assert repr(pairs) == repr(neighbours("people.csv", "replace", seed=3))
-    for i, (name, (x, x_prime)) in enumerate(pairs.items()):
-        (changed,) = [j for j in range(3) if x[j] is not x_prime[j]]
-        assert changed == i
-        assert name == f"row {i + 1} replaced by row {table.index(x_prime[i]) + 1}"
-
-
-def test_a_table_of_one_column_is_a_list_and_rows_are_chosen_evenly():
-    Path("ages.csv").write_text("age\n" + "\n".join(map(str, range(1000))) + "\n")
-    pairs = neighbours("ages.csv", "remove", limit=4)
-    assert list(pairs) == [f"without row {i}" for i in (1, 251, 501, 751)]
-    assert pairs["without row 251"][1] == [*range(250), *range(251, 1000)]
-    notes = [check.text for check in accepted(callable_source(len), pairs, 0)[1]]
-    assert notes[0].startswith("996 of 1,000 rows were not tried; ")
-    assert notes[1] == "neighbours are this table and the same without a row; not: any other"
-    assert len(neighbours("ages.csv", "replace")) == 100
-    parquet.write_table(pa.table({"a": [1, 2], "b": ["x", None]}), "t.parquet")
-    assert read_table("t.parquet")[1] == [[1, "x"], [2, None]]
+        read(paths, how)

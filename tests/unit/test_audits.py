@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -99,7 +98,7 @@ KEYS = [  # old text, new text, the error
     (COMMAND, "{command: a, function: m.py:f}", "mechanism.command: cannot be used with mech"),
     (GRID, "{epsilon: [1, 1.0]}", "laplace.parameters: asks twice for epsilon=1"),
     (PAIR, "{domian: {}}", "pairs.domian: unknown key; did you mean 'domain'"),
-    (PAIR, "{remove a row: a.csv, replace a row: b.csv}", "pairs: must have one of domain, rem"),
+    (PAIR, "{remove a row: a.csv}", "pairs.remove a row: unknown key"),
     (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
     (PAIR, "[{a: [[0], [1]]}, {a: [[0], [1]]}]", "laplace.pairs: names a twice"),
     (CLAIM, "[{detect: 0.1}, {renyi", "claims.0: claim must be one of epsilon, .*zcdp"),
@@ -147,11 +146,11 @@ def test_grids_are_parameters_by_pairs_and_alpha_is_of_all_verdicts(small):
     assert [f"{case.entry}/{case.parameters}/{case.pairs}" for case in cases] == [
         "laplace/epsilon=0.5_clip=1/adjacent",
         "laplace/epsilon=2_clip=1/adjacent",
-        *("vector/default/near+1", "vector/default/domain-patterns", "vector/default/remove-a-row"),
+        *("vector/default/near+1", "vector/default/domain-bits"),
         "program/p=0.25/pair",
         "recorded/epsilon=1/recorded",
     ]
-    assert audits.verdicts == sum(len(case.spec["claims"]) for case in cases) == 2 * 3 + 3 * 2 + 2
+    assert audits.verdicts == sum(len(case.spec["claims"]) for case in cases) == 2 * 3 + 2 * 2 + 2
     assert {case.spec["alpha"] for case in cases} == {0.05 / audits.verdicts}
     specs = {case.entry: case.spec for case in cases}
     assert specs["laplace"]["mechanism"] == {"function": "own.py:laplace"}
@@ -172,7 +171,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=NAMED, **chang
     return {
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
         **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0, "given": {}},
-        **{"as_reals": False, "audit_seed": 5, "alpha": 0.05, "explain": False},
+        **{"as_reals": False, "audit_seed": 5, "alpha": 0.05},
         "claims": [{"claim": claim, "detect": None} for claim in claims],
         **changed,
     }
@@ -327,25 +326,19 @@ def test_a_crash_is_a_failure_of_its_case_only(write, capfd):
         ({"b": {**WRONG, "expected": "violated"}}, 0),
         ({"a": {**GOOD, "expected": "violated"}}, 1),
         ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}}, 3),
+        ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 4, "event": 0.001}]}}, 3),
         ({"a": {**GOOD, "claims": [{"epsilon": 1, "detect": 1.01}]}, "b": entry("raises")}, 4),
     ],
 )
-def test_exit_codes_and_files(write, audits, code, capfd):
-    name = write(audits, title="Ours & <b>")
-    assert command.main(["audits", name, "--junit", "j.xml"]) == code
+def test_exit_codes(write, audits, code, capfd):
+    name = write(audits)
+    assert command.main(["audits", name]) == code
     out, _ = capfd.readouterr()
-    (suite,) = ElementTree.parse("j.xml").getroot()  # noqa: S314
-    bad = [test for test in suite.iter("testcase") if len(test) > 1]
-    assert (len(bad) > 0) == (code > 0)
-    assert suite.get("name") == "Ours & <b>"
-    assert int(suite.get("tests")) == len(audits) == len(list(suite.iter("testcase")))
-    assert int(suite.get("failures")) + int(suite.get("errors")) == len(bad)
     if "b" in audits and code == 1:
         assert "  replay      epsilometer audits mine.yaml --only b/epsilon=3/adjacent" in out
         assert command.main(["audits", name, "--only", "b", "--quiet"]) == 1
         again, _ = capfd.readouterr()
         assert re.findall(".*counts.*", out) == re.findall(".*counts.*", again)
-    assert not list(Path().glob(".epsilometer*"))
 
 
 def test_a_scale_names_the_draws_and_only_a_case(write, capfd):
@@ -375,7 +368,7 @@ MISTAKES = [  # what follows the command, and the error
     (["gone.yaml"], "gone.yaml: no such file"),
     (["mine.yaml", "--only", "cuont"], "--only: unknown case 'cuont' in mine.yaml; did you mean"),
     (["mine.yaml", "other.yaml"], "'other.yaml': belongs to no option"),
-    (["mine.yaml", "--junit", "mine.yaml"], "--junit: 'mine.yaml' is an audited file"),
+    (["mine.yaml", "--junit", "a.xml"], "--junit: is not an option; audits in tests have it of"),
     (["sizes.yaml"], "sizes.yaml: samples: has fast, slow; choose one by --scale"),
     (["sizes.yaml", "--scale", "fats"], "samples.fats: is missing; did you mean 'fast'?"),
     (["mine.yaml", "--scale", "fast"], "--scale: 'fast' is not in mine.yaml (none is defined)"),

@@ -10,9 +10,7 @@ import yaml
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
 from epsilometer_audit.canaries.one_run import draw_canaries
-from epsilometer_audit.explaining.explain import explain
 from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.inputs.neighbours import neighbours, patterns
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import Reply
 
@@ -32,8 +30,6 @@ CALLS = {
     "limit must be at most 10 for inputs of 10000000": lambda _: ea.domain(TABLE),
     **{option: audited(option) for option in ("samples", "alpha", "detect", "budget")},
     "seed": lambda n: audited("seed")(n**2),
-    "patterns": patterns,
-    "limit": lambda n: neighbours("t.csv", "remove", limit=n),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
     "domain.rows.values": lambda n: ea.domain(
         {"rows": {"values": [0, 10**90 * n], "whole": True}, "length": 3}
@@ -41,9 +37,8 @@ CALLS = {
     "domain.length": lambda n: ea.domain({"rows": {"bits": 2}, "length": [0, n]}),
     "domain.rows": lambda _: ea.domain({"rows": {"bits": 2000}, "length": 3}),
     "domain.counts": lambda n: ea.domain({"counts": [0, n], "keys": ["a", "b"]}),
-    "domain.step": lambda n: ea.domain({"values": [0, 1], "step": 1 / min(n**2, 10**300)}),
+    "domain.distance": lambda n: ea.domain({"values": [0, 1], "distance": n}),
     "canaries": lambda n: draw_canaries(callable_source(zero), n, 0),
-    "runs": lambda n: explain(zero, (0, 1), runs=n),
     "pairs": lambda n: ea.samples_needed(ea.pure(1.0), detect=2.0, pairs=n),
     "epsilon": ea.pure,
     "order": lambda n: ea.renyi({10**305 * n: 1}),
@@ -62,7 +57,7 @@ def test_arguments(name, number):
 GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
 KEYS = [
     ({"samples": 10**10}, "samples: must be less than or equal to 1000000000"),
-    ({"pairs": {"domain": {"patterns": 10**9}}}, "patterns must be at most 10000"),
+    ({"pairs": {"domain": {"bits": 10**9}}}, "bits must be at most 10000"),
     (
         {"pairs": {"domain": {"bits": 3}, "limit": 10**9}},
         "limit: must be less than or equal to 1000",

@@ -12,7 +12,6 @@ import pytest
 
 from epsilometer_audit import drawing
 from epsilometer_audit.cli.main import _left, main
-from epsilometer_audit.statistics import power
 
 DATA = Path(__file__).parents[1] / "data" / "audit"
 COMMAND = (sys.executable, "-m", "epsilometer_audit")
@@ -60,6 +59,8 @@ def audited(run):
     [
         (f"{RIGHT} --samples 2000", 0, "NOT REFUTED"),
         (f"{RIGHT} --samples 2000 --detect 1.1", 3, "UNDECIDED"),
+        (f"{RIGHT} --samples 2000 --detect 2", 0, "NOT REFUTED"),
+        (f"{RIGHT} --samples 2000 --detect 2 --event .001", 3, "UNDECIDED"),
         (f"{WRONG} --samples 2000 --exact", 1, "VIOLATED"),
         (f"{WRONG} --pair [1] [1] --samples 20000 --stop", 1, "VIOLATED"),
         ("mechanisms.py:stuck --pair 0 1 --epsilon 1 --samples 4000", 4, "INVALID"),
@@ -122,9 +123,6 @@ def scaled(x, size, rng, epsilon=1.0, label="a"):
     print("adding noise")
     return ((x + rng.laplace(0, 1 / epsilon, size)) * 2**20).round() / 2**20
 
-def mean_age(frame, size, rng):
-    assert list(frame.columns) == ["name", "age"], frame
-    return (frame["age"].sum() + rng.laplace(0, 100, size)).round(1)
 """
 ELSEWHERE = f"--python {sys.executable}"
 
@@ -151,14 +149,6 @@ def test_parameters_are_set_and_defaults_are_shown(own, run, source):
     assert "--set epsilon=4 --set label=b" in out  # to be replayed
 
 
-@pytest.mark.parametrize(("kind", "python"), [("remove", ""), ("replace", ELSEWHERE)])
-def test_tables_are_data_frames_on_request(own, audited, kind, python):
-    pytest.importorskip("pandas")
-    Path("ages.csv").write_text("name,age\nann,31\nbob,17\ncy,45\n")
-    words = f"own.py:mean_age {python} --{kind}-a-row ages.csv --frame --epsilon 1"
-    assert audited(words, samples=700)["pairs"] == 3
-
-
 def test_a_worker_that_dies_shows_the_end_of_its_stderr(folder, run):
     (folder / "dies.py").write_text(
         "import sys\nprint('one\\ntwo', file=sys.stderr)\n\ndef inner():\n    1 / 0\ninner()\n"
@@ -170,13 +160,12 @@ def test_a_worker_that_dies_shows_the_end_of_its_stderr(folder, run):
     assert line.endswith("ZeroDivisionError: division by zero")
 
 
-def test_many_neighbours_may_be_named(folder, audited):
-    (folder / "ages.csv").write_text("age\n31\n17\n45\n")
+def test_many_neighbours_may_be_named(audited):
     noisy = "mechanisms.py:noisy_sum --epsilon 50"
-    assert audited(f"{noisy} --domain '{{\"patterns\": 8}}'", samples=4000)["pairs"] == 9
-    verdict = audited(f"{noisy} --replace-a-row ages.csv --pair [1,1] [1,0]")
+    assert audited(f"{noisy} --domain '{{\"bits\": 3}}'", samples=4000)["pairs"] == 10
+    replaced = " ".join(f"--pair [31,17,45] [{row},17,45]" for row in (17, 45, 62))
+    verdict = audited(f"{noisy} {replaced} --domain '{{\"bits\": 1}}'")
     assert (verdict["pairs"], verdict["verdict"]) == (4, "undecided")  # 50 would not be found
-    assert len(verdict["provenance"]["made of"]["ages.csv"]) == 64
 
 
 def test_files_agree_with_the_output_and_hostile_outputs_are_only_shown(folder, run):
@@ -238,8 +227,7 @@ def test_a_fault_of_ours_is_no_verdict(run, monkeypatch):
     assert err.endswith("epsilometer: internal error, please report it: ZeroDivisionError\n")
 
 
-def test_samples_needed_prints_the_number(run, monkeypatch):
-    monkeypatch.setattr(power, "_RUNS", (12, 16))  # simulated audits; see test_audit_statistics.py
+def test_samples_needed_prints_the_number(run):
     code, out, err = run("samples-needed --epsilon 1 --detect 1.5 --power .8 --alpha .1")
     assert (code, err) == (0, "")
     draws, words = out.split(maxsplit=1)
@@ -302,7 +290,8 @@ AUDITS = [
     (f"{M}:word --pair no yes {CLAIM}", 2, """a word is written '"no"'"""),
     (f"{M}:noisy_sum --pair [0, 1] [1, 1] {CLAIM}", 2, "quote all of it for the shell"),
     (f"""{M}:noisy_sum --pair "{{'a':1}}" 1 {CLAIM}""", 2, "JSON has double quotes inside"),
-    (f"{M}:noisy_sum --remove-a-row ragged.csv {CLAIM}", 2, "ragged.csv: cannot be read"),
+    (f"{M}:noisy_sum --outputs ragged.csv {CLAIM}", 2, "--outputs: cannot be used with SOURCE"),
+    (f"--outputs ragged.csv {CLAIM}", 2, "ragged.csv: cannot be read"),
     (OK, 2, "CLAIM: none is given; write --epsilon or --renyi"),
     (f"{OK} --epsilon one", 2, "--epsilon: 'one' is not a number"),
     (f"{OK} --epsilon -1", 2, "--epsilon: must lie in [0, 300]"),
@@ -324,6 +313,7 @@ AUDITS = [
     (f"--command nosuchprogram {PAIR} {CLAIM}", 2, "--command: 'nosuchprogram' is not a program"),
     (f"--command '{sys.executable} hangs.py' --timeout .2 {PAIR} {CLAIM}", 4, "hangs after 0 of"),
     (f"{OK} --epsilom 1", 2, "--epsilom: is not an option; did you mean '--epsilon'?"),
+    (f"{OK} {CLAIM} --explain", 2, "--explain: is not an option; docs/explain.md says how"),
     (f"{OK} {CLAIM} -v", 2, "-v: is not an option; --help lists them"),
     (f"{OK} {CLAIM} {CLAIM}", 2, "--epsilon: is given twice"),
     (f"{OK} {CLAIM} --samples", 2, "--samples: expected 1 argument; write --samples N"),
@@ -332,11 +322,12 @@ AUDITS = [
     (f"{OK} {CLAIM} --set epsilon", 2, "write NAME=VALUE"),
     (f"{OK} {CLAIM} --set a=1 --set a=2", 2, "--set: gives a parameter twice"),
     (f"{OK} {CLAIM} --set y=1", 2, "takes no parameter 'y'"),
-    (f"{OK} {CLAIM} --frame", 2, "--frame: needs --remove-a-row or --replace-a-row"),
+    (f"{OK} {CLAIM} --frame", 2, "--frame: is not an option; write pairs of tables, --pair or"),
     (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: cannot be used with --budget"),
     (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
     (f"{OK} {CLAIM} --stop --exact", 2, "--stop: cannot be used with --exact"),
     (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: expected no arguments; write --quiet"),
+    (f"--one-run canaries.csv {CLAIM} --event .1", 2, "--event: cannot be used with --one-run"),
     ("--one-run canaries.csv --zcdp 1", 2, "--zcdp: cannot be used with --one-run"),
     (f"--one-run canaries.csv own.py:f {CLAIM}", 2, "--one-run: cannot be used with SOURCE"),
     (f"--one-run canaries.csv {CLAIM} --guesses 999", 2, "--guesses: must be 1 to 300"),

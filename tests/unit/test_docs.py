@@ -165,7 +165,6 @@ def test_the_gallery_prints_what_stands_there(page, tmp_path):
 
 
 FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "docs/examples/training"}
-FILES = {"audit": "survey.py", "explain": "ages.py"}  # that a page takes for granted, or shows
 
 
 @pytest.mark.parametrize("page", FOLDERS)
@@ -174,9 +173,9 @@ def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
     blocks = re.findall("```console\n\\$ (.*?)\n(.*?)```", text, re.DOTALL)
     assert blocks
     shutil.copytree(ROOT / "docs/examples", tmp_path / "docs/examples")
-    (module, *_) = re.findall("```python\n(.*?)```", text, re.DOTALL) or [""]
-    if page in FILES:
-        (tmp_path / FILES[page]).write_text("def word(x): ..." if page == "audit" else module)
+    (tmp_path / "survey.py").write_text("def word(x): ...")  # which audit.md takes for granted
+    for title, module in re.findall('```python title="(.*?)"\n(.*?)```', text, re.DOTALL):
+        (tmp_path / title).write_text(module)
     for command, shown in blocks:
         pattern = re.escape(shown).replace(re.escape("  ...\n"), "(?:.*\n)*")
         errors = page == "audit"  # elsewhere it is progress

@@ -30,7 +30,6 @@ DOORS = {
     "epsilometer_audit.statistics.claims": {"numpy"},
     "epsilometer_audit.sources.worker": {"numpy"},
     "epsilometer_audit.sources.recorded": {"numpy"},
-    "epsilometer_audit.inputs.neighbours": {"numpy"},
     "epsilometer_audit.cli.main": set(),
     "epsilometer_audit.pytest_plugin": set(),
     "epsilometer_workflow.runtime.job": set(),  # all that a job imports that a server forks

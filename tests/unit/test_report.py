@@ -84,7 +84,7 @@ def spec_of():
         }
         for name in ("fig1", "other")
     ]
-    return {**COMMON, "report": "p1", "title": "One", "artifacts": artifacts}
+    return {**COMMON, "report": "p1", "title": "One", "artifacts": artifacts, "opens": None}
 
 
 def page_of(folder: Path, spec) -> tuple[Page, str]:
@@ -124,6 +124,8 @@ def test_links_lead_to_existing_targets(results):
 def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     page, text = page_of(results, spec_of())
     assert '<th scope="col" class="n theirs">paper_<wbr>n' in text
+    assert text.count('<td class="n theirs">7') == 1  # as ours
+    assert text.count('<td class="n theirs differs">7') == 39
     assert "0.1235" in page.text
     assert "1,234,567" in page.text
     assert "100 rows, of which the first 40 are here" in text
@@ -143,6 +145,28 @@ def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again
         page, text = page_of(results, spec)
         assert "the paper prints." not in page.text
         assert ('<details class="rows" open>' in text) == again
+
+
+def test_it_opens_with_what_the_rows_of_an_artifact_say(results):
+    rows = [
+        ("fig1", "1 of 3 printed numbers agree", ""),
+        ("fig1", "n: 56, ours 16", "the step <of the search>"),
+        ("Section I", "erratum, share: 1, ours 2", ""),
+    ]
+    file = str(results / "tables/p1/other.parquet")
+    frame = pd.DataFrame(rows, columns=["artifact", "said", "reason"])
+    write_table(frame, file, "table", COMMON | {"made_of": "other"})
+    page, text = page_of(results, spec_of() | {"opens": "other"})
+    opening = re.search(r'<div class="about opening" id="other">(.*?)</div>', text, re.DOTALL)[1]
+    assert '<b>1 of 3 printed numbers agree</b> (<a href="#fig1">all of them</a>).' in opening
+    first, second = (item.strip() for item in opening.split("<li>")[1:])
+    assert first.startswith('<a href="#fig1">fig1</a>: n: 56, ours 16. <i>The step &lt;of the s')
+    assert second.startswith('<a href="#fig1">Section I</a>: erratum, share: 1, ours 2.')
+    assert text.index("<h1>") < text.index(opening) < text.index("<article")
+    assert page.ids.count("other") == 1
+    assert "About other" not in page.text  # it is not shown again
+    write_table(frame.head(1), file, "table", COMMON | {"made_of": "other"})
+    assert "These do not agree" not in page_of(results, spec_of() | {"opens": "other"})[1]
 
 
 def test_a_missing_table_or_figure_is_named_first(results):
@@ -242,6 +266,25 @@ def test_an_axis_that_varies_is_a_column_of_every_layout():
     table = SIZES.drop(columns="n")
     layout = laid(cells={"gamma": ["g"]})
     assert lines(table, layout)[:2] == [r"$\varepsilon$&g", "0.5&1"]
+
+
+def test_the_papers_numbers_stand_beside_ours_and_are_marked_where_they_differ():
+    table = SIZES.assign(m=[1, 3, 5, 4], paper_n=[9588, 8_750_000, None, None])
+    table = table.assign(paper_m=[1, 2, None, 4])
+    cells = {"n": ["$n$", "count", "Und."], "m": ["m"]}
+    layout = laid(rows={"gamma": ["g"]}, across={"epsilon": ["e"]}, cells=cells)
+    page = layouts.hypertext(table, layout)
+    shown = re.findall(r'<span class="theirs( differs)?">([^<]*)</span>', page)
+    assert shown == [  # the paper prints none of the third row
+        *[("", "9588"), ("", "1")],
+        *[(" differs", "8.8e6"), (" differs", "2"), ("", "Und."), ("", "4")],
+    ]
+    assert "8.8" not in layouts.latex(table, layout)
+    assert lines(table, layout | {"beside": True})[1:] == [
+        "&$n$&paper&m&paper&$n$&paper&m&paper",
+        "1&9588&9588&1&1&Und.&&5&",
+        r"0.1&8.7e6&\textbf{8.8e6}&3&\textbf{2}&Und.&Und.&4&4",
+    ]
 
 
 def test_rows_are_left_out():

@@ -25,7 +25,7 @@ SECONDS = (  # measured times, and tables that show them
     "kutta2022/table1.",
     "others/seconds.",  # of the study in miniature
 )
-PARTS = ["Snakefile", "config", "envs", "profiles", "src", "workflow"]
+PARTS = ["Snakefile", "config", "envs", "profiles", "src", "studies/scorecard", "workflow"]
 FOREIGN = '''"""A mechanism that does something wrong."""
 
 import ctypes

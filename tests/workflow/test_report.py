@@ -119,7 +119,8 @@ def every_table_scrolls_within_itself(reader: Reader, tables: Iterable[Path]):
         ".filter(i => i.querySelector('table.data tbody tr').getClientRects().length)"
         ".map(i => i.id)"
     )
-    assert sorted(items) == sorted(table.stem for table in tables)
+    shown = {table.stem for table in tables} - {"agreement"}  # the first lines of the page
+    assert sorted(items) == sorted(shown)
     wide = reader.evaluate(
         "[...document.querySelectorAll('table')]"
         ".filter(t => t.getBoundingClientRect().right > innerWidth)"

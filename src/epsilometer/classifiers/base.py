@@ -23,7 +23,7 @@ class Votes:
 
     def above(self, thresholds: Floats) -> Counts:
         """Return the number of outputs with log odds above each threshold, ``(t,)``, in nats."""
-        order = np.argsort(self.log_odds)
+        order = np.argsort(self.log_odds, kind="stable")
         cumulative = np.concatenate([[0], np.cumsum(self.counts[order])])
         at_most = np.searchsorted(self.log_odds[order], thresholds, side="right")
         return np.asarray(cumulative[-1] - cumulative[at_most], np.int64)

@@ -17,7 +17,7 @@ from numpy.polynomial.hermite_e import hermeval
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
+from epsilometer.arrays import Floats, complex_product
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
@@ -145,7 +145,7 @@ def _smoothed(counts: Floats, kernel: Floats) -> Floats:
     both = np.zeros(size)
     both[: kernel.size] = kernel
     both[size - kernel.size + 1 :] = kernel[:0:-1]
-    product = np.fft.rfft(counts, size) * np.fft.rfft(both)
+    product = complex_product(np.fft.rfft(counts, size), np.fft.rfft(both))
     smooth: Floats = np.fft.irfft(product, size)[: counts.size]
     return smooth
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
+from epsilometer.arrays import Floats, complex_product
 from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
 
@@ -98,7 +98,7 @@ def _convolved(mass: Floats, kernel: Floats) -> Floats:
     from scipy.fft import next_fast_len  # imported where draws are reals
 
     size = next_fast_len(mass.size, real=True)  # wrapped values lie outside that part
-    product = np.fft.rfft(mass, size) * np.fft.rfft(kernel, size)
+    product = complex_product(np.fft.rfft(mass, size), np.fft.rfft(kernel, size))
     whole: Floats = np.fft.irfft(product, size)
     return whole[kernel.size - 1 : mass.size]
 

@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -216,8 +215,10 @@ class ExactRandomRows(Enumerated):
     """A sum of independent bits."""
 
     def probabilities(self, x: Sequence[float]) -> Floats:
-        bits = [np.array([1 - chance, chance]) for chance in x]
-        return np.asarray(reduce(np.convolve, bits, np.ones(1)))
+        law = np.ones(1)
+        for chance in x:
+            law = np.append(law * (1 - chance), 0.0) + np.append(0.0, law * chance)
+        return law
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         with np.errstate(divide="ignore"):

@@ -145,7 +145,7 @@ def deltas(claims: Floats, pair: Comparison) -> Floats:
 
     Claims, in nats, and deltas have shape ``(m,)``.
     """
-    order = np.argsort(pair.loss)
+    order = np.argsort(pair.loss, kind="stable")
     loss, p = pair.loss[order], np.exp(pair.log_p[order])
     values = np.zeros(claims.size)
     for i, claim in enumerate(claims):

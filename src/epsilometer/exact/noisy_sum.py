@@ -90,7 +90,7 @@ class ExactNoisySum(LineDistribution):
         if self._mechanism.noise == "gaussian":
             return np.asarray(np.exp(logsumexp(log_ndtr(u) + log_chances, axis=-1)))
         tail = 0.5 * np.exp(-np.abs(u))
-        below: Floats = np.where(u < 0, tail, 1 - tail) @ np.exp(log_chances)
+        below: Floats = (np.where(u < 0, tail, 1 - tail) * np.exp(log_chances)).sum(axis=-1)
         return below
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
+from epsilometer.arrays import Floats, complex_product
 from epsilometer.exact import quadrature
 from epsilometer.mechanisms.real_line import (
     Gaussian,
@@ -60,7 +60,7 @@ def _gaussian_delta(claim: float, d: float) -> float:
     s, weights = quadrature.nodes([0.0], 1 / max(t, 1.0))
     above = s > 0
     s, weights = s[above], weights[above]
-    area = float(weights @ (np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)))
+    area = float((weights * np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)).sum())
     return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
 
 
@@ -226,7 +226,9 @@ class ExactLaplaceVector:
         lowest = 0
         for level, count in zip(*np.unique(shifts, return_counts=True), strict=True):
             start, masses = _entry_loss(float(level), spacing)
-            product *= fft.rfft(masses, size) ** count
+            transform = fft.rfft(masses, size)
+            for _ in range(count):
+                product = complex_product(product, transform)
             lowest += start * int(count)
         masses = np.maximum(fft.irfft(product, size), 0.0)
         losses = spacing * (lowest + np.arange(size))

@@ -91,7 +91,7 @@ def audit_one_run(
         delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
         bounds.append(Bound("delta", claim.delta, delta))
     level = guessing.detectable(rules, values.size, claim, question.alpha)
-    missed = undetected(question.detect, level)
+    missed = undetected(question, level)
     if level is None and question.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"

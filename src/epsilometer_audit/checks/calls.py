@@ -82,7 +82,7 @@ class Sample:
         scores += [Scores((_ranks(n) - 0.5) ** 2, n, classes) for classes, n in chosen[-1:]]
         if few:
             scores.append(Scores(rng.choice([-1.0, 1.0], self.times.size), self.times, self.codes))
-        return [score for score in scores if np.abs(score.values).max() > 1e-9]
+        return [score for score in scores if score.values.any()]
 
 
 class Calls(Sample):
@@ -172,9 +172,9 @@ def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
     del ordered
     classes, n = [], np.zeros(edges.size + 1, np.int64)
     for part in map(np.ascontiguousarray, parts):
-        above = np.zeros(part.size, np.uint8)
+        above, missing = np.zeros(part.size, np.uint8), np.isnan(part)
         for edge in edges:
-            above += ~(part < edge)  # NaN is in the last class
+            above += (part >= edge) | missing  # NaN, the last edge, is a class of its own
         classes.append(above)
         n += np.bincount(above, None, n.size)
     return np.concatenate(classes), n

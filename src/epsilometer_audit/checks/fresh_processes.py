@@ -48,12 +48,12 @@ def _another(source: Any) -> Any:
         other = copy.copy(source)
         other._process = None
         return other
-    if (origin := origin_of(source)) is None:
-        return anew(source)
-    return PythonWorker(origin, failures=source.sampler.failures).described()
+    if (origin := _origin_of(source)) is None:
+        return _anew(source)
+    return PythonWorker(origin, failures=source.sampler.failures)
 
 
-def origin_of(source: CallableSource) -> Origin | None:
+def _origin_of(source: CallableSource) -> Origin | None:
     """Return the origin of a function: as the user named it, or its module."""
     function = source.sampler.function
     with suppress(AttributeError, KeyError):  # its module has no such name
@@ -65,7 +65,7 @@ def origin_of(source: CallableSource) -> Origin | None:
     return source.origin
 
 
-def anew(source: CallableSource) -> CallableSource:
+def _anew(source: CallableSource) -> CallableSource:
     """Return a new object of the same class, with the same plain attributes; or raise."""
     function = source.sampler.function
     owner = getattr(function, "__self__", function)

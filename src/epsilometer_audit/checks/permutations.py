@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Integers
+from epsilometer_audit.ratios import log_share, ratio
 
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19
@@ -47,14 +48,16 @@ class Matches(NamedTuple):
 
 
 class Scores:
-    """Scores of draws, less their mean: ``values`` of ``classes`` that occur so many ``times``.
+    """Scores of draws: ``values`` of ``classes`` that occur so many ``times``, of size 1 at most.
 
+    They are changed to mean 0 and variance 1, and all are 0 if those of all draws are the same.
     Values and times have shape ``(k,)``, the class of each draw ``(n,)``.
     """
 
     def __init__(self, values: Floats, times: Counts, classes: Integers) -> None:
-        self.classes, self.values = classes, values - times @ values / classes.size
-        self.variance = float(times @ self.values**2 / classes.size)
+        centred = values - times @ values / classes.size
+        spread = math.sqrt(times @ centred**2 / classes.size)
+        self.classes, self.values = classes, ratio(centred, spread, size=1.0)
 
     def __getitem__(self, at: Any) -> Floats:
         return np.asarray(self.values[self.classes[at]])
@@ -127,10 +130,10 @@ def unlikely(scores: Scores, sizes: Counts, sums: Floats) -> Floats:
     A group is a sample without replacement; so is its complement, which is used if smaller.
     """
     sizes = np.minimum(sizes, scores.classes.size - sizes)
-    largest, spread = np.abs(scores.values).max(), np.maximum(sizes, 1) * scores.variance
-    u = largest * np.abs(sums) / spread
-    p = 2 * np.exp(-spread / largest**2 * ((1 + u) * np.log1p(u) - u))
-    return np.where(sizes > 0, np.minimum(p, 1.0), 1.0)
+    largest = np.abs(scores.values).max()
+    u = ratio(largest * np.abs(sums), sizes)
+    p = 2 * np.exp(-ratio(sizes, largest**2) * ((1 + u) * np.log1p(u) - u))
+    return np.asarray(np.minimum(p, 1.0))
 
 
 def by_time(scores: Scores) -> float:
@@ -153,7 +156,6 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
     calls = [(slice(i, i + k * piece), k) for i, k in starts if k]
     columns = [
         np.concatenate([score[call].reshape(k, piece).sum(axis=1) for call, k in calls])
-        / math.sqrt(score.variance)
         for score in (scores if len(calls) > 1 else ())
         if ends[-1] == score.classes.size
     ]
@@ -223,7 +225,7 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
         waves = np.fft.rfft(scores - scores.mean(axis=1, keepdims=True), axis=1)
         shifted = np.fft.irfft(waves.real**2 + waves.imag**2, n, axis=1)[:, : n // 2 + 1]
         most = np.abs(shifted[:, 1:]).max(axis=1)
-        return np.asarray(most / np.maximum(shifted[:, 0], 1e-300))
+        return ratio(most, shifted[:, 0], size=1e-9)
 
     pieces = [piece for piece in pieces if piece.size >= 4]
     # most independent draws are told by a normal law of correlations, without permutations
@@ -232,7 +234,7 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
     for size in set(sizes.tolist()):
         far[sizes == size] *= largest(np.array([piece for piece in pieces if piece.size == size]))
     p = np.minimum(sizes / 2 * erfc(far / math.sqrt(2)), 1.0)
-    if chdtrc(2 * p.size, -2 * np.log(np.maximum(p, 1e-300)).sum()) > math.sqrt(limit):
+    if chdtrc(2 * p.size, -2 * log_share(p).sum()) > math.sqrt(limit):
         return 1.0
     return _pieces_p(pieces, largest, rng, limit)
 

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 _HELP = Path(__file__).parent / "help"
 OPTION = re.compile(r"^  (--\S+)(.*?)  +(.*)$", re.MULTILINE)  # name, names of values, about
 _LEVELS = ("epsilon", "delta", "renyi", "gdp", "zcdp", "profile")
-_PAIRS = ("pair", "domain", "remove_a_row", "replace_a_row")
+_PAIRS = ("pair", "domain")
 _NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in Python
+_TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
+_REMOVED = {  # options that were, and what to do instead
+    **dict.fromkeys(("--remove-a-row", "--replace-a-row", "--frame"), _TABLES),
+    "--explain": "docs/explain.md says how to find the line of code",
+    "--junit": "audits in tests have it of pytest, --junitxml (docs/pytest.md)",
+}
 # options of arguments with another name in errors
 _ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair", "method": "--exact"}
 _ARGUMENTS |= {"mu": "--gdp", "rho": "--zcdp"}
@@ -76,6 +82,8 @@ def parsed(command: str, argv: Sequence[str], most: int = 0) -> tuple[dict[str, 
 
 
 def _near(name: str, known: Collection[str]) -> str:
+    if name in _REMOVED:
+        return _REMOVED[name]
     names = [option[2:] for option in known]
     near = [option for option in names if f"--{option}".startswith(name)]
     near += difflib.get_close_matches(name.lstrip("-"), names, n=1, cutoff=0.65)
@@ -231,20 +239,19 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: options.get(name) for name in ("timeout", "samples", "budget", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
-        **{name: name in options for name in ("failures", "explain", "as_reals")},
+        **{name: name in options for name in ("failures", "as_reals")},
         "method": "exact" if "exact" in options else None,
         "check_sampler": "no_checks" not in options,
         "guesses": guesses[0] if len(guesses) == 1 else guesses or None,
         "alpha": options.get("alpha", 0.05),
         "audit_seed": options.get("seed", 0),
-        "claims": [{"claim": levels_of(options), "detect": options.get("detect")}],
+        "claims": [{"claim": levels_of(options)} | chosen(options, "detect", "event")],
     }
 
 
 def _inputs(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pairs of inputs as `pairs_of` reads them, or the number of canaries."""
-    plain, tables = chosen(options, "frame", "canaries", "domain"), chosen(options, *_PAIRS[2:])
-    plain |= {name.removesuffix("_a_row"): table for name, table in tables.items()}
+    plain = chosen(options, "canaries", "domain")
     pairs = [(f"pair {i}", x, y) for i, (x, y) in enumerate(options.get("pair", ()), start=1)]
     if len(pairs) == 1 and not plain:
         pairs = [("", *pairs[0][1:])]

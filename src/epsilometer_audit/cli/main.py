@@ -57,24 +57,23 @@ def _audit(argv: Sequence[str]) -> int:
     claim = arguments.stated(options)
     from epsilometer_audit.grids.verdicts import auditor, without
 
-    tables = [*arguments.chosen(options, "remove_a_row", "replace_a_row").values()]
-    tables += [options["profile"][-1]] if "profile" in options else []
-    read = [*tables, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
+    curves = [options["profile"][-1]] if "profile" in options else []
+    read = [*curves, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
     read.append(options.get("source", "").rpartition(":")[0])
     asked = options.get("json")
-    path = None if asked in (None, "-") else _writable("json", asked, read)
+    path = None if asked in (None, "-") else _writable(asked, read)
     spec, failure = arguments.spec_of(options), None
     try:
         with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
-            verdict = audit(claim, detect=options.get("detect"))
+            verdict = audit(claim, **arguments.chosen(options, "detect", "event"))
     except MechanismError as error:
         failure = error
         (verdict,) = without(spec, str(error), "invalid")
         verdict = replace(verdict, source=options.get("source") or options["command"])
-    if tables and failure is None:
+    if curves and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
-        verdict.provenance["made of"].update({name: sha256(Path(name)) for name in tables})
+        verdict.provenance["made of"].update({name: sha256(Path(name)) for name in curves})
     part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
     command, planned = shlex.join(["epsilometer", "audit", *argv]), round(verdict.draws / part)
     if planned:
@@ -85,7 +84,7 @@ def _audit(argv: Sequence[str]) -> int:
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
     if path is not None:
-        _write("json", path, verdict.to_json() + "\n")
+        _write(path, verdict.to_json() + "\n")
     if failure is not None:
         raise failure
     return verdict.exit_code
@@ -106,7 +105,6 @@ def _audits(argv: Sequence[str]) -> int:
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
-    xml = _writable("junit", options["junit"], paths) if "junit" in options else None
     file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
     sizes = [file.file.samples, *(entry.samples for entry in file.file.audits.values())]
     known = {name for size in sizes if isinstance(size, dict) for name in size}
@@ -122,8 +120,6 @@ def _audits(argv: Sequence[str]) -> int:
         rows = running.run(cases, str(file.folder), jobs, command, progress)
     shown = summary.text_of(paths[0], rows, file.file.alpha)
     _print("\n".join(map(_printable, shown.splitlines())))
-    if xml is not None:
-        _write("junit", xml, summary.xml_of(file.title, rows))
     return running.exit_code(rows)
 
 
@@ -133,13 +129,14 @@ def _needed(argv: Sequence[str]) -> int:
     claim = arguments.stated(options)
     if "detect" not in options:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
-    from epsilometer_audit.statistics.power import POWER, assumed, samples_needed
+    from epsilometer_audit.statistics.power import POWER, samples_needed
 
     settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
     draws = samples_needed(claim, **settings)
-    noise = assumed(claim, detect=options["detect"], event=options.get("event"))
+    event = settings.get("event")
+    shown = "additive noise" if event is None else f"an event of probability {event:g}"
     found = f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is"
-    _print(f"{found} claimed, with probability {settings.get('power', POWER):g}, for {noise}")
+    _print(f"{found} claimed, with probability {settings.get('power', POWER):g}, for {shown}")
     return 0
 
 
@@ -227,14 +224,14 @@ def _print_error(message: str, code: int) -> int:
     return code
 
 
-def _writable(option: str, name: str, read: Sequence[str]) -> Path:
-    """Return the file to write, with links followed; it is none of those that are ``read``."""
+def _writable(name: str, read: Sequence[str]) -> Path:
+    """Return the file for the JSON, with links followed; it is none of those that are ``read``."""
     path = Path(name)
-    with _written(option, name):
+    with _written(name):
         if path.is_dir():
-            raise ArgumentError(option, f"{name!r} is a folder; name a file in it")
+            raise ArgumentError("json", f"{name!r} is a folder; name a file in it")
         if path.is_file() and any(Path(f).exists() and path.samefile(f) for f in read):
-            raise ArgumentError(option, f"{name!r} is an audited file; name another file")
+            raise ArgumentError("json", f"{name!r} is an audited file; name another file")
         if path.is_file() or not path.exists():  # else a device or pipe, written as it is
             path = path.resolve()
             _part(path).touch()
@@ -242,10 +239,10 @@ def _writable(option: str, name: str, read: Sequence[str]) -> Path:
     return path
 
 
-def _write(option: str, path: Path, text: str) -> None:
-    """Write a text in one step; raise `ArgumentError` about its option if that is impossible."""
+def _write(path: Path, text: str) -> None:
+    """Write a text in one step; raise `ArgumentError` if that is impossible."""
     data = text.encode("utf-8", "backslashreplace")
-    with _written(option, path):
+    with _written(path):
         if path.exists() and not path.is_file():
             path.write_bytes(data)
             return
@@ -261,13 +258,13 @@ def _part(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _written(option: str, path: object) -> Iterator[None]:
+def _written(path: object) -> Iterator[None]:
     """Name the option in an error of a file, such as a name that is too long."""
     try:
         yield
     except (OSError, RuntimeError) as error:  # links in a circle
         reason = getattr(error, "strerror", None) or one_line(error)
-        raise ArgumentError(option, f"{str(path)[:200]!r} cannot be written: {reason}") from None
+        raise ArgumentError("json", f"{str(path)[:200]!r} cannot be written: {reason}") from None
 
 
 def _printable(text: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.events import Event, View, codes_of, in_parts
+from epsilometer_audit.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
@@ -126,7 +127,7 @@ class Cells(ABC):
         whole, rest = [], []
         for folds, counts, n in zip(self.folds, self._all, (self._n, self._m), strict=True):
             others = counts - folds
-            shares = others / np.maximum(others.sum(axis=1, keepdims=True), 1)
+            shares = ratio(others, others.sum(axis=1, keepdims=True))
             whole.append(np.log(counts / n + some))
             rest.append(np.log(shares + some[:, None]))
         both_ways = [(ours - theirs, theirs - ours) for ours, theirs in (whole, rest)]
@@ -179,16 +180,15 @@ def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
 def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
     """Return the terms of Pearson's test of equal distributions, for each row of counts ``(k, c)``.
 
-    These are the excess of ``ours`` over the expected counts, and its variances (above 0), both
-    ``(k, c)``; and the degrees of freedom of each row, ``(k,)``.
+    These are the excess of ``ours`` over the expected counts, and its variances, both ``(k, c)``;
+    and the degrees of freedom of each row, ``(k,)``.
     """
     n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
     both = (n > 0) & (m > 0)
     times = np.where(both, ours + theirs, 0)
-    total = np.maximum(n + m, 1)
-    excess = np.where(both, ours - times * (n / total), 0.0)
-    variance = np.maximum(times * (n * m / total**2.0), 1e-300)
-    return excess, variance, (times > 0).sum(axis=1) - both[:, 0]
+    share, share_prime = ratio(n, n + m), ratio(m, n + m)
+    excess = np.where(both, ours - times * share, 0.0)
+    return excess, times * share * share_prime, (times > 0).sum(axis=1) - both[:, 0]
 
 
 def _ranks(most: int) -> Counts:

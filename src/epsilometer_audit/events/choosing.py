@@ -25,6 +25,7 @@ import numpy as np
 from epsilometer.arrays import Sample
 from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values, tables
 from epsilometer_audit.events.events import Table, View, entries_of, stepped
+from epsilometer_audit.ratios import ratio
 
 ROWS, _MOST = 10_000, 40_000  # of a side that teach a score: weights have an error of .01 to .005
 _NUMBERS = 800_000  # of a side that teach a score, in more than the first so many rows
@@ -183,7 +184,7 @@ def sums(x: Sample, size: int) -> dict[str, Learner]:
     return learners
 
 
-@np.errstate(all="ignore")  # entries may be constant, or not finite
+@np.errstate(over="ignore", invalid="ignore")  # entries may not be finite
 def _steps(x: Sample) -> list[float]:
     """Return how many times the entry before is in each entry, as in running sums; [] if in none.
 
@@ -192,6 +193,6 @@ def _steps(x: Sample) -> list[float]:
     rows = x[-max(min(_STEPPED, _TELLING // x.shape[1]), 100) :].astype(np.float64)
     rows -= rows.mean(axis=0)
     products, squares = (rows[:, 1:] * rows[:, :-1]).sum(axis=0), (rows**2).sum(axis=0)
-    slopes = np.round(products / squares[:-1], 1)
+    slopes = np.round(ratio(products, squares[:-1]), 1)
     found = np.where(products**2 > 0.25 * squares[:-1] * squares[1:], slopes, 0.0)
     return found.tolist() if np.isfinite(found).all() and found.any() else []

@@ -20,7 +20,8 @@ from epsilometer.models import parse
 from epsilometer.seeds import generator
 from epsilometer.yaml_files import read_yaml
 from epsilometer_audit.grids import keys as audits
-from epsilometer_audit.inputs.domains import DOMAIN_KINDS, domain
+from epsilometer_audit.inputs.declarations import DOMAIN_KINDS
+from epsilometer_audit.inputs.domains import domain
 from epsilometer_audit.question import Question, check_together, claim_of, named_pairs
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.shares import share_of
@@ -31,7 +32,7 @@ _MOST_VERDICTS = 10_000  # of a file
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
 _OF_QUESTIONS = {"method", "as_reals"}
-_OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses", "explain"}  # as they are
+_OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses"}  # as they are
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,6 @@ class Audits:
         self._scale, self._scales, self._seed, self._lock_of = scale, scales, seed, lock_of
         self.locks: dict[str, Any] = {}  # of environments, by name
         self.file = parse(audits.AuditsFile, read_yaml(path), str(path))
-        self.title = self.file.title or path.stem
         self.cases: dict[str, Case] = {}
         self.verdicts = 0
         for name, entry in self.file.audits.items():
@@ -209,7 +209,7 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
             key, plain, number = _plain_set(pairs)
         if plain in sets.values():
             raise ArgumentError("pairs", f"names {key} twice")
-        if number and samples < (least := least_samples(number)):
+        if samples < (least := least_samples(number)):
             message = f"must be at least {least} for {number} pairs, got {samples}"
             raise ArgumentError("samples", message)
         times = sum(re.sub(r"~\d+$", "", other) == key for other in sets)
@@ -218,15 +218,12 @@ def _sets(entry: audits.AuditEntry, samples: int) -> dict[str, dict[str, Any] | 
 
 
 def _plain_set(entry: Any) -> tuple[str, dict[str, Any], int]:
-    """Return the name of a set of pairs in paths, the set as jobs get it, and its size if known."""
+    """Return the name of a set of pairs in paths, the set as jobs get it, and its size."""
     if isinstance(entry, audits.Inputs):
         limit = {} if entry.limit is None else {"limit": entry.limit}
-        if entry.domain is not None:
-            declared = entry.domain | limit
-            kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
-            return f"domain-{kind}", {"domain": declared}, len(domain(declared))
-        kind, table = ("remove", entry.remove) if entry.remove else ("replace", entry.replace)
-        return f"{kind}-a-row", {kind: table, "limit": 100} | limit, 0
+        declared = entry.domain | limit
+        kind = next((kind for kind in DOMAIN_KINDS if kind in declared), "")
+        return f"domain-{kind}", {"domain": declared}, len(domain(declared))
     by_name = named_pairs(entry)
     pairs = [[name, *pair] for name, pair in by_name.items()]
     first = (isinstance(entry, dict) and _left(next(iter(by_name)))) or "pair"
@@ -244,13 +241,15 @@ def _claims(entry: audits.AuditEntry, arguments: Mapping[str, Any]) -> list[dict
     for i, claim_entry in enumerate(entry.claims):
         key, plain = f"claims.{i}", claim_entry.model_dump(exclude_none=True)
         levels = {notion: _level(key, level, arguments) for notion, level in plain.items()}
-        detect = levels.pop("detect", None)
+        asked = {"detect": levels.pop("detect", None)}
+        if "event" in levels:
+            asked["event"] = levels.pop("event")
         with _at(key):  # or raise why there is no such audit
-            Question(audited=audited, claim=claim_of(levels), detect=detect, **options)
+            Question(audited=audited, claim=claim_of(levels), **asked, **options)
         for j, other in enumerate(claims):
             if other["claim"] == levels:
                 raise ArgumentError(key, f"is the same as claims.{j}")
-        claims.append({"claim": levels, "detect": detect})
+        claims.append({"claim": levels} | asked)
     return claims
 
 

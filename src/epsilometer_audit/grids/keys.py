@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Json
 
 from epsilometer.checks import LONGEST
 from epsilometer.models import Fractional, Id, Model
-from epsilometer_audit.inputs.neighbours import MOST_PAIRS
+from epsilometer_audit.inputs.domains import MOST_PAIRS
 from epsilometer_audit.question import MOST_CANARIES, MOST_DRAWS, check_claim
 
 _SOME = Field(min_length=1)
@@ -43,18 +43,10 @@ class Mechanism(Model):
 
 
 class Inputs(Model):
-    """Pairs of a declared domain, or of a table with a row removed or replaced."""
+    """Pairs of a declared domain."""
 
-    domain: dict[str, JsonValue] | None = None
-    remove: Annotated[str | None, Field(alias="remove a row")] = None
-    replace: Annotated[str | None, Field(alias="replace a row")] = None
-    limit: Annotated[int, Field(gt=0, le=MOST_PAIRS)] | None = None  # of pairs, or of rows
-
-    @pydantic.model_validator(mode="after")
-    def _is_one(self) -> Inputs:
-        if [self.domain, self.remove, self.replace].count(None) != 2:
-            raise ValueError("must have one of domain, remove a row and replace a row")
-        return self
+    domain: dict[str, JsonValue]
+    limit: Annotated[int, Field(gt=0, le=MOST_PAIRS)] | None = None  # of pairs
 
 
 JsonPair = Annotated[list[JsonValue], Field(min_length=2, max_length=2)]
@@ -92,6 +84,7 @@ class ClaimEntry(Model):
     gdp: Level | None = None
     zcdp: Level | None = None
     detect: Level | None = None
+    event: Level | None = None
 
     @pydantic.model_validator(mode="after")
     def _is_one(self) -> ClaimEntry:
@@ -135,7 +128,6 @@ class AuditEntry(Model):
     failures: bool = False
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None
-    explain: bool = False
     about: About = About()
     expected: Literal["violated", "not refuted"] | None = None
 
@@ -143,7 +135,6 @@ class AuditEntry(Model):
 class AuditsFile(Model):
     """A file of audits."""
 
-    title: str | None = None
     alpha: Fractional = 0.05
     samples: Sizes = 100_000
     left_out: Annotated[dict[str, str], Field(alias="left out")] = Field(default_factory=dict)

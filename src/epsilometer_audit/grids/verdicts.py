@@ -5,8 +5,10 @@ A *spec*, a plain mapping from `Audits` or the options of a command, says what i
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, closing, contextmanager
 from copy import copy
@@ -15,8 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import EpsilometerError, one_line
-from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
-from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.drawing import Progress
 from epsilometer_audit.question import claim_of, pairs_of, source_of
 from epsilometer_audit.sources.callables import Outputs, Source
@@ -28,7 +28,7 @@ _OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Audit = Callable[..., Verdict]
-"""Audits a claim; ``detect`` is the level that should be detected."""
+"""Audits a claim; ``detect`` is the level that should be detected, in an ``event``."""
 
 
 def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None]) -> list[Verdict]:
@@ -38,7 +38,7 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
         with chdir(folder), auditor(spec, lambda _, line: progress(line)) as audit:
             for entry in spec["claims"]:
                 try:
-                    verdicts.append(audit(claim_of(entry["claim"]), detect=entry["detect"]))
+                    verdicts.append(audit(claim_of(entry["claim"]), **asked(entry)))
                 except Exception as error:
                     verdicts += without({**spec, "claims": [entry]}, _reason(error))
     except Exception as error:
@@ -50,11 +50,16 @@ def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") 
     """Return the verdicts on claims that cannot be audited, with the reason."""
     facts: dict[str, Any] = {"verdict": word, "alpha": spec["alpha"], "seed": spec["audit_seed"]}
     facts |= {"method": spec["method"] or "anytime", "reasons": [reason]}
-    claims = [(claim_of(entry["claim"]), entry["detect"]) for entry in spec["claims"]]
+    claims = [(claim_of(entry["claim"]), asked(entry)) for entry in spec["claims"]]
     return [
-        Verdict(claim=claim.to_plain(), claimed=claim.text(), detect=detect, **facts)
-        for claim, detect in claims
+        Verdict(claim=claim.to_plain(), claimed=claim.text(), **more, **facts)
+        for claim, more in claims
     ]
+
+
+def asked(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an entry asks of an audit beside its claim."""
+    return {name: value for name, value in entry.items() if name != "claim"}
 
 
 def _reason(error: Exception) -> str:
@@ -88,8 +93,11 @@ def _of_outputs(spec: Mapping[str, Any]) -> Audit:
 
 @contextmanager
 def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
-    """Yield the function that audits a claim of ``spec``; all claims get the same draws."""
-    from epsilometer_audit.auditing import audit, check_source
+    """Yield the function that audits a claim of ``spec``.
+
+    Each claim is audited as if it were alone; equal draws of several are made once.
+    """
+    from epsilometer_audit.auditing import audit
     from epsilometer_audit.canaries.one_run import audit_one_run, draw_canaries
 
     mechanism, pairs = spec["mechanism"], spec["pairs"] or {}
@@ -110,36 +118,36 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
         settings = _options(spec, *_OPTIONS)
         if budget is not None:  # a worker may have been started
             settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
-        drawn = source
-        if len(spec["claims"]) > 1:  # else the audit makes the checks, when its draws allow it
-            checks = list[Check]()
-            if isinstance(own, Candidates):
-                own, checks = accepted(source, own, spec["audit_seed"])
-            checked = next(iter(own.values())), spec["samples"], spec["audit_seed"], spec["alpha"]
-            settings["checked"] = [*checks, *check_source(source, *checked)]
-            drawn = _remembered(source)
+        several = len(spec["claims"]) > 1
+        source_of_audit = _remembering(source) if several else lambda: source
 
-        def with_cause(claim: AnyClaim, **given: Any) -> Verdict:
-            verdict = audit(drawn, own, claim, progress=progress, **settings, **given)
-            if not spec["explain"]:
-                return verdict
-            from epsilometer_audit.explaining.explain import explained
+        def audit_claim(claim: AnyClaim, **given: Any) -> Verdict:
+            return audit(source_of_audit(), own, claim, progress=progress, **settings, **given)
 
-            return explained(verdict, source)
-
-        yield with_cause
+        yield audit_claim
 
 
-def _remembered(source: Source) -> Source:
-    """Return a source that draws once for each input (an object that lives on), size and seed."""
-    held: dict[tuple[int, int, int], Outputs] = {}
+def _remembering(source: Source) -> Callable[[], Source]:
+    """Return what makes a source for each of several audits, of which equal calls draw once.
 
-    def draw(x: Any, size: int, seed: int) -> Outputs:
-        key = id(x), size, seed
-        if key not in held:
-            held[key] = source.draw(x, size, seed)
-        return held[key]
+    The second of equal calls in an audit, which tests whether draws follow the seed, gets what the
+    second got in another.
+    """
+    held: dict[tuple[str, int, int, int], Outputs] = {}
 
-    other = copy(source)
-    other.draw = draw  # type: ignore[method-assign]
-    return other
+    def for_an_audit() -> Source:
+        made = Counter[tuple[str, int, int]]()
+
+        def draw(x: Any, size: int, seed: int) -> Outputs:
+            call = json.dumps(x), size, seed
+            made[call] += 1
+            key = *call, made[call]
+            if key not in held:
+                held[key] = source.draw(x, size, seed)
+            return held[key]
+
+        other = copy(source)
+        other.draw = draw  # type: ignore[method-assign]
+        return other
+
+    return for_an_audit

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring inputs, from declared domains, tables and the patterns of askin2022.
+"""Pairs of neighbouring inputs, from declared domains.
 
 It may import `checks` and the layers below; `question` and the layers above import it.
 """

@@ -10,15 +10,13 @@ from .digests import source_digests
 from .errors import Broken, Misuse
 from .loading import load
 from .outputs import as_json
-from .replay.replaying import replayed
 from .sampling import Sampler
 
 
 def main(spec: str, options: str = "{}") -> None:
     """Answer requests from standard input until it ends; the mechanism cannot use stdin or stdout.
 
-    ``options``, in JSON, are those of `load`. A request may also ask to ``describe`` the source, or
-    to ``replay`` draws, as in `replayed`; that is the only request of its process.
+    ``options``, in JSON, are those of `load`. A request may also ask to ``describe`` the source.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -28,18 +26,14 @@ def main(spec: str, options: str = "{}") -> None:
     for line in requests:
         request = json.loads(line)
         try:
-            if "replay" in request:
-                record = replayed(lambda: load(spec, **json.loads(options)), **request["replay"])
-                reply = _line({**record, "digest": source_digests(spec)})
+            sampler = sampler or load(spec, **json.loads(options))
+            if "describe" in request:
+                names = ("description", "seeded", "many", "constant")
+                facts = {name: getattr(sampler, name) for name in names}
+                reply = _line({**facts, "digest": source_digests(spec)})
             else:
-                sampler = sampler or load(spec, **json.loads(options))
-                if "describe" in request:
-                    names = ("description", "seeded", "many", "constant")
-                    facts = {name: getattr(sampler, name) for name in names}
-                    reply = _line({**facts, "digest": source_digests(spec)})
-                else:
-                    drawn = sampler.draw(request["input"], request["size"], request["seed"])
-                    reply = _encoded(drawn)
+                drawn = sampler.draw(request["input"], request["size"], request["seed"])
+                reply = _encoded(drawn)
         except Misuse as error:
             problem = {"argument": error.argument, "error": error.message, "fatal": True}
             reply = _line({**problem, "wanted": error.wanted, "choices": error.choices})

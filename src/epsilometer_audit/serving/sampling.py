@@ -7,7 +7,6 @@ import contextlib
 import copy
 import functools
 import hashlib
-import importlib
 import inspect
 import itertools
 import os
@@ -69,7 +68,7 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
     return roles
 
 
-def parameters_of(function: Any) -> list[inspect.Parameter] | None:
+def _parameters_of(function: Any) -> list[inspect.Parameter] | None:
     """Return the parameters of a function; None without a signature, as for many C functions."""
     try:
         return list(inspect.signature(function).parameters.values())
@@ -108,7 +107,7 @@ class Sampler:
             raise Misuse(name, f"must be a function, got {type_text(function)}")
         self.function, self.name, self.failures = function, name, failures
         self.home = home or ModuleFolder()
-        named = (p for p in parameters_of(function) or () if "VAR_" not in p.kind.name)
+        named = (p for p in _parameters_of(function) or () if "VAR_" not in p.kind.name)
         bound = function.keywords if isinstance(function, functools.partial) else ()
         parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
@@ -152,20 +151,16 @@ class Sampler:
             if np is not None:
                 with contextlib.suppress(TypeError):  # replaced by another kind of generator
                     np.random.seed(own)
-            return self.drawn(x, size, seed)
-
-    def drawn(self, x: Any, size: int, seed: int) -> Any:
-        """Return the same, with the global generators as they are."""
-        with self.home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
-            try:
-                x = self._converted(x)
-                if not self.many:
-                    return self._one_by_one(x, size, seed)
-                return self._together(x, size, seed)
-            except (Broken, KeyboardInterrupt):
-                raise
-            except BaseException as error:
-                raise Broken(error_text(error)) from error
+            with self.home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
+                try:
+                    x = self._converted(x)
+                    if not self.many:
+                        return self._one_by_one(x, size, seed)
+                    return self._together(x, size, seed)
+                except (Broken, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    raise Broken(error_text(error)) from error
 
     def _together(self, x: Any, size: int, seed: int) -> Any:
         randomness = self._randomness_of(seed)
@@ -208,18 +203,9 @@ class Sampler:
         return compact(values, (*ATOMS, tuple, dict, frozenset))
 
     def _converted(self, x: Any) -> Any:
-        """Return an input as an array, if it is annotated as one, or as the table it describes."""
-        if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
-            return np.asarray(x)
-        if not isinstance(x, dict) or set(x) not in ({"$frame", "rows"}, {"$polars", "rows"}):
-            return x
-        # {"$frame": {name: type}, "rows": [[value, ...], ...]} is of pandas, "$polars" of Polars
-        if "$frame" in x:
-            pandas: Any = importlib.import_module("pandas")
-            return pandas.DataFrame(x["rows"], columns=list(x["$frame"])).astype(x["$frame"])
-        polars: Any = importlib.import_module("polars")
-        schema = {name: getattr(polars, kind) for name, kind in x["$polars"].items()}
-        return polars.DataFrame(x["rows"], schema=schema, orient="row")
+        """Return an input, as an array if it is annotated as one."""
+        array = np is not None and ("ndarray" in self._kind or "NDArray" in self._kind)
+        return np.asarray(x) if array else x
 
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
         values = {"x": x, "size": size, self.randomness or "seed": randomness}
@@ -273,7 +259,7 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
     """Return a function with parameters bound by name; raise `Misuse` if it has none of a name."""
     if not parameters or inspect.isclass(function) or not callable(function):
         return function  # `Sampler` refuses it
-    own = parameters_of(function)
+    own = _parameters_of(function)
     if own is not None and all(p.kind is not p.VAR_KEYWORD for p in own):
         known = [p.name for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for unknown in (key for key in parameters if key not in known):

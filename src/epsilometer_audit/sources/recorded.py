@@ -74,16 +74,6 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     return on_x, on_x_prime
 
 
-def table(path: str) -> tuple[dict[str, str], list[Any]]:
-    """Return a table's types of columns by name, and rows as lists; or raise `ArgumentError`."""
-    columns = {}
-    for name, column in _columns(path, None).items():
-        (values,) = _values([column])
-        columns[name] = values if isinstance(values, np.ndarray) else np.fromiter(values, object)
-    rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-    return {name: values.dtype.name for name, values in columns.items()}, [list(r) for r in rows]
-
-
 def digest(paths: Sequence[str]) -> dict[str, str]:
     """Return SHA-256 of each file."""
     return {str(path): sha256(_file(path)) for path in paths}

@@ -13,7 +13,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -125,12 +125,11 @@ class WorkerSource:
 
 
 class PythonWorker(WorkerSource):
-    """A Python function in another interpreter; before it is `described`, only ``ask`` is used."""
+    """A Python function in another interpreter, which loads it and describes it."""
 
     _folds = False
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
-        self.origin = origin
         with argument_errors():
             module, function, is_file = parsed(origin.spec)
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
@@ -138,29 +137,20 @@ class PythonWorker(WorkerSource):
         argv = [origin.interpreter, server, origin.spec, options]
         super().__init__(argv, timeout=timeout, failures=failures, folder=folder, env=env)
         self.name = f"{Path(module).name if is_file else module}:{function}"
-
-    def described(self) -> PythonWorker:
-        """Load the function there, and return this source with what it says of itself."""
-        try:
-            answer = self.ask('{"describe": true}')
-        except MechanismError as error:
-            text = f"{self.origin.interpreter!r} does not run it: {error}"
-            raise ArgumentError("python", text) from None
-        self.seeded, self.many = answer["seeded"], answer["many"]
-        self.constant: str = answer["constant"]
-        self.description = f"{answer['description']}, in {self.origin.interpreter}"
-        self._digest: dict[str, str] = answer["digest"]
-        return self
-
-    def ask(self, request: str) -> dict[str, Any]:
-        """Return the answer to a request for anything but draws; it has a digest."""
         reply = Reply(1, failures=False)
-        answer: Any = self._answer(request, reply, reply.message)
+        try:
+            answer: Any = self._answer('{"describe": true}', reply, reply.message)
+        except MechanismError as error:
+            text = f"{origin.interpreter!r} does not run it: {error}"
+            raise ArgumentError("python", text) from None
         if "error" in answer:
             self.close()
             with argument_errors():
                 raise Misuse(*map(answer.get, ("argument", "error", "wanted", "choices")))
-        return {**answer, "digest": {**answer["digest"], "interpreter": self.origin.interpreter}}
+        self.seeded, self.many = answer["seeded"], answer["many"]
+        self.constant: str = answer["constant"]
+        self.description = f"{answer['description']}, in {origin.interpreter}"
+        self._digest: dict[str, str] = {**answer["digest"], "interpreter": origin.interpreter}
 
     def digest(self) -> dict[str, str]:
         """Return SHA-256 of files, versions and the interpreter, as found there."""
@@ -183,16 +173,7 @@ def python_worker(
     `ArgumentError` if the source cannot be loaded or sampled there.
     """
     origin = Origin(spec, folder, parameters, interpreter)
-    return PythonWorker(origin, timeout=timeout, failures=failures).described()
-
-
-def python_replay(
-    origin: Origin, pair: tuple[Any, Any], seeds: Sequence[int], seconds: float
-) -> dict[str, Any]:
-    """Return the record of draws with the same noise, in a process of their own; see `replayed`."""
-    request = _json({"replay": {"pair": pair, "seeds": list(seeds), "seconds": seconds}})
-    with closing(PythonWorker(origin, timeout=60 + 4 * seconds)) as replayer:
-        return replayer.ask(request)
+    return PythonWorker(origin, timeout=timeout, failures=failures)
 
 
 def _split(command: str | Sequence[str]) -> list[str]:

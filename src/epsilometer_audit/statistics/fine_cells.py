@@ -28,6 +28,7 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer_audit.events.candidates import Numbers, deviations
 from epsilometer_audit.events.events import LOWEST, View, in_parts, lowest_bits, remainders
+from epsilometer_audit.ratios import ratio
 
 _DRAWS = 2048  # of either side for a test
 _MOST = 3  # moduli
@@ -99,11 +100,9 @@ def z_score(x: Sample, x_prime: Sample, cells: int) -> float:
 def _z_score(*counts: Counts) -> float:
     """Return how far counts differ, in all cells together or in one, in standard deviations."""
     excess, variance, free = deviations(*map(np.atleast_2d, counts))
-    squares, degrees = excess**2 / variance, int(free.sum())
-    return max(
-        float((squares.sum() - degrees) / np.sqrt(2 * max(degrees, 1))),
-        float(np.sqrt(squares.max())),
-    )
+    squares, degrees = ratio(excess**2, variance), int(free.sum())
+    together = ratio(squares.sum() - degrees, math.sqrt(2 * degrees))
+    return max(float(together), math.sqrt(squares.max()))
 
 
 def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
@@ -152,7 +151,8 @@ def low_bit_views(numbers: Numbers) -> list[View]:
     ours, theirs = counts.reshape(2, -1, levels)
     excess, variance, _ = deviations(ours, theirs)
     # Mantel and Haenszel's test for each lowest bit over the ranges
-    times = (ours + theirs) / np.maximum((ours + theirs).sum(axis=1, keepdims=True), 1)
-    of_bits = excess.sum(axis=0) ** 2 / np.maximum((variance * (1 - times)).sum(axis=0), 1e-300)
+    both = ours + theirs
+    times = ratio(both, both.sum(axis=1, keepdims=True))
+    of_bits = ratio(excess.sum(axis=0) ** 2, (variance * (1 - times)).sum(axis=0))
     differ = max(_z_score(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT
     return [View("low bit", numbers.view.entry)] if differ else []

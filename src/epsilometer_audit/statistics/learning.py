@@ -17,9 +17,16 @@ from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Le
 from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
 from epsilometer_audit.events.events import Event
 from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.ratios import log_share
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
-from epsilometer_audit.statistics.scores import differences, learn_tables, learned_score, summaries
+from epsilometer_audit.statistics.scores import (
+    CELLS,
+    differences,
+    learn_tables,
+    learned_score,
+    summaries,
+)
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 LITTLE = 1.5  # standard deviations of an optimistic estimate
@@ -102,16 +109,19 @@ def _looks(past: PastDraws, most: int | None) -> list[Look]:
 
 
 def looked_at(layout: Layout) -> str:
-    """Say which functions of several columns an audit looks at, and which not; "" of one column."""
+    """Say which functions of the columns of an output an audit looks at, and which not."""
     size = len(layout.columns)
-    if size < 2:
-        return ""
-    looks = f"columns one by one, all pairs of {size} in cells"
+    if size == 1 and layout.columns[0].kind == "word":
+        return "each word, and sets of words"
+    if size == 1:
+        bits = ", bits and sums of bits" if layout.whole else ", low bits" * (not layout.as_reals)
+        return f"values, ranges, remainders{bits}; not: other functions of digits or bits"
+    looks, cells = f"columns one by one, all pairs of {size}", f"in {CELLS} x {CELLS} cells"
     if size > ENTRIES:
         looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
     sums = ", sums, ends, places and equality of entries" if layout.groups else ""
     rows = ", rows" if layout.whole else ""
-    return f"{looks}{rows}{sums}; not: other functions of three or more"
+    return f"{looks} {cells}{rows}{sums}; not: finer laws of two, other functions of three or more"
 
 
 def expected(bets: list[Bet]) -> float:
@@ -163,7 +173,6 @@ def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
         *(p, q, p * (1 - p), q * (1 - q)),
         event=lambda: event,
         expected=candidate.expected,
-        optimistic=candidate.optimistic,
     )
 
 
@@ -230,8 +239,7 @@ def _expected_levels(
     alpha: float,
 ) -> Floats:
     """Return the largest levels that the draws to come should refute, of shape ``(k,)``."""
-    with np.errstate(divide="ignore"):  # a mean may underflow
-        shown = order / (order - 1) * np.log(means[0]) - np.log(means[1])
+    shown = order / (order - 1) * log_share(means[0]) - log_share(means[1])
     shown = np.minimum(shown / claim.divergence(1.0, order), claim.grid[-1])
     (mean, v), (variance, spread) = (np.expand_dims(each, -1) for each in (means, spreads))
     levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, 48)

@@ -2,48 +2,53 @@
 
 Model mechanisms attain a level: Laplace noise for claims of epsilon, Gaussian noise for claims of
 mu, rho or a Rényi divergence (Laplace noise at orders at which draws cannot show the divergence of
-Gaussians); and, if its probability is given, one event, beside noise that satisfies the claim.
-`samples_needed` audits simulated draws. `detectable` serves every audit and must be fast: it
-computes the growth of the wealth for known distributions, less the cost of learning them, which was
-measured in audits. It does so for bets on all cells, whose growth is near KL_inf, and for bets on
+Gaussians); and, if its probability is given, one event, beside which outputs satisfy the claim.
+Forecasts are the growth of the wealth for known distributions, less the cost of learning them,
+which was measured in audits: of bets on all cells, whose growth is near KL_inf, and of bets on
 events; the better of them decides.
+
+What is detectable of an event depends on the draws, the claim and the probability of the event on
+the less likely side, which is fixed before any draw. An event of one column is a value, a word or a
+range. One of two columns is any set of the cells of a table that past draws teach (`scores`): it is
+found once its table differs clearly, from half of the draws, and outputs near the ends of cells,
+which are quantiles of past draws, count for a neighbouring cell.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats, Sample
+from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected, reached
 from epsilometer.errors import ArgumentError
-from epsilometer.seeds import generator
 from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
-from epsilometer_audit.statistics.rounds import Evidence, Step, least_samples, run_rounds, schedule
+from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
+from epsilometer_audit.statistics.scores import CELLS, SCREENED
 
 POWER = 0.9
-# Measured by `python -m tests.benchmarks.power`.
-_RUNS = (12, 16, 24, 32, 48)  # simulated audits, each time with the current estimate of draws
-_RISE, _MARGIN = 2.4, 0.3  # of the normal quantile of power: for e times as many draws; for errors
-_PREDICTING, _EVENT = 8.0, (4.0, 2.0)  # nats, to learn noise, and an event: a - b log probability
-_JOINT, _LATE = (-18.0, 13.5), 2000  # alike, an event of two of some reals; draws before any bet
+EVENTS = (0.5, 0.1, 0.01, 0.001)
+"""The probabilities, on the less likely side, of the events of which verdicts print levels."""
+EVENT = 0.1
+"""That of the event in which a level is to be detected, if no other is requested."""
+# Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
+_PREDICTING, _EVENT = 8.0, (12.0, 1.2)  # nats, to learn noise, and an event: a - b log probability
+_MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
+_CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
-_KEPT = 2.2  # nats that a pair must have won where others are dropped
+_KEPT = 3.5  # nats that a pair must have won where others are dropped
 
 
-def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Floats, Floats]:
-    """Return the probabilities of cells on x and on x' that attain each level, ``(levels, k)``."""
-    if event is not None:
-        p, q = _event(claim, levels, event)
-        return np.stack([p, 1 - p], axis=-1), np.stack([q, 1 - q], axis=-1)
+def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
+    """Return the probabilities of cells of noise on x and on x' for each level, ``(levels, k)``."""
     gaussian, distance = _noise(claim, levels)
     from scipy.special import ndtr
 
@@ -56,26 +61,6 @@ def _attaining(claim: Claim, levels: Floats, event: float | None) -> tuple[Float
     sides = cdf(ends), cdf(ends - distance[:, None])
     p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
     return p, q
-
-
-def sampler(
-    claim: Claim, level: float, event: float | None = None
-) -> Callable[[int, int, np.random.Generator], Sample]:
-    """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
-    levels = np.array([level if event is None else claim.level])
-    gaussian, (distance,) = _noise(claim, levels)
-    rare = [0.0, 0.0]
-    if event is not None:
-        p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
-        # beside the event all outputs satisfy the claim, though they are rarer on x
-        distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
-
-    def draw(side: int, size: int, rng: np.random.Generator) -> Sample:
-        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
-        outputs[rng.random(size) < rare[side]] = 0.3  # within the range of the noise
-        return outputs
-
-    return draw
 
 
 def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
@@ -99,6 +84,8 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
 
     def level(p: Floats, q: Floats) -> Floats:
+        if isinstance(claim, EventClaim):
+            return claim.of(p, q)
         assert isinstance(claim, claims.DivergenceClaim)
         each = []
         for a in claim.orders:
@@ -106,16 +93,14 @@ def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
             each.append(np.logaddexp(*terms) / (a - 1) / claim.divergence(1.0, a))
         return np.asarray(np.max(each, axis=0))
 
-    def likelier(q: Floats) -> Floats:
-        if isinstance(claim, EventClaim):
-            return claim.likelier(q, levels)
-        return q + reached(lambda more: level(q + more, q), levels, 1 - 1e-9 - q)
-
-    q_each = np.full(levels.shape, q)
-    if (q_each + likelier(q_each) >= 1).any():
-        goals, halves = np.ones(levels.shape), np.full(levels.shape, 0.5)
-        q_each = np.minimum(q, reached(lambda q: q + likelier(q), goals, halves))
-    return likelier(q_each), q_each
+    half = np.full(levels.shape, 0.5)
+    more = reached(lambda more: level(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    rarer = np.minimum(half - more, q)
+    if isinstance(claim, EventClaim):
+        return claim.likelier(rarer, levels), rarer
+    return rarer + reached(
+        lambda more: level(rarer + more, rarer), levels, 1 - 1e-15 - rarer
+    ), rarer
 
 
 @np.errstate(all="ignore")  # levels may be very large
@@ -128,33 +113,46 @@ def _detected(
     event: float | None,
     joint: bool = False,
 ) -> Bools:
-    """Tell for each level whether a bet on all cells, or on outermost ones, refutes the claim."""
+    """Tell for each level whether a bet on cells, or on an event, refutes the claim."""
     from scipy.special import ndtri
 
-    p, q = _attaining(claim, levels, event)
-    laws = [] if event is not None else [(p, q, np.full(levels.size, _PREDICTING), FLOOR)]
-    if claim.orders and event is None:
-        laws.append((p, q, np.full(levels.size, _FUNCTION), 0.0))
-    for cut in range(1) if event is not None else range(3, p.shape[1] - 3, 4):
-        tails = (side[:, : cut + 1].sum(axis=1) for side in (p, q))
-        of, of_prime = (np.stack([tail, 1 - tail], axis=1) for tail in tails)
-        rare = np.log(np.maximum(of_prime.min(axis=1), 1e-300))
-        learning = _EVENT[0] - _EVENT[1] * rare
+    draws, z, seen = sum(step.draws for step in steps), float(ndtri(goal)), levels > 0
+    if event is None:
+        p, q = _cells(claim, levels)
+        laws: list[Any] = [(*_growth(claim, p, q, FLOOR), _PREDICTING)]
+        laws += [(*_growth(claim, p, q, 0.0), _FUNCTION)] if claim.orders else []
+        events = [*zip(*(side.cumsum(axis=1).T[3:-3:4] for side in (p, q)), strict=True)]
+    else:
+        p, q = _event(claim, levels, event)
         if joint:
-            learning = np.maximum(learning, _JOINT[0] - _JOINT[1] * rare)
-        laws.append((of, of_prime, learning, 0.0))
+            first = 2 * steps[0].draws if steps[0].pairs > 1 else draws  # which rank the pairs
+            p, q, seen = _in_table(p, q, first // 4)  # a half of those before the last round
+            draws //= 2
+        laws, events = [], [(p, q)]
+    for p, q in events:
+        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
+        laws.append((*_growth_of_event(claim, p, q), nats))
     detected = np.zeros(levels.size, bool)
-    for each, each_prime, learning, floor in laws:
-        growth, spread = _growth(claim, each, each_prime, floor)
-        late = (_LATE if joint else 0) * growth
-        past, kept = steps[0].draws, np.ones(levels.size, bool)
+    for growth, spread, nats in laws:
+        past, kept = 0, seen
         for step, after in pairwise(steps):
+            past += step.draws
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
-                kept &= past * growth >= _KEPT
-            past += after.draws
-        least = past * growth - float(ndtri(goal)) * np.sqrt(past * spread)
-        detected |= kept & (least >= learning + late + math.log(steps[0].pairs / alpha))
+                kept = kept & (past * growth >= _KEPT)
+        won = draws * growth - z * np.sqrt(draws * spread)
+        detected |= kept & (won >= nats + math.log(steps[0].pairs / alpha))
     return detected
+
+
+def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
+    """Return the probabilities of an event of two columns in a table that so many draws teach.
+
+    The last value tells whether the table is chosen with probability .9.
+    """
+    moved = min(_MOVED / math.sqrt(draws), 0.5)
+    p, q = (of + moved * ((1 - of) * np.maximum((p + q) / 2, 1 / CELLS) - of) for of in (p, q))
+    distance = (p - q) ** 2 * (1 / (p + q) + 1 / (2 - p - q))
+    return p, q, min(draws, SCREENED) * distance >= _CHOSEN
 
 
 def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, Floats]:
@@ -172,18 +170,35 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     return (mean + mean_prime)[rows, best], spread[rows, best]
 
 
+def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return the same of bets on events of these probabilities, ``(k,)``.
+
+    It is their least relative entropy to probabilities that the claim allows.
+    """
+    if not isinstance(claim, EventClaim):
+        return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
+    p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
+    allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
+    allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
+    mean = spread = np.zeros(allowed.shape)
+    for share, other in ((p, allowed), (q, allowed_prime)):
+        hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
+        mean, spread = (
+            mean + share * hit + (1 - share) * miss,
+            spread + share * (1 - share) * (hit - miss) ** 2,
+        )
+    nearest = np.arange(len(mean)), mean.argmin(axis=1)
+    return mean[nearest], spread[nearest]
+
+
 def detectable(
-    claim: Claim,
-    steps: Sequence[Step],
-    *,
-    alpha: float,
-    event: float | None = None,
-    joint: bool = False,
+    claim: Claim, steps: Sequence[Step], *, alpha: float, event: float, joint: bool = False
 ) -> float | None:
     """Return the smallest level that is detected with probability 0.9; None if there is none.
 
-    The first of the rounds, ``steps``, has no bets; ``joint`` tells whether the event is one of two
-    columns, not of one. Other parameters are those of `samples_needed`.
+    It shows in an ``event`` of this probability on the less likely side, or less where both
+    probabilities would exceed 1 together. The first of the rounds, ``steps``, has no bets.
+    ``joint`` tells whether the event is one of two columns, not of one.
     """
     low, top = claim.level, float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
@@ -207,11 +222,10 @@ def samples_needed(
 ) -> int:
     """Return how many draws of a side, over all pairs, detect a violation.
 
-    Up to 400,000 draws and 16 pairs it audits simulated draws, 132 times, which takes some seconds;
-    beyond, it uses the formula for the smallest detectable level of verdicts.
+    It uses the formula for the detectable levels of verdicts, and is as cautious.
 
     >>> from epsilometer_audit.statistics.claims import pure
-    >>> 90 < samples_needed(pure(1.0), detect=2.0) < 160
+    >>> 100 < samples_needed(pure(1.0), detect=2.0) < 300
     True
 
     Parameters
@@ -231,7 +245,7 @@ def samples_needed(
     if event is not None:
         checks.between_0_and_1("event", event)
     single = _single(claim, detect)
-    least = low = high = least_samples(pairs)
+    low = high = least_samples(pairs)
 
     def enough(samples: int) -> bool:
         steps = schedule(samples, pairs)
@@ -242,18 +256,8 @@ def samples_needed(
         if high > 1e12:
             raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
-    if high <= 400_000 and pairs <= 16:
-        high = max(_audited(single, detect, high, goal, alpha, pairs, event), least)
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
-
-
-def assumed(claim: AnyClaim, *, detect: float, event: float | None = None) -> str:
-    """Return in words what forecasts assume to attain the level; parameters are as above."""
-    if event is not None:
-        return f"an event of probability {event:g}"
-    gaussian, _ = _noise(_single(claim, detect), np.array([detect]))
-    return "Gaussian noise" if gaussian else "Laplace noise"
 
 
 def _single(claim: AnyClaim, detect: float) -> Claim:
@@ -262,29 +266,3 @@ def _single(claim: AnyClaim, detect: float) -> Claim:
         raise ArgumentError("claim", "must be of one order: name the one that is to be found")
     claims.checked_detect(detect, single[0])
     return single[0]
-
-
-def _audited(
-    claim: Claim, level: float, samples: int, goal: float, alpha: float, pairs: int, event: Any
-) -> int:
-    """Return how many draws detect a level with probability ``goal``; about ``samples``."""
-    from scipy.special import log_ndtr, ndtri
-
-    sides = [sampler(claim, at, event) for at in (level, claim.level)]
-    guesses = math.log(samples) + np.linspace(-2, 2, 401)
-    likely = -0.5 * (guesses - math.log(samples)) ** 2
-    rng = generator(0, "power")
-    for runs in _RUNS:
-        steps = schedule(max(samples, least_samples(pairs)), pairs)
-        rise = float(ndtri(goal)) + _RISE * (math.log(samples) - guesses)
-        for _ in range(runs):
-            bad = int(rng.integers(pairs))
-
-            def draw(of: Sequence[tuple[int, int]], size: int, bad: int = bad) -> list[Sample]:
-                return [sides[pair != bad](side, size, rng) for pair, side in of]
-
-            evidence = Evidence(claim, pairs, alpha, as_reals=True)
-            run_rounds(draw, steps, evidence, Evidence.refuted)
-            likely += log_ndtr(rise if evidence.refuted() else -rise)
-        samples = round(math.exp(guesses[int(likely.argmax())]))
-    return round(samples * math.exp(_MARGIN / _RISE))

@@ -404,7 +404,7 @@ def kept_pairs(pairs: list[int], bets: Bets, number: int, evidence: Evidence) ->
     one_sided = {pair: (sided[pair], level) for pair, level in by_expected.items()}
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half = math.ceil(number / 2)
-    last = max(half, number - math.ceil(number / 3))
+    last = max(half, number - number // 3)
     for start, ranking in ((0, by_wealth), (half, by_expected), (last, one_sided)):
         ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
     surest = max(pairs, key=one_sided.__getitem__)

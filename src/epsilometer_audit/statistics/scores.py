@@ -27,14 +27,15 @@ from epsilometer_audit.events.choosing import ENTRIES, ROWS
 from epsilometer_audit.events.events import Table, View
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import PAIRED
+from epsilometer_audit.ratios import has_spread, ratio
 from epsilometer_audit.statistics.fine_cells import z_score
 
 LOOKED = 2000  # draws of either side that choose entries and differences
 _FEWEST = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
-_CELLS = 16  # of a column of a table
-_SCREENED = 4000  # draws of a side that choose pairs
+CELLS = 16  # of a column of a table
+SCREENED = 4000  # draws of a side that choose pairs
 _DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
 _PAIRS = 16  # at most
 _GROUPS = 6  # columns of an output that is a table, of which all pairs may be correlated
@@ -58,13 +59,13 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST]).size > 2]
     terms += _strongest(columns, len(x))
     features = np.array([vectors.product(columns, factors) for factors in terms])
-    features -= features.mean(axis=1, keepdims=True)
+    means = features.mean(axis=1)
+    features -= means[:, None]
     spread = np.sqrt(np.einsum("ij,ij->i", features, features) / len(both))
-    if not spread.any():
-        return None
-    features /= np.where(spread > 0, spread, 1.0)[:, None]
-    weights = _weights(features[spread > 0].T, len(x)) / spread[spread > 0]
-    return _view(chosen, units, [terms[i] for i in np.flatnonzero(spread)], weights)
+    varying = np.flatnonzero(has_spread(spread, np.abs(means)))
+    features = features[varying] / spread[varying, None]
+    weights = _weights(features.T, len(x)) / spread[varying]
+    return _view(chosen, units, [terms[i] for i in varying.tolist()], weights)
 
 
 def _varying(both: Sample, entries: Sequence[int]) -> tuple[tuple[int, ...], tuple[Any, Any]]:
@@ -104,9 +105,9 @@ def suspects(
     first = min(len(x), LOOKED)
     table = np.concatenate([x[:LOOKED, chosen], x_prime[:LOOKED, chosen]]).astype(np.float64)
     table[~np.isfinite(table)] = np.nan
-    with np.errstate(all="ignore"):
-        low, centre, high = _quantiles(table)
-        table = np.clip(np.nan_to_num((table - centre) / ((high - low) / 2)), -4, 4)
+    centre, spread = _units(table)
+    with np.errstate(over="ignore", invalid="ignore"):
+        table = np.clip(np.nan_to_num(ratio(table - centre, spread)), -4, 4)
     z = _z_scores(np.column_stack([np.ones(len(table)), table]).astype(np.float32), first)
     best = np.argsort(-z[:, 1:].max(axis=0), kind="stable")[:number]
     return [chosen[i] for i in np.sort(best).tolist()]
@@ -125,9 +126,9 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     rows = rows[np.isfinite(rows).all(axis=1)]
     if len(chosen) < 2 or len(rows) < _FEWEST:
         return []
-    with np.errstate(all="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         spreads = np.cov(rows, rowvar=False)
-        slopes = spreads / np.diagonal(spreads)
+        slopes = ratio(spreads, np.diagonal(spreads))
         near = np.nan_to_num(np.triu(slopes * slopes.T, 1))
     candidates = []
     for index in np.argsort(-near, axis=None)[:ENTRIES].tolist():
@@ -143,14 +144,26 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
 
 
 @np.errstate(over="ignore")  # a spread may be infinite
+def _units(columns: Floats) -> tuple[Floats, Floats]:
+    """Return the centre and the spread of each column, NaN of a column without numbers.
+
+    Where quantiles are equal, the spread is the standard deviation from them: 0 of a constant.
+    """
+    low, centre, high = _quantiles(columns)
+    spread = (high - low) / 2
+    narrow = np.flatnonzero(spread == 0)
+    far = columns[:, narrow] - centre[narrow]
+    spread[narrow] = np.sqrt(np.nanmean(far**2, axis=0))
+    return centre, spread
+
+
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
-    """Return the centre and the spread of each column, in six digits; 0 where it is constant."""
+    """Return the centre and the spread of each column, in six digits; 0 where there is none."""
     columns = np.where(np.isfinite(columns), columns, np.nan)
     centres, scales = np.zeros((2, columns.shape[1]))
-    for i, (low, centre, high) in enumerate(_quantiles(columns).T.tolist()):
-        if not math.isnan(centre):
-            scale = (high - low) / 2 or float(np.nanstd(columns[:, i]))
-            far = math.log10(max(abs(centre) / scale, 1.0)) if scale else 0.0
+    for i, (centre, scale) in enumerate(zip(*_units(columns), strict=True)):
+        if 0 < scale < math.inf:
+            far = math.log10(max(abs(centre) / scale, 1.0))
             digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
             centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
     return centres, scales
@@ -181,8 +194,7 @@ def _z_scores(table: Any, first: int) -> Floats:
     sides = table[:first], table[first:]
     means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
     spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
-    z: Floats = np.abs(means[0] - means[1]) / np.maximum(spread, 1e-30)
-    return z
+    return ratio(np.abs(means[0] - means[1]), spread)
 
 
 def _weights(features: Floats, first: int) -> Floats:
@@ -209,7 +221,7 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     Sides have shape ``(n, d)``.
     """
     cut = {
-        i: Numbers(x[:, i], x_prime[:, i], _CELLS, View(), values=False, tails=False)
+        i: Numbers(x[:, i], x_prime[:, i], CELLS, View(), values=False, tails=False)
         for i in suspects(x, x_prime, entries)
     }
     z_scores = _of_tables(cut)
@@ -235,7 +247,7 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     """Return by how many standard deviations the tables of pairs differ beyond their columns."""
     widths = np.array([of.starts.size + 2 for of in cut.values()])
     starts = np.cumsum(widths) - widths
-    codes = [np.array([of.codes[side][:_SCREENED] for of in cut.values()]) for side in (0, 1)]
+    codes = [np.array([of.codes[side][:SCREENED] for of in cut.values()]) for side in (0, 1)]
     share = codes[0].shape[1] / (codes[0].shape[1] + codes[1].shape[1])
 
     def excess(first: Sequence[Any], others: Sequence[Any], size: int) -> list[Any]:
@@ -244,7 +256,7 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
         counts = [np.bincount(side, None, size * widths.sum()) for side in both]
         times = (counts[0] + counts[1]).reshape(size, -1)
         more = counts[0].reshape(size, -1) - share * times
-        squares = more**2 / (np.maximum(times, 1) * share * (1 - share))
+        squares = ratio(more**2, times * share * (1 - share))
         return [np.add.reduceat(cells.sum(axis=0), starts) for cells in (squares, times > 0)]
 
     placed, entries = [side + starts[:, None] for side in codes], list(cut)
@@ -253,7 +265,7 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     for i, entry in enumerate(entries[:-1]):
         squares, free = excess([side[i] for side in codes], [s[i + 1 :] for s in placed], widths[i])
         free, squares = free - cells[i] - cells + 1, squares - alone[i] - alone
-        z = np.where(free > 0, (squares - free) / np.sqrt(2 * np.maximum(free, 1)), 0.0)
+        z = ratio(squares - free, np.sqrt(2 * np.maximum(free, 0)))
         z_scores |= {(entry, entries[j]): float(z[j]) for j in range(i + 1, len(entries))}
     return z_scores
 

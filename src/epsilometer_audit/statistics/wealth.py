@@ -58,7 +58,7 @@ class Bet:
     ``(k,)``, with estimated means and variances. P is the distribution on x', and Q that on x, if
     ``swapped``. ``order`` is that of the Rényi divergence, NaN for events. ``event`` returns the
     event of the outputs where phi is large, for a reader, or None. The draws to come should show
-    the levels ``expected``, a cautious estimate, and ``optimistic``.
+    the level ``expected``, a cautious estimate.
     """
 
     coded: Callable[[Sample], Counts]
@@ -72,7 +72,6 @@ class Bet:
     order: float = math.nan
     event: Callable[[], Event | None] = lambda: None
     expected: float = -math.inf
-    optimistic: float = -math.inf
 
     def on(self, new: Sequence[Sample], sizes: Sequence[int], ahead: int, **more: Any) -> PlacedBet:
         """Return the bet with its counts of fresh draws, in blocks of these sizes a side."""

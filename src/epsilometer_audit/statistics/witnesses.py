@@ -20,6 +20,7 @@ from epsilometer.arrays import Floats, Sample
 from epsilometer_audit.events.choosing import ROWS
 from epsilometer_audit.events.events import Event, Number, View, entries_of
 from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.ratios import ratio
 from epsilometer_audit.statistics.claims import Claim, EventClaim
 from epsilometer_audit.statistics.scores import suspects
 
@@ -52,7 +53,7 @@ class Found:
         p, q = (hits / n for hits, n in zip(self.hits, self.draws, strict=True))
         share = sum(self.hits) / sum(self.draws)
         spread = math.sqrt(share * (1 - share) * sum(1 / n for n in self.draws))
-        return (p - q) / max(spread, 1e-300)
+        return float(ratio(p - q, spread))
 
 
 def found(

@@ -5,9 +5,7 @@ Everything is checked here or in `products.checking`, before the DAG exists.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -339,7 +337,8 @@ class Layout(Model):
     Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
     without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
     ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
-    many ``blocks`` side by side, in the order of ``names``, which texts in cells have.
+    many ``blocks`` side by side, in the order of ``names``, which texts in cells have. LaTeX has
+    the paper's numbers ``beside`` ours if that is asked for; a page always has them.
     """
 
     rows: dict[str, Column] = {}
@@ -348,10 +347,15 @@ class Layout(Model):
     names: dict[str, str] = {}
     leave_out: dict[str, list[Scalar]] = {}
     blocks: PositiveInt = 1
+    beside: bool = False
 
 
 class Artifact(Model):
-    """A table, of which a page shows so many rows, and the figure drawn from it if it is one."""
+    """A table, of which a page shows so many rows, and the figure drawn from it if it is one.
+
+    If it ``opens`` the page, that begins with what its rows say, in the columns ``artifact``,
+    ``said`` and ``reason``; the first is a headline, of an artifact that has it all.
+    """
 
     caption: str
     table: TableEntry
@@ -359,6 +363,7 @@ class Artifact(Model):
     paper: PaperNumbers | None = None
     layout: Layout | None = None
     rows_shown: PositiveInt = 40
+    opens: bool = False
 
 
 class Report(Model):
@@ -400,24 +405,3 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
         entry = own if like is None else whole[like] | {k: own[k] for k in own if k != "like"}
         read[name] = parse(model, entry, str(path), name)
     return read
-
-
-_WORDS = {"title", "caption", "paper", "layout"}  # texts of a report, which no result depends on
-
-
-def flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield each value of a part of the configuration, as JSON, with the keys that lead to it.
-
-    >>> list(flat({"bounds": {"runs": 2, "n": [10, 20]}}, "scales"))
-    [('scales.bounds.runs', '2'), ('scales.bounds.n', '[10, 20]')]
-    """
-    if isinstance(value, Model):
-        fields = {field.alias or name: name for name, field in type(value).model_fields.items()}
-        value = {key: getattr(value, name) for key, name in fields.items() if key not in _WORDS}
-    if isinstance(value, list | tuple) and any(isinstance(entry, Model | dict) for entry in value):
-        value = dict(enumerate(value))
-    if not isinstance(value, dict):
-        yield prefix, json.dumps(value)
-        return
-    for key, inner in value.items():
-        yield from flat(inner, f"{prefix}.{key}")

@@ -8,7 +8,7 @@ every grid into combinations of mechanism x epsilon x inputs x lambda x estimato
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from fnmatch import fnmatchcase
@@ -130,34 +130,6 @@ class Study:
             else [str(self.file(part)) for part in name]
             for option, name in options.items()
         }
-
-    def settings(self, parts: Iterable[str]) -> dict[str, str]:
-        """Return every value of parts of the configuration, as JSON, by the keys that lead to it.
-
-        ``main`` has seed, scale and the scales' names; captions and what papers print are left out.
-        Mechanisms and estimators have all their parameters, also those at their defaults.
-        """
-        main = {"seed": self.main.seed, "scale": self.scale, "scales": [*self.main.scales]}
-        values: dict[str, Mapping[str, Any]] = {
-            "main": main,
-            "reports": self.every_report,
-            "mechanisms": self.mechanisms,
-            "estimators": self.estimators,
-        }
-        builders: dict[str, Callable[[str], Any]] = {
-            "mechanisms": lambda name: self.mechanism(name, 1.0),
-            "estimators": self.estimator,
-        }
-        settings: dict[str, str] = {}
-        for part in parts:
-            settings |= config.flat(dict(values[part]), part)
-            for name in values[part] if part in builders else ():
-                instance = builders[part](name)
-                for field in fields(instance):
-                    if field.name != "epsilon":
-                        key = f"{part}.{name}.parameters.{field.name}"
-                        settings |= config.flat(getattr(instance, field.name), key)
-        return settings
 
     @property
     def temporary_samples(self) -> bool:

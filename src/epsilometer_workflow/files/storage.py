@@ -150,7 +150,15 @@ class SampleFile:
 def write_table(
     frame: pd.DataFrame, path: str, kind: str, identity: Identity, csv: str | None = None
 ) -> None:
-    """Write a data frame as Parquet, and as CSV where there is a path for that."""
+    """Write a data frame as Parquet; or a table for readers, where there is a path, also as CSV.
+
+    Numbers for readers have twelve digits: the others are rounding errors of the arithmetic.
+    """
+    if csv is not None:
+        frame = frame.copy()
+        for name in frame.select_dtypes("floating"):
+            values = frame[name].to_numpy(float, na_value=np.nan)
+            frame[name] = [float(f"{value:.11e}") for value in values]
     table = pa.Table.from_pandas(frame, preserve_index=False)
     table = table.replace_schema_metadata({**table.schema.metadata, **_metadata(kind, identity)})
     _write(table, path)

@@ -17,6 +17,7 @@ from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
+from epsilometer.yaml_files import read_yaml
 from epsilometer_workflow.configuration.functions import roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
@@ -30,10 +31,13 @@ _COMPUTE = {  # imported name: installed name
 
 
 def contents(files: Iterable[str]) -> dict[str, str]:
-    """Return a digest of each file's bytes."""
-    return {
-        file: hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] for file in sorted(files)
-    }
+    """Return a digest of each file's bytes; of YAML, of what it says without its comments."""
+    digests = {}
+    for file in sorted(files):
+        path = Path(file)
+        said = repr(read_yaml(path)).encode() if path.suffix == ".yaml" else path.read_bytes()
+        digests[file] = hashlib.sha256(said).hexdigest()[:16]
+    return digests
 
 
 @cache

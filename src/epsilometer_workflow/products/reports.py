@@ -280,6 +280,7 @@ class Page(Product, rule="page"):
             "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
             "report": self.report,
             "title": self.study.reports[self.report].title,
+            "opens": next((t.artifact for t in self._tables if t.definition.opens), None),
             "artifacts": [self._shown(table) for table in self._tables],
         }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import platform
 import socket
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,8 @@ from epsilometer.errors import EpsilometerError
 from epsilometer.processes import ONE_THREAD
 from epsilometer_workflow.runtime.variables import RUN, SERVER
 
-_ARITHMETIC = {  # of AVX2: newer processors add and take logarithms in other orders, by default
-    "OPENBLAS_CORETYPE": "Haswell",
+_ARITHMETIC = {  # of every x86-64: newer processors add and take logarithms in other ways
+    "OPENBLAS_CORETYPE": "Nehalem",
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
 }
 
@@ -64,11 +64,10 @@ def use_this_library(before: Path, code: Iterable[Path] = ()) -> None:
     """Make jobs of this process import the same library as it, compute alike, and end with it.
 
     ``before`` is a folder of packages that come first in their path, ``code`` are those of a study.
-    So tables should be the same to the byte on all processors with AVX2; see docs/verify.md.
+    So tables are the same to the byte on processors of this kind; see docs/verify.md.
     """
-    with suppress(OSError):  # no Linux
-        if "avx2" in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
-            os.environ.update({**_ARITHMETIC, **os.environ})
+    if platform.machine() == "x86_64":
+        os.environ.update({**_ARITHMETIC, **os.environ})
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     ours = [before, Path(__file__).parents[2], *(folder.resolve() for folder in code)]
     paths = dict.fromkeys([*map(str, ours), *filter(None, others)])

@@ -191,7 +191,7 @@ def _largest(values: NDArray[np.float64], group: NDArray[Any]) -> NDArray[np.int
     by_value = np.argsort(-values, kind="stable")
     _, first = np.unique(group[by_value], return_index=True)
     _, appears = np.unique(group, return_index=True)
-    return by_value[first][np.argsort(appears)]
+    return by_value[first][np.argsort(appears, kind="stable")]
 
 
 def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> Columns:

@@ -63,17 +63,20 @@ def run(
     None stands for one that is missing, and the page then shows the ``causes``.
     """
     figures, folder = iter(inputs.figures), Path(output).parent
-    artifacts, missing = [], []
+    artifacts, missing, opening = [], [], None
     for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
         figure = next(figures) if about["figure"] else None
         shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
         artifacts.append(shown | {"image": _image(figure) if figure else None})
+        if table and about["id"] == spec["opens"]:
+            opening = read_table(table, "table", about["identity"]).to_dict("records")
         if not table:
             missing.append(about["id"])
         elif about["figure"] and not figure:
             missing.append(f"{about['id']} (its figure)")
     page = _environment(Path(template)).get_template(Path(template).name)
     filled = {**spec, "artifacts": artifacts, "missing": missing, "causes": causes}
+    filled["opening"] = opening
     with atomic(output) as part:
         part.write_text(page.render(filled), encoding="utf-8")
 
@@ -113,18 +116,26 @@ def _image(path: str) -> dict[str, Any]:
 def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     """Return column names, whether they are of numbers, rows, and what all rows share."""
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
-    alike = [name for name in single if not str(name).startswith("paper_")]
+    theirs = {name: _differs(frame, name) for name in frame if name.startswith("paper_")}
+    alike = [name for name in single if name not in theirs and f"paper_{name}" not in theirs]
     alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
-    rows = [
-        [_cell(value, number=name in numbers) for name, value in row.items()]
-        for row in first.to_dict("records")
-    ]
+    columns = [_cells(first[name], name in numbers, theirs.get(name)) for name in first]
+    rows = list(zip(*columns, strict=True))
     return {
         "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
         "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
+        "own": len(frame.columns) - len(theirs),
     }
+
+
+def _differs(frame: pd.DataFrame, name: str) -> list[bool]:
+    """Return where ours is another than the paper's number, in a digit that its column prints."""
+    theirs = pd.to_numeric(frame[name], errors="coerce").astype(float)
+    ours = pd.to_numeric(frame.get(name.removeprefix("paper_"), theirs), errors="coerce")
+    decimals = max((len(f"{x:.12g}".partition(".")[2]) for x in theirs.dropna()), default=0)
+    return list((ours.astype(float) - theirs).abs() > 0.5 * 10.0**-decimals * (1 + 1e-9))
 
 
 def cell(value: object) -> str:
@@ -139,6 +150,10 @@ def cell(value: object) -> str:
     return f"{number:.4g}"
 
 
-def _cell(value: object, *, number: bool) -> tuple[str, str]:
-    text = cell(value)
-    return text, "n" if number else "l" if len(text) > _LONG else ""
+def _cells(values: pd.Series, number: bool, differ: list[bool] | None) -> list[tuple[str, str]]:
+    """Return cells as text with their classes; those of the paper's numbers where they differ."""
+    texts = [cell(value) for value in values]
+    kinds = ["n" if number else "l" if len(text) > _LONG else "" for text in texts]
+    if differ is not None:
+        kinds = [f"{kind} theirs{' differs' * d}" for kind, d in zip(kinds, differ, strict=False)]
+    return list(zip(texts, kinds, strict=True))

@@ -22,7 +22,7 @@ one group of them after the other (`epsilometer_workflow.reports.grouping`). A s
 ``draws``
     Draws as files that are read run by run (`SampleFile`), a list for each experiment; for many.
 ``tables``
-    Other tables, in a mapping by ``report/artifact``.
+    Other tables, in a mapping by ``report/artifact``; ``attrs`` of each have its ``scale``.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
@@ -156,7 +156,9 @@ def read(
     read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
     if kind == "table":
         names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
-        tables = (read_one(next(paths), expected=identity) for (identity,) in expected)
+        tables = [read_one(next(paths), expected=identity) for (identity,) in expected]
+        for table, (identity,) in zip(tables, expected, strict=True):
+            table.attrs["scale"] = identity["scale"]
         return [dict(zip(names, tables, strict=True))]
     specs = [spec for experiment in expected for spec in experiment]
     rows = [read_one(next(paths), expected=spec) for spec in specs]
@@ -255,7 +257,7 @@ def _data(builder: Builder) -> str | None:
 def join_paper(
     frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
 ) -> pd.DataFrame:
-    """Join a paper's printed numbers to ours, as columns ``paper_*``.
+    """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
     They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
     none of ours is an error, as it would drop out of sight; so is one that matches several.
@@ -282,11 +284,15 @@ def join_paper(
             )
             message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
             raise ConfigError(file, f"{where}.paper.keys", message)
-    joined = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
-    joined = joined.set_axis(own.index)[values].add_prefix("paper_")
-    if len(joined) < len(frame):  # whole numbers stay whole where rows of others have none
-        joined = joined.astype({n: "Int64" for n in joined if joined[n].dtype == int})
-    return frame.join(joined)
+    theirs = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
+    theirs = theirs.set_axis(own.index)[values]
+    if len(theirs) < len(frame):  # whole numbers stay whole where rows of others have none
+        theirs = theirs.astype({n: "Int64" for n in theirs if theirs[n].dtype == int})
+    joined = frame.copy()
+    for name in values:
+        place = list(joined).index(name) + 1 if name in joined else joined.shape[1]
+        joined.insert(place, f"paper_{name}", theirs[name].reindex(joined.index))
+    return joined
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

@@ -46,11 +46,10 @@ CASES = {
         Verdict(
             *("not refuted", *CLAIM.values(), "exact"),
             witness=Witness("x", 5, 1000, 4, 1000),
-            cause={"words": [HOSTILE, "  second"], "runs": 3},
         ),
         zcdp(0.1),
-        {"Witness", "Cause", "Evidence"},
-        ["so it has no curve", "The bound itself rests", f"{SHOWN}\n  second", "unknown"],
+        {"Witness", "Evidence"},
+        ["so it has no curve", "The bound itself rests", "unknown"],
     ),
     "undecided": (
         Verdict(

@@ -95,6 +95,9 @@ def share_within(table: pd.DataFrame) -> style.Figure:
     ax.fill_between(
         table["n"], table["share_low"], table["share_high"], alpha=0.2, label="95 % interval"
     )
+    if "paper_n_pr" in table:
+        label = r"the paper's $n_{\mathrm{PR}}$"
+        style.theirs(ax, first["paper_n_pr"], first["delta"], label)
     ax.set(xscale="log", xlabel="samples a side $n$", ylabel="share of runs", ylim=(-0.02, 1.04))
     ax.set_xlim(right=_reach(table))
     style.guide(ax, first["n_pr"], r"$n_{\mathrm{PR}}$")

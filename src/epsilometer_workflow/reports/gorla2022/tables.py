@@ -72,7 +72,7 @@ def all_pairs(
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
     answered = frame["estimate"].notna()
-    best = frame[answered].sort_values("estimate").iloc[-1:]  # nothing if every pair failed
+    best = frame[answered].sort_values("estimate", kind="stable").tail(1)  # none if all failed
     maximum = best.iloc[0] if len(best) else frame.iloc[0].where(frame.columns.isin(["n", "cells"]))
     rows = [{"pair": "maximum"} | maximum.to_dict()]
     for x, x_prime in pairs:

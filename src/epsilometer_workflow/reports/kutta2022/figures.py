@@ -16,14 +16,15 @@ _OFTEN = 0.1  # share of runs above the truth from which a bound is marked
 @style.points("panel", "lambda", "tau", x=["run"], tells={"tau": ["estimator", "n"]})
 def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
-    figure, panels = style.by_panel(table, "panel", columns=4, sharey=True)
+    figure, panels = style.by_panel(table, "panel", columns=4)
     floors = sorted(set(table["tau"]), reverse=True)
+    beside = "\nand that of the paper" if "paper_alpha_hat" in table else ""
+    figure.set_figheight(figure.get_figheight() * (1.25 if beside else 1))
     hues = style.hues(floors)
     for ax, name, rows in panels:
         _panel(ax, rows, hues)
-        ax.set(title=name, xlabel=r"order $\lambda$; below, $\hat\alpha$")
-    for left in figure.axes[::4]:
-        left.set(ylabel="bound / divergence")
+        ax.set(title=name, xlabel=rf"order $\lambda$; below, $\hat\alpha${beside}")
+        ax.set(ylabel="bound / divergence")
     ax.plot([], [], color=style.TRUTH, linewidth=1, label="divergence")
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
     box: dict[str, Any] = {
@@ -47,13 +48,15 @@ def _panel(ax: style.Axes, rows: pd.DataFrame, hues: dict[float, str]) -> None:
     """Draw the violins of one mechanism: an order after the other, floors side by side."""
     import seaborn as sns
 
-    cells = rows[["lambda", "tau", "alpha_hat"]].drop_duplicates()
+    shares = [name for name in ("alpha_hat", "paper_alpha_hat") if name in rows]
+    cells = rows[["lambda", "tau", *shares]].drop_duplicates()
     cells = cells.sort_values(["lambda", "tau"], ascending=[True, False])
-    labels = [
-        f"{order:g}\n{share:.3f}".replace("\n0.", "\n.")
-        for order, _, share in cells.itertuples(index=False)
-    ]
-    order_of = {(order, tau): i for i, (order, tau, _) in enumerate(cells.itertuples(index=False))}
+    labels = []
+    for cell in cells.to_dict("records"):
+        below = [f"{cell[name]:.3f}".removeprefix("0") for name in shares]
+        labels.append("\n".join([f"{cell['lambda']:g}", *below]))
+    places = zip(cells["lambda"], cells["tau"], strict=True)
+    order_of = {place: i for i, place in enumerate(places)}
     rows = rows.assign(place=[order_of[c] for c in zip(rows["lambda"], rows["tau"], strict=True)])
     sns.violinplot(
         rows,
@@ -74,7 +77,6 @@ def _panel(ax: style.Axes, rows: pd.DataFrame, hues: dict[float, str]) -> None:
     ax.plot(range(len(cells)), medians, "o", color="white", markersize=3.5)
     ax.axhline(1, color=style.TRUTH, linewidth=1)
     ax.set_xticks(range(len(labels)), labels)
-    ax.set(ylabel="")
 
 
 def _scientific(value: float) -> str:

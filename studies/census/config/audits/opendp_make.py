@@ -35,6 +35,13 @@ def rows(kind: Any, size: int | None = None, **about: Any) -> Any:
     return dp.vector_domain(atoms(kind, **about), size=size)
 
 
+def frame(rows: Any, names: str) -> Any:
+    """Return the lazy frame of rows, which are mappings, with these columns; see `plan`."""
+    types = {"key": pl.String, "x": pl.Float64}
+    schema = {name: types.get(name, pl.Int64) for name in names.split()}
+    return pl.LazyFrame(rows, schema=schema, orient="row")
+
+
 def plan(
     query: Any,
     names: str = "key v",
@@ -49,7 +56,6 @@ def plan(
     `id`. By default, rows are protected, by pure differential privacy.
     """
     kinds = {"key": str, "v": "i64", "w": "i64", "id": "i64"}
-    types = {"key": pl.String, "x": pl.Float64}
     domain = dp.lazyframe_domain(
         [
             dp.series_domain(
@@ -64,7 +70,7 @@ def plan(
         domain,
         metric or dp.symmetric_distance(),
         measure or dp.max_divergence(),
-        query(pl.LazyFrame(schema={name: types.get(name, pl.Int64) for name in names.split()})),
+        query(frame([], names)),
         **{"global_scale": 1.0, **options},
     )
 

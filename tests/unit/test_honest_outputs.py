@@ -1,0 +1,198 @@
+"""Outputs of any form: equal laws show nothing, and a statistic without a spread is no evidence.
+
+`tests/benchmarks/forms.py` makes the forms.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+import epsilometer_audit as ea
+from epsilometer_audit.checks import calls, permutations
+from epsilometer_audit.checks.calls import Sample
+from epsilometer_audit.events import choosing
+from epsilometer_audit.events.candidates import Numbers
+from epsilometer_audit.events.events import Event, View
+from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.ratios import has_spread, log_share, ratio
+from epsilometer_audit.statistics import fine_cells, learning, scores
+from epsilometer_audit.statistics.claims import Renyi
+from epsilometer_audit.statistics.witnesses import Found
+from tests.benchmarks.forms import ALPHA, faults_of
+from tests.sharing import FIVE
+
+FORMS, PARTS = 300, 30
+TWINS = 30  # forms, of which twins are audited
+DRAWS, OF_TWINS = 60, {"different": 400, "repeated": 1000}  # of a side
+FEW = 32  # draws from which all rules for many draws are used
+
+# --- forms ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_honest_outputs_of_any_form_are_not_refuted(part, monkeypatch):
+    monkeypatch.setattr(calls, "_FEW", FEW)
+    faults = {seed: faults_of(seed, DRAWS, ["honest"]) for seed in range(part, FORMS, PARTS)}
+    assert {seed: found for seed, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("twin", OF_TWINS)
+@pytest.mark.parametrize("part", range(TWINS))
+def test_twins_of_a_form_are_refuted(part, twin):
+    assert faults_of(part, OF_TWINS[twin], [twin]) == []
+
+
+def released(x, rng):
+    """Return a fixed number of random keys, all with one value."""
+    return {f"k{i}": 1 for i in sorted(rng.choice(12, 3, replace=False).tolist())}
+
+
+def failing(x, rng):
+    if rng.random() < 0.3:
+        raise ValueError("too few")
+    return int(rng.geometric(0.6))
+
+
+@pytest.mark.parametrize("seed", FIVE)
+@pytest.mark.parametrize("mechanism", [released, failing])
+def test_random_keys_and_constant_messages_are_valid(mechanism, seed, monkeypatch):
+    monkeypatch.setattr(calls, "_FEW", FEW)
+    options = {"samples": 500, "seed": seed, "alpha": ALPHA, "failures": mechanism is failing}
+    assert ea.audit(mechanism, [(0, 1)], ea.pure(1.0), **options).verdict == "not refuted"
+
+
+# --- statistics without a spread ------------------------------------------------------------------
+
+SIZE = 400
+SAME = np.full(SIZE, 0.1)  # whose mean is another number
+PAIR = np.column_stack([SAME, SAME + 1])
+ODD = np.column_stack([np.arange(SIZE) % 2, SAME])
+
+
+def constant():
+    """Scores of draws of one class, beside a class that no draw is of."""
+    return permutations.Scores(np.array([0.1, 0.9]), np.array([0, SIZE]), np.ones(SIZE, int))
+
+
+def rounded():
+    """Scores whose rounding alone differs."""
+    values = np.array([0.5, np.nextafter(0.5, 1)])
+    return permutations.Scores(values, np.array([200, 200]), np.arange(SIZE) % 2)
+
+
+def unlike_in_calls(score):
+    rng = np.random.default_rng(0)
+    return 1 - permutations.calls_p([permutations.pieces([score], [200, 200])], rng, 0.01)
+
+
+def serial(score):
+    pieces, rng = np.array_split(score[:], 6), np.random.default_rng(0)
+    return 1 - permutations.serial_p(pieces, rng, 0.5)
+
+
+def in_a_group(score):
+    return 1 - permutations.unlikely(score, np.array([0, 100]), np.zeros(2)).min()
+
+
+def of_tables(x, x_prime):
+    cut = {i: Numbers(x[:, i], x_prime[:, i], 16, View(), values=False) for i in (0, 1)}
+    return max(scores._of_tables(cut).values())
+
+
+def apart(hits):
+    return Found(Event(()), learn([0, 1]), False, (hits, hits), (SIZE, SIZE)).apart
+
+
+def low_bits(x, x_prime):
+    """Return how many views show the lowest bit, which the range of a number tells."""
+    return len(fine_cells.low_bit_views(Numbers(x, x_prime, 4, View(), values=False)))
+
+
+def promised(x, x_prime):
+    """Return the largest level that one draw a side promises."""
+    events = choosing.best([Numbers(x, x_prime, 4, View())], 10)
+    return max([0.0, *(each.expected for each in events if each is not None)])
+
+
+def of_functions():
+    """Return the level that functions promise whose mean is 0."""
+    nothing = (np.zeros(1), np.full(1, 0.5)), (np.zeros(1), np.zeros(1))
+    levels = learning._expected_levels(*nothing, Renyi(2.0, 0.5), 2.0, 10, 10, 0.05)
+    return max(float(levels[0]), 0.0)
+
+
+HUGE = np.column_stack([np.resize([1e308, -1e308], SIZE)] * 2)  # of an infinite spread
+HALVES = np.repeat([0.5, 1.25], SIZE // 2) + np.tile([0.0, 1.0], SIZE // 2)
+EVIDENCE = {
+    "scores of one class": lambda: np.abs(constant().values).max(),
+    "scores that rounding tells": lambda: np.abs(rounded().values).max(),
+    "a group of draws": lambda: in_a_group(constant()),
+    "no draws in a group": lambda: in_a_group(rounded()),
+    "a drift": lambda: max(1 - permutations.by_time(constant()), 0),
+    "calls": lambda: unlike_in_calls(constant()),
+    "draws in a row": lambda: serial(constant()),
+    "cells": lambda: max(fine_cells.z_score(SAME, SAME, 64), 0),
+    "no cells": lambda: max(fine_cells._z_score(np.zeros(3, int), np.zeros(3, int)), 0),
+    "lowest bits": lambda: low_bits(HALVES, HALVES),
+    "entries": lambda: scores._z_scores(np.zeros((SIZE, 2)), 200).max(),
+    "a choice of entries": lambda: scores.suspects(PAIR, PAIR, [0, 1], 1) != [0],
+    "tables": lambda: max(of_tables(PAIR, PAIR), 0),
+    "differences": lambda: len(scores.differences(PAIR, PAIR, [0, 1], 64)),
+    "a linear score": lambda: scores.linear_score(PAIR, PAIR, [0, 1]) is not None,
+    "a learned score": lambda: scores.learned_score(PAIR, PAIR, [0, 1]) is not None,
+    "a score of an infinite spread": lambda: scores.learned_score(HUGE, HUGE, [0, 1]) is not None,
+    "steps": lambda: len(choosing._steps(ODD)),
+    "an event that always happens": lambda: apart(SIZE),
+    "an event that never happens": lambda: apart(0),
+    "one draw": lambda: promised(SAME[:1], SAME[:1]),
+    "functions": of_functions,
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_a_statistic_without_a_spread_is_no_evidence(name):
+    assert EVIDENCE[name]() == 0
+
+
+def test_a_product_that_rounding_alone_changes_has_no_weight():
+    coin = np.where(np.arange(SIZE) % 2, 0.1, 0.4)
+    view = scores.learned_score(*[np.column_stack([coin, coin])] * 2, [0, 1])
+    assert [term for term, _ in view.formula.terms if len(term) > 1] == []
+
+
+def test_scores_of_outputs_vary():
+    coin = Sample([np.arange(SIZE) % 2], "")  # whose distance from the median does not
+    assert coin.scores
+    assert all(score.values.any() for score in coin.scores)
+
+
+def test_draws_that_alternate_are_evidence_however_many():
+    assert (
+        permutations.serial_p([np.resize([1.0, -1.0], 4000)] * 6, np.random.default_rng(0)) < 1e-6
+    )
+
+
+@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], range(100), [math.inf, 1.0], [-0.0, 5.0]])
+@pytest.mark.parametrize("missing", [0, 3, 300])
+def test_each_class_of_many_numbers_occurs_and_missing_ones_have_their_own(
+    values, missing, monkeypatch
+):
+    monkeypatch.setattr(calls, "_FEW", FEW)
+    numbers = np.array([*np.resize(list(values), SIZE), *[math.nan] * missing])
+    classes, times = calls._classes([numbers[:100], numbers[100:]])
+    assert times.min() > 0
+    assert times.tolist() == np.bincount(classes).tolist()
+    of_missing = set(classes[np.isnan(numbers)].tolist())
+    assert of_missing <= {times.size - 1}
+    assert not of_missing & set(classes[~np.isnan(numbers)].tolist())
+
+
+def test_ratios():
+    with np.errstate(all="raise"):
+        assert ratio(1.0, 0.0) == ratio(math.inf, 0.0) == ratio(1.0, math.nan) == 0
+        assert ratio([[1.0], [2.0]], [0.0, 2.0]).tolist() == [[0, 0.5], [0, 1]]
+        assert ratio(1.0, 1e-300) > 1e299  # a small spread is one
+        assert ratio(1.0, 1e-10, size=1.0) == 0
+        assert log_share([1.0, 0.0]).tolist() == [0.0, math.log(1e-300)]
+    assert has_spread([0.0, 1e-8], 1.0).tolist() == [False, True]
