@@ -98,7 +98,7 @@ LEAVES: dict[str, Law] = {
     "complex or real": lambda rng, far: complex(_number(rng, far), rng.integers(2)),
     "decimal": lambda rng, far: Decimal(_number(rng, far)) / 10,
     "decimal beyond reals": lambda rng, far: (
-        Decimal("0.1") + Decimal(_number(rng, far)).scaleb(-30)
+        Decimal("0.1") + Decimal(_number(rng, far)).scaleb(-24)
     ),
     "fraction": lambda rng, far: Fraction(_number(rng, far), 7),
     "text": _word,
