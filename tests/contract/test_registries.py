@@ -22,6 +22,13 @@ def test_every_name_loads(registry: Registry):
         assert callable(registry.load(name))
 
 
+@pytest.fixture
+def reports():
+    """The reports; other tests have looked for packages in other folders since they were read."""
+    study = configured.__wrapped__()
+    return study.reports
+
+
 def defined(functions: Functions, *kinds: str) -> set[str]:
     """Return everything that a report could name in modules of some kinds."""
     files = Path("src/epsilometer_workflow/reports").glob("*/*.py")
@@ -34,10 +41,10 @@ def defined(functions: Functions, *kinds: str) -> set[str]:
     }
 
 
-def test_every_builder_is_used_and_declares_its_input():
+def test_every_builder_is_used_and_declares_its_input(reports):
     used = {
         BUILDERS.target(report, artifact.table.builder)
-        for report, entry in configured().reports.items()
+        for report, entry in reports.items()
         for artifact in entry.artifacts.values()
     }
     scorecard = {"scorecard.tables:scorecard", "scorecard.tables:agreement"}  # of the study
@@ -48,10 +55,10 @@ def test_every_builder_is_used_and_declares_its_input():
         assert tabulate.reads(builder) in kinds
 
 
-def test_every_renderer_is_used():
+def test_every_renderer_is_used(reports):
     used = {
         RENDERERS.target(report, artifact.figure)
-        for report, entry in configured().reports.items()
+        for report, entry in reports.items()
         for artifact in entry.artifacts.values()
         if artifact.figure
     }

@@ -313,10 +313,12 @@ class TableEntry(Model):
 class PaperNumbers(Model):
     """The numbers a paper prints: rows that join ours on the key columns.
 
-    ``of`` are the values of axes of identity that they belong to, as ``{mechanism: laplace}``.
+    ``of`` are the values of axes of identity that they belong to, as ``{mechanism: laplace}``, and
+    ``across`` the axes along which a printed number is the same.
     """
 
     of: dict[str, Scalar] = {}
+    across: list[str] = []
     keys: Annotated[list[str], Field(min_length=1)]
     columns: Annotated[list[str], Field(min_length=1)]
     rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]

@@ -267,7 +267,7 @@ def join_paper(
     keys, values = list(paper["keys"]), [c for c in paper["columns"] if c not in paper["keys"]]
     if missing := [key for key in keys if key not in frame]:
         raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
-    own = _rounded(frame, keys)
+    own, across = _rounded(frame, keys), paper.get("across", [])
     for axis, value in paper.get("of", {}).items():
         if axis in own:
             own = own[own[axis] == value]
@@ -277,8 +277,9 @@ def join_paper(
         same = own.merge(row[keys], on=keys)
         if same.empty:
             raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {named}")
-        if len(same) > len(row):
-            varying = [a for a in grouping.IDENTITY if a in same and len({*same[a]}) > 1]
+        axes = [axis for axis in grouping.IDENTITY if axis in same and axis not in across]
+        varying = [axis for axis in axes if same[axis].nunique(dropna=False) > 1]
+        if len(same) > len(row) and varying:
             which = "; ".join(
                 f"{axis}: {', '.join(map(str, same[axis].unique()))}" for axis in varying
             )
