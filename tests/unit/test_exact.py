@@ -241,7 +241,7 @@ PI = pi()
 @pytest.mark.parametrize("claim", [0.0, 1e-9, 0.01, 1.0, 40.0, 100.0])
 def test_gaussian_noise(distance, claim):
     """Delta from 1 down to 1e-250, at claims up to 100."""
-    scale = law("gaussian_vector", 1.0, dimension=1)._sigma
+    scale = law("gaussian_vector", 1.0, dimension=1).sigma
     for name in ("gaussian", "gaussian_vector"):
         exact = law(name, 1.0) if name == "gaussian" else law(name, 1.0, dimension=1)
         x, y = (0.0, distance * scale) if name == "gaussian" else ([0.0], [distance * scale])
