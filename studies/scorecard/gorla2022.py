@@ -226,7 +226,7 @@ CRITERIA: dict[str, Criterion] = {
     ),
     "sec-iv-d/alg4-maximum": number(_RENYI_MAXIMUM, "estimate", within=0.0015),
     "sec-iv-d/alg4-setting": settings(
-        _options("table4", gamma="0.5", delta="0.9", order="2")
+        _options("table4", gamma="0.5", delta="0.9", **{"lambda": "2"})
         | {"reports.gorla2022.experiments.all-pairs-renyi.grid.0.epsilon": json.dumps([1 / 3.5])}
     ),
     "fig7/runs": setting("reports.gorla2022.scales.paper.search-renyi.runs"),
