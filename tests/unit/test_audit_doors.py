@@ -127,10 +127,10 @@ def test_draws_are_those_of_the_input_whatever_object_holds_it():
         def digest(self):
             return {}
 
-    source = verdicts._remembering(Told())()
+    for_an_audit = verdicts._remembering(Told())
     for i in range(1000):
         x = [float(i)]
-        assert source.draw(x, 1, 0) == [float(i)]
+        assert for_an_audit().draw(x, 1, 0) == [float(i)]
         del x
 
 
