@@ -60,7 +60,7 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
     untried = _untried(space, list(pairs.tried.values()), more)
-    near = [pairs] if untried and space.joins else []
+    near = [pairs] if untried else []
     notes = [*_beyond(space), *untried, *pairs.notes]
     return Candidates(chosen, untried=notes, relations=[relation(space)], near=near)
 

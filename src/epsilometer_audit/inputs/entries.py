@@ -58,23 +58,21 @@ class Space(ABC):
     """A declared domain: it makes pairs of neighbours, which are apart in places and in values.
 
     There are so many ``places``, each ``place`` as a note calls it, ``count`` values, 0 if they are
-    endless, and ``width`` single entries in the largest input. ``joins`` tells whether neighbours
-    can be moved.
+    endless, and ``width`` single entries in the largest input.
     """
 
     places: int = 0
     place: str = "entries"
     count: int = 0
     width: int = 1
-    joins: bool = True
 
     @abstractmethod
     def changes(self, rng: np.random.Generator) -> Iterator[Change]:
         """Yield neighbours, the most useful first; they may be repeated, or equal."""
 
+    @abstractmethod
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
         """Return neighbours near others."""
-        raise NotImplementedError
 
     def ranges(self) -> list[tuple[float, float]]:
         """Return the ends of numbers beyond which there are no inputs."""

@@ -278,7 +278,7 @@ def join_paper(
         if same.empty:
             raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {named}")
         axes = [axis for axis in grouping.IDENTITY if axis in same and axis not in across]
-        varying = [axis for axis in axes if same[axis].nunique(dropna=False) > 1]
+        varying = [axis for axis in axes if len({*same[axis]}) > 1]
         if len(same) > len(row) and varying:
             which = "; ".join(
                 f"{axis}: {', '.join(map(str, same[axis].unique()))}" for axis in varying
