@@ -52,6 +52,10 @@ SMALL = {
     "any order": {"rows": DIGIT, "length": [0, 3], "neighbours": "any order"},
     "any order replaced": {"rows": AGE, "length": 3, "neighbours": "any order"},
     "users": {"rows": {"s": SEX}, "length": [0, 2], "user": "id", "per user": 2},
+    "users replaced, lengths": {
+        **{"rows": {"s": SEX}, "length": [1, 2], "user": "id", "per user": 1},
+        "neighbours": "replace a row",
+    },
     "users replaced": {"rows": {"s": SEX}, "length": 2, "user": "id", "per user": 2},
     "near users": {
         "rows": {"a": {**AGE, "values": [0, 2]}},

@@ -173,10 +173,12 @@ def _(space: Table, x: Any) -> bool:
 def _(space: Table, x: Any, y: Any) -> bool:
     if space.user is not None:
         users, users_prime = _by_user(space.user, x), _by_user(space.user, y)
-        only = [users[u] for u in users if not _same(users[u], users_prime.get(u))]
-        only_prime = [
-            users_prime[u] for u in users_prime if not _same(users_prime[u], users.get(u))
-        ]
+        if space.replace and {*users} != {*users_prime}:
+            return False
+        numbers = {**users, **users_prime}
+        differ = [u for u in numbers if not _same(users.get(u), users_prime.get(u))]
+        only = [users[u] for u in differ if u in users]
+        only_prime = [users_prime[u] for u in differ if u in users_prime]
     elif space.any_order:
         only, only_prime = _in_one_only(x, y)
     else:
