@@ -66,8 +66,8 @@ def test_another_repository(study, snakemake, tmp_path):
     (estimates,) = (study / "results/quick/estimates").rglob("*.parquet")
     about = json.loads(pq.read_schema(estimates).metadata[b"epsilometer"])
     assert about["registered"].endswith("FrequencyRatio [epsilometer-survey 1.0]")
-    for kind in ("summaries", "runs"):
-        (file,) = (study / "results/quick" / kind).rglob("*.parquet")
+    for kind, folder in (("summary", "summaries"), ("runs", "runs")):
+        (file,) = (study / "results/quick" / folder).rglob("*.parquet")
         assert set(pq.read_schema(file).names) == documented(kind), kind
     sample = next((study / "results/quick/samples").rglob("*.parquet"))
     about = json.loads(pq.read_schema(sample).metadata[b"epsilometer"])
