@@ -10,7 +10,7 @@ DRAWS = '    ax.axhline(first["delta"]'
 
 
 def raising(message: str) -> str:
-    """Return lines of a function that fails in a job; before, tables of made-up numbers are built."""
+    """Return lines that fail in a job, not where tables of made-up numbers are built before."""
     return (
         "    import inspect\n"
         '    if not any("rehearsal" in frame.filename for frame in inspect.stack()):\n'
