@@ -9,7 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
+from epsilometer import exact_test as fixed
+from epsilometer.claims import EventClaim
 from epsilometer.errors import ArgumentError
+from epsilometer.events.choosing import PastDraws
+from epsilometer.events.learning import choose_events
 from epsilometer.seeds import generator
 from epsilometer_audit import conclusion
 from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED, Budget
@@ -18,15 +22,13 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
-from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined, recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.statistics import exact_test as fixed
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts, with_delta
+from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Verdict
 
@@ -359,7 +361,7 @@ def _answer(
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=pair,
-        bet=bet,
+        swapped=None if bet is None else bet.bet.swapped,
         witness=witness,
         steps=done,
         draws=evidence.drawn,
@@ -390,27 +392,29 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
     rest = samples // pairs - first if question.inputs is None else samples - first * pairs
     both = zip(outputs, layouts, strict=True)
     past = [PastDraws(of.encode(joined(x)), of.encode(joined(y)), of) for (x, y), of in both]
-    pair, bets = fixed.choose(past, claim, rest, question.alpha)
+    chosen = [choose_events(each, claim.levels, rest) for each in past]
+    expected = [events[0].expected if events else -math.inf for events in chosen]
+    pair = expected.index(max(expected))
     layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
     if len(later[0]) < rest:
         return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])
-    counted = fixed.count(bets, fresh, layout)
+    counted = fixed.count(chosen[pair], *fresh)
     lower, best = fixed.largest_bound(counted, claim, question.alpha)
     best = best or next(iter(counted), None)
-    event, witness = best and best.bet.event(), None
-    if best and event:
-        chosen = event, best.bet.swapped, layout
-        witness = first_visible([found(chosen, past[pair].sides, fresh, claim, predicted=False)])
+    witness = None
+    if best is not None:
+        shown = best.chosen.event, best.chosen.swapped, layout
+        witness = first_visible([found(shown, past[pair].sides, fresh, claim, predicted=False)])
     bounds = [conclusion.bound_of(claim, lower)]
-    for other in with_delta(claim)[1:]:
-        assert isinstance(other, EventClaim)
+    for other in claim.levels[1:]:
         delta, _ = fixed.largest_bound(counted, other, question.alpha)
         bounds.append(conclusion.bound_of(other, delta))
     facts: dict[str, Any] = {"bounds": bounds, "violated": lower > claim.level}
-    facts |= {"pair": pair, "bet": best, "witness": witness, "layout": layout, "outputs": outputs}
+    facts["swapped"] = None if best is None else best.chosen.swapped
+    facts |= {"pair": pair, "witness": witness, "layout": layout, "outputs": outputs}
     facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
     facts |= {"draws": first * pairs + rest, "calls": getattr(draw, "calls", {})}
     return conclusion.verdict_of(question, checks, **facts)

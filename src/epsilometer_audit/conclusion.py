@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from epsilometer.claims import Claim, EventClaim, Pure
+from epsilometer.events.scores import CELLS
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
 from epsilometer_audit.formats import input_text, pair_texts
@@ -22,8 +24,6 @@ from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
-from epsilometer_audit.statistics.scores import CELLS
-from epsilometer_audit.statistics.wealth import PlacedBet
 from epsilometer_audit.statistics.witnesses import Found
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
@@ -37,7 +37,7 @@ def verdict_of(
     *,
     pair: int,
     violated: bool,
-    bet: PlacedBet | None,
+    swapped: bool | None,
     witness: Found | None,
     steps: Sequence[Step],
     layout: Layout,
@@ -47,9 +47,9 @@ def verdict_of(
 ) -> Verdict:
     """Return the verdict on a question, from checks of the sampler and the result of the draws.
 
-    The pair with this number has most evidence, and ``bet`` won most of it. ``outputs`` are by
-    pair, side and batch; ``calls`` are their sizes by pair and side, if they are known. ``more``
-    are facts that the verdict says as they are.
+    The pair with this number has most evidence. What shows most is likelier on x' if ``swapped``,
+    None if nothing does. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair
+    and side, if they are known. ``more`` are facts that the verdict says as they are.
     """
     if question.check_sampler:
         sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha
@@ -76,9 +76,10 @@ def verdict_of(
         if not layout.left_out and (constant := _constant(sides)):
             name, reasons = "undecided", [*reasons, constant]
     inputs, direction = None if question.inputs is None else question.inputs[pair], None
-    if (shown := witness or (None if bet is None else bet.bet)) is not None:
+    swapped = swapped if witness is None else witness.swapped
+    if swapped is not None:
         names = ("x", "x'") if inputs is None else pair_texts(*inputs)
-        direction = " against ".join(names[::-1] if shown.swapped else names)
+        direction = " against ".join(names[::-1] if swapped else names)
     tried = [
         {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
         for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
@@ -113,7 +114,7 @@ def _detectable(
     """
     first, *others = claims.parts(claim)
     table: dict[str, dict[float, float | None]] = {_ONE: {}}
-    if several and isinstance(first, claims.EventClaim):
+    if several and isinstance(first, EventClaim):
         table[_TWO] = {}
     share = share_of(alpha, 1 + len(others))
     for place, levels in table.items():
@@ -195,10 +196,10 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     return Witness(layout.text(event), *counts, ranges, note, rests or None, score)
 
 
-def bound_of(claim: claims.Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
+def bound_of(claim: Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
     """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
     order = claim.order if isinstance(claim, claims.Renyi) else None
-    if not (isinstance(claim, claims.Pure) and isinstance(whole, claims.Profile)):
+    if not (isinstance(claim, Pure) and isinstance(whole, claims.Profile)):
         return Bound(claim.quantity, claim.level, lower, order)
     alpha = dict(zip(whole.claims, whole.alphas, strict=False)).get(claim)
     return Bound(claim.quantity, claim.level, lower, order, claim.delta, alpha)

@@ -9,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
+from epsilometer.claims import EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.sources.callables import Source, callable_source, load
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
+from epsilometer_audit.statistics.claims import AnyClaim, parts
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 Method = Literal["anytime", "exact", "one run"]
@@ -89,7 +90,7 @@ class Question:
         if not isinstance(self.claim, AnyClaim):
             choices = "pure(...), approximate(...), renyi(...), gdp(...), zcdp(...) or profile(...)"
             raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
-        if self.audited == "one run" and not isinstance(self.claim, claims.Pure | claims.Gaussian):
+        if self.audited == "one run" and not isinstance(self.claim, Pure | Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
         exact = self.audited == "recorded outputs" and isinstance(self.claim, EventClaim)
@@ -149,7 +150,7 @@ def claim_of(plain: Mapping[str, Any]) -> AnyClaim:
     """
     levels = check_claim(plain)
     if "epsilon" in levels:
-        return claims.Pure(levels["epsilon"], levels.get("delta", 0.0))
+        return Pure(levels["epsilon"], levels.get("delta", 0.0))
     ((name, level),) = levels.items()
     return level if name == "claim" else getattr(claims, name)(level)  # type: ignore[no-any-return]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from epsilometer.arrays import Sample
+from epsilometer.claims import Gaussian, Pure
 from epsilometer_audit.auditing import audit
-from epsilometer_audit.statistics.claims import Concentrated, Gaussian, Pure, Renyi
+from epsilometer_audit.statistics.claims import Concentrated, Renyi
 
 Claim = Pure | Renyi | Gaussian | Concentrated
 

@@ -12,8 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from epsilometer.claims import EventClaim
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, Renyi, parts
+from epsilometer_audit.statistics.claims import AnyClaim, Renyi, parts
 
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 _SIZE = 4.7, 2.9  # inches

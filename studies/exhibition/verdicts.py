@@ -8,9 +8,10 @@ from typing import Any
 
 import jinja2
 
+from epsilometer.claims import EventClaim
 from epsilometer_audit.formats import input_text, legal, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, EventClaim, parts
+from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
 from exhibition.evidence import draw_evidence, draw_witness, image
 

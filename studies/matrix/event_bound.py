@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from epsilometer.arrays import Sample
-from epsilometer_audit.events.candidates import Cells
-from epsilometer_audit.events.choosing import PastDraws, best, looks_of
+from epsilometer.events.candidates import Cells
+from epsilometer.events.choosing import PastDraws, best, looks_of
+from epsilometer.exact_test import lower_bound
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.exact_test import lower_bound
 
 CHOOSING = 0.3  # share of the draws
 _CELLS = 64  # between quantiles of both sides

@@ -17,18 +17,20 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from auditors import Auditor
+from epsilometer import exact_test as fixed
 from epsilometer.arrays import Sample
+from epsilometer.claims import EventClaim, Pure
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
+from epsilometer.events.choosing import PastDraws
+from epsilometer.events.learning import choose_events
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.models import Fractional, Model
-from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics import exact_test as fixed
-from epsilometer_audit.statistics.claims import EventClaim, Pure, Renyi
+from epsilometer_audit.statistics.claims import Renyi
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule, successive
 from matrix.event_bound import CHOOSING, event_bound
 
@@ -229,8 +231,8 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     past, fresh = pair.split(fixed.CHOOSING)
     layout = layout_of(*past, as_reals=True)
     chosen = PastDraws(layout.encode(past[0]), layout.encode(past[1]), layout)
-    _, bets = fixed.choose([chosen], claim, len(fresh[0]), _ALPHA)
-    counted = fixed.count(bets, (layout.encode(fresh[0]), layout.encode(fresh[1])))
+    events = choose_events(chosen, claim.levels, len(fresh[0]))
+    counted = fixed.count(events, layout.encode(fresh[0]), layout.encode(fresh[1]))
     return fixed.largest_bound(counted, claim, _ALPHA)[0]
 
 

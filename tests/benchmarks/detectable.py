@@ -22,11 +22,12 @@ from scipy.stats import binom
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
+from epsilometer.claims import Claim
+from epsilometer.events.scores import CELLS as SIZE
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, parts
+from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.power import POWER, _event, detectable
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
-from epsilometer_audit.statistics.scores import CELLS as SIZE
 
 ALPHA, CHANCE, LEAST = 0.05, 1e-3, 0.8
 PARTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4)  # of the excess of a printed level over the claim

@@ -21,7 +21,7 @@ from scipy.stats import binom
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit.statistics.claims import Claim
+from epsilometer.claims import Claim
 from epsilometer_audit.statistics.power import _event, _noise
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 

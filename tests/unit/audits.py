@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binom
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.events import Event, Table, View
-from epsilometer_audit.events.vectors import Formula
+from epsilometer.events.events import Event, Table, View
+from epsilometer.events.vectors import Formula
 
 
 def audited(mechanism: Any, claim: Any, samples: int, seed: int = 0, **options: Any) -> Any:

@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
+from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer_audit import auditing
 from epsilometer_audit.budgets import Budget
 from epsilometer_audit.canaries.guessing import count, rules_of
 from epsilometer_audit.checks.accepted_pairs import Candidates
@@ -24,8 +26,7 @@ from epsilometer_audit.formats import percent_sure
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics import exact_test
-from epsilometer_audit.statistics.claims import Pure, renyi
+from epsilometer_audit.statistics.claims import renyi
 from epsilometer_audit.statistics.rounds import Evidence
 from tests.sharing import FIVE
 
@@ -43,12 +44,12 @@ def noisy_sum(x, size, rng, scale=1.0):
 
 @pytest.mark.parametrize(("columns", "draws"), [(1, 200), (2, 300)])
 def test_more_draws_choose_events_of_several_columns(columns, draws, monkeypatch):
-    seen, choose = [], exact_test.choose
+    seen, choose = [], auditing.choose_events
 
     def counted(past, *more):
-        return seen.append(len(past[0].x)) or choose(past, *more)
+        return seen.append(len(past.x)) or choose(past, *more)
 
-    monkeypatch.setattr(exact_test, "choose", counted)
+    monkeypatch.setattr(auditing, "choose_events", counted)
     outputs = np.random.default_rng(0).random((2, 1000, columns))
     assert ea.audit_outputs(tuple(outputs), ea.pure(1)).draws == 1000
     assert seen == [draws]

@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.choosing import Look, PastDraws, best
-from epsilometer_audit.events.events import (
+from epsilometer.events import scores
+from epsilometer.events.candidates import Numbers
+from epsilometer.events.choosing import Look, PastDraws, best
+from epsilometer.events.events import (
     MINUS_ZERO,
     NOT_FINITE,
     ZERO,
@@ -29,13 +30,12 @@ from epsilometer_audit.events.events import (
     View,
     lowest_bits,
 )
-from epsilometer_audit.events.vectors import CORRELATION, DISTINCT, Formula, summary
+from epsilometer.events.fine_cells import low_bit_views, remainder_views
+from epsilometer.events.scores import learn_tables, learned_score, summaries
+from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
 from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics import scores
-from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
 from epsilometer_audit.statistics.learning import looked_at
-from epsilometer_audit.statistics.scores import learn_tables, learned_score, summaries
 from tests.benchmarks import seen
 from tests.sharing import FIVE
 from tests.unit.audits import again, audited, event_of

@@ -33,7 +33,7 @@ from scipy.stats import binom
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.events.events import Event, Table, View
+from epsilometer.events.events import Event, Table, View
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined, recorded_pair
 from epsilometer_audit.serving.outputs import Failure

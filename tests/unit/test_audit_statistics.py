@@ -19,30 +19,28 @@ from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.bisection import bisected
+from epsilometer.claims import Claim, Delta, Gaussian, Pure, gaussian_deltas
 from epsilometer.errors import ArgumentError
+from epsilometer.events.choosing import PastDraws
+from epsilometer.events.events import Event
+from epsilometer.events.learning import ChosenEvent, choose_events
+from epsilometer.exact_test import count, largest_bound
 from epsilometer_audit import conclusion
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
-from epsilometer_audit.events.choosing import PastDraws
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
     AnyClaim,
-    Claim,
     Concentrated,
-    Delta,
-    Gaussian,
-    Pure,
     Renyi,
     approximate,
-    gaussian_deltas,
     gdp,
     pure,
     renyi,
     zcdp,
 )
-from epsilometer_audit.statistics.exact_test import choose, count, largest_bound
 from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.rounds import (
     Evidence,
@@ -226,9 +224,9 @@ def exact_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> f
     rng = np.random.default_rng(seed)
     x, x_prime = (law(side, draws // 5, rng) for side in (0, 1))
     past = PastDraws(x, x_prime, layout_of(x, x_prime, as_reals=True))
-    _, bets = choose([past], claim, 40_000, 0.05)
+    events = choose_events(past, claim.levels, 40_000)
     fresh = law(0, draws - draws // 5, rng), law(1, draws - draws // 5, rng)
-    return largest_bound(count(bets, fresh), claim, 0.05)[0]
+    return largest_bound(count(events, *fresh), claim, 0.05)[0]
 
 
 @pytest.mark.parametrize(
@@ -275,10 +273,9 @@ def test_the_worst_pair_is_followed():
 
 def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
     """Of an event with Q(S) above 1/2 the tangent is flatter than 1: its complement is counted."""
-    event = np.array([0.0, 1.0])
-    bet = Bet(lambda s: s, event, event, False, 0.977, 0.841, 0.1, 0.1)
+    chosen = ChosenEvent(Event(((1, 1),)), False, 0.977, 0.841, expected=1.0)
     x, y = (np.repeat([1, 0], [round(10_000 * p), round(10_000 * (1 - p))]) for p in (0.977, 0.841))
-    assert 0.9 < largest_bound(count([bet], (x, y)), gdp(0.5), 0.05)[0] < 1.0
+    assert 0.9 < largest_bound(count([chosen], x, y), gdp(0.5), 0.05)[0] < 1.0
 
 
 # --- power ----------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer_audit.events.candidates import FOLDS, Numbers, expected_level, fifths, tables
-from epsilometer_audit.events.events import Event, Table, View, codes_of
+from epsilometer.events.candidates import FOLDS, Numbers, expected_level, fifths, tables
+from epsilometer.events.events import Event, Table, View, codes_of
 from tests.unit.audits import again, audited
 
 NAN, INF = math.nan, math.inf

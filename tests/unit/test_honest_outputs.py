@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
+from epsilometer.events import choosing, fine_cells, scores
+from epsilometer.events.candidates import Numbers
+from epsilometer.events.events import Event, View
+from epsilometer.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
-from epsilometer_audit.events import choosing
-from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.events import Event, View
 from epsilometer_audit.outcomes.outcomes import learn
-from epsilometer_audit.ratios import has_spread, log_share, ratio
-from epsilometer_audit.statistics import fine_cells, learning, scores
+from epsilometer_audit.statistics import learning
 from epsilometer_audit.statistics.claims import Renyi
 from epsilometer_audit.statistics.witnesses import Found
 from tests.benchmarks.forms import ALPHA, faults_of

@@ -13,6 +13,7 @@ from scipy.special import expit, ndtr
 from scipy.stats import binom
 
 import epsilometer_audit as ea
+from epsilometer.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.canaries.guessing import (
@@ -30,7 +31,6 @@ from epsilometer_audit.cli.main import main
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.grids.verdicts import audited
 from epsilometer_audit.sources import callables as sources
-from epsilometer_audit.statistics.claims import Gaussian, Pure
 from tests.benchmarks.one_run_ceiling import ceiling
 from tests.benchmarks.one_run_levels import CASES, violated
 

@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import epsilometer_audit as ea
-from epsilometer_audit.statistics.claims import Delta, approximate, parts, pure
+from epsilometer.claims import Delta
+from epsilometer_audit.statistics.claims import approximate, parts, pure
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import (
     FLOOR,

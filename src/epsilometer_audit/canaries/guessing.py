@@ -24,11 +24,11 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
+from epsilometer.claims import Gaussian, Pure, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import Gaussian, Pure, gaussian_deltas
 
 Guesses = int | tuple[int, int]
 OneRunClaim = Pure | Gaussian

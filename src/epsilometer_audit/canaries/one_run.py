@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
+from epsilometer.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import guessing
@@ -20,7 +21,7 @@ from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undetected
 from epsilometer_audit.question import MOST_CANARIES, Question
 from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.statistics.claims import AnyClaim, Gaussian, Pure
+from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Bound, Verdict, VerdictName
 
 _LEAST = 10  # canaries

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer.arrays import Bools, Counts, Floats, Integers
+from epsilometer.events.events import codes_of, in_parts
 from epsilometer_audit.checks.permutations import Scores
-from epsilometer_audit.events.events import codes_of, in_parts
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.outcomes.outcomes import learn
 from epsilometer_audit.outcomes.shapes import joined

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Integers
-from epsilometer_audit.ratios import log_share, ratio
+from epsilometer.ratios import log_share, ratio
 
 PIECES = 6
 _PERMUTATIONS, _FIRST = 199, 19

@@ -33,10 +33,11 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer_audit.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
+from epsilometer.events.choosing import PAIRED
+from epsilometer.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import COLUMNS, PAIRED, Part, Records, parts_of, raw, typical
+from epsilometer_audit.outcomes.shapes import COLUMNS, Part, Records, parts_of, raw, typical
 from epsilometer_audit.outcomes.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
@@ -132,7 +133,8 @@ class Layout:
     ``kind`` describes the outputs for a reader; ``left_out`` are notes on what the columns omit.
     With ``as_reals``, outputs stand for reals.
 
-    >>> from epsilometer_audit.events.events import View
+    >>> from epsilometer.events.choosing import PAIRED
+    from epsilometer.events.events import View
     >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
     >>> layout.kind
     'mixed: numbers, None and words'

@@ -23,7 +23,6 @@ from epsilometer_audit.serving.errors import Broken
 from epsilometer_audit.serving.outputs import Plain, array_of, compact, of_array, rows
 
 COLUMNS = 256
-PAIRED = 1024  # entries among which pairs are searched for dependence
 WORDS = 4096
 _ORDER: Step = ("part", "order of keys")
 _LAST = 8  # entries from the end of sequences of varying length

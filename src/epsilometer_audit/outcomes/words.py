@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer_audit.events.events import Ranges
+from epsilometer.events.events import Ranges
 from epsilometer_audit.outcomes.reals import number_of
 from epsilometer_audit.serving.outputs import Failure
 

@@ -1,4 +1,4 @@
-"""Tests and bounds: claims, bets and their wealth, exact tests, power.
+"""Tests and bounds: claims, bets and their wealth, power.
 
-It may import `outcomes`, `events` and the layers below; not `sources`.
+It may import `outcomes` and the layers below; not `sources`.
 """

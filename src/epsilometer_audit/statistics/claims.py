@@ -1,17 +1,6 @@
 """Claims of a provider about a mechanism: one number, the level, for each notion of privacy.
 
-Let P and Q be the distributions of the outputs on neighbouring inputs. Every claim is a family of
-linear null hypotheses
-
-    E_P[phi] <= kappa E_Q[psi] + b        for bounded phi and psi,
-
-one for each event or function of the outputs (`Claim.null`); evidence against one of them refutes
-the claim. For events phi = psi is the indicator of the event, and
-
-- pure epsilon: kappa = e^epsilon, b = 0;
-- (epsilon, delta): kappa = e^epsilon, b = delta;
-- mu-GDP: P(S) <= G(Q(S)) with G(q) = Phi(Phi^-1(q) + mu), which is concave: kappa and b are of
-  a tangent, wherever it touches.
+The claims of one level about events are those of `epsilometer.claims`.
 
 A Rényi claim of order a, D_a(P || Q) <= rho, says by Hölder's inequality, for every function g,
 
@@ -20,180 +9,28 @@ A Rényi claim of order a, D_a(P || Q) <= rho, says by Hölder's inequality, for
 and by Young's, for any m > 0, the right side is at most kappa E_Q e^(a g) + b with
 kappa = s (a-1)/a m^(-1/a) and b = s m^((a-1)/a) / a, as close as m is to E_Q e^(a g).
 zCDP claims D_a <= rho a for every order a.
-
-Each level of a claim about events also implies claims (epsilon, delta), one or several
-(`EventClaim.implied`), against which the first draws bet.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
+from epsilometer.claims import LARGEST, Claim, EventClaim, Gaussian, Pure, check_range
 from epsilometer.errors import ArgumentError
 
 _PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of a function
 _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _MOST_LINES, _READ = 10, 300  # of a trade-off curve; points of a function
-_LARGEST = 300.0  # level, and exponent: the square of its exponential is finite
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
-_MOST_RHO = math.floor(_LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
-_MOST_MU = 30.0  # no event of a probability above 1e-50 tells it from more
-_RISING = np.concatenate(
-    [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(_LARGEST) / math.log(1.0025)))]
-)
-
-
-@dataclass(frozen=True)
-class Claim(ABC):
-    """One number, the level, that the mechanism claims not to exceed on neighbouring inputs."""
-
-    quantity: ClassVar[str]
-    field: ClassVar[str]
-    """The name of the level among the fields."""
-    notion: ClassVar[str]
-    words: ClassVar[str]
-    """A format of the claim in words."""
-    grid: ClassVar[Floats] = _RISING
-    """The levels that are tested for a lower bound, rising from 0."""
-    orders: ClassVar[tuple[float, ...]] = ()
-    """Orders of Rényi divergences; none for claims about events."""
-
-    @property
-    def level(self) -> float:
-        """The claimed number."""
-        number: float = getattr(self, self.field)
-        return number
-
-    def at(self, level: float) -> Self:
-        """Return the same claim of another level."""
-        return replace(self, **{self.field: level})
-
-    @abstractmethod
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        """Return kappa and b at each level, as close as possible where E_Q psi is ``mean``."""
-
-    def text(self) -> str:
-        """Return the claim in words."""
-        return self.words.format(self)
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the claim as plain values for JSON."""
-        return {"notion": self.notion, **asdict(self)}
-
-
-class EventClaim(Claim):
-    """A claim about the probabilities of events."""
-
-    @abstractmethod
-    def of(self, p: Floats, q: Floats) -> Floats:
-        """Return the smallest level at which an event may have probabilities ``p`` and ``q``."""
-
-    @abstractmethod
-    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        """Return epsilons and deltas, ``(m, t)``, of t claims that each of m levels implies."""
-
-    def likelier(self, q: Floats, level: float | Floats) -> Floats:
-        """Return the largest P(S) that the level allows where Q(S) is ``q``."""
-        kappa, b = self.null(np.asarray(level), q, math.nan)
-        return np.minimum(kappa * np.asarray(q) + b, 1.0)
-
-
-@dataclass(frozen=True)
-class Pure(EventClaim):
-    """(epsilon, delta)-differential privacy; pure where delta is 0. Levels are epsilons."""
-
-    quantity = field = "epsilon"
-    epsilon: float
-    delta: float = 0.0
-
-    @property
-    def notion(self) -> str:  # type: ignore[override]
-        return "approximate" if self.delta else "pure"
-
-    def __post_init__(self) -> None:
-        _check_range("epsilon", self.epsilon)
-        if not 0 <= checks.real("delta", self.delta) < 1:
-            raise ArgumentError("delta", f"must lie in [0, 1), got {self.delta!r}")
-
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        return np.exp(levels), np.full(np.shape(levels), self.delta)
-
-    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        return levels[:, None], np.full((levels.size, 1), self.delta)
-
-    def of(self, p: Floats, q: Floats) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            excess = np.subtract(p, self.delta)
-            loss = np.log(np.maximum(excess, 0.0)) - np.log(q)
-        return np.asarray(np.where(excess > 0, loss, -np.inf))
-
-    def text(self) -> str:
-        if self.delta:
-            return f"(epsilon, delta) = ({self.epsilon:g}, {self.delta:g})"
-        return f"epsilon = {self.epsilon:g}"
-
-
-@dataclass(frozen=True)
-class Delta(EventClaim):
-    """The same claim with the roles exchanged: levels are deltas, epsilon is fixed."""
-
-    quantity = field = "delta"
-    notion = "approximate"
-    words = "delta = {0.delta:g} at epsilon = {0.epsilon:g}"
-    grid = np.append(0.0, 1e-9 * 1.005 ** np.arange(math.ceil(math.log(1e9, 1.005))))
-    epsilon: float
-    delta: float
-
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        return np.full(np.shape(levels), math.exp(self.epsilon)), np.asarray(levels, float)
-
-    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        return np.full((levels.size, 1), self.epsilon), levels[:, None]
-
-    def of(self, p: Floats, q: Floats) -> Floats:
-        return np.subtract(p, math.exp(self.epsilon) * np.asarray(q))
-
-
-@dataclass(frozen=True)
-class Gaussian(EventClaim):
-    """mu-GDP: no easier to distinguish than N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022)."""
-
-    quantity = field = "mu"
-    notion = "gdp"
-    words = "mu = {0.mu:g} (Gaussian differential privacy)"
-    grid = _RISING[_RISING <= _MOST_MU]
-    mu: float
-
-    def __post_init__(self) -> None:
-        checks.positive("mu", self.mu)
-        if self.mu > _MOST_MU:
-            raise ArgumentError("mu", f"must be at most {_MOST_MU:g}, got {self.mu!r}")
-
-    def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
-        from scipy.special import ndtr, ndtri  # of the tangent of G where Q(S) is the mean
-
-        z = ndtri(mean)
-        slope = np.exp(np.minimum(-levels * z - levels**2 / 2, _LARGEST))
-        return slope, np.maximum(ndtr(z + levels) - slope * mean, 0.0)
-
-    def implied(self, levels: Floats) -> tuple[Floats, Floats]:
-        mu = np.maximum(levels, 1e-12)[:, None]
-        epsilons = mu * np.array([0.0, 0.5, 1.2])  # where G has slope e^epsilon
-        return epsilons, np.maximum(gaussian_deltas(epsilons, mu), 0.0)
-
-    def of(self, p: Floats, q: Floats) -> Floats:
-        from scipy.special import ndtri
-
-        return np.asarray(ndtri(np.clip(p, 0.0, 1.0)) - ndtri(np.clip(q, 0.0, 1.0)), float)
+_MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 
 
 class DivergenceClaim(Claim):
@@ -221,7 +58,7 @@ class Renyi(DivergenceClaim):
 
     def __post_init__(self) -> None:
         checks.order("order", self.order, finite=True)
-        _check_range("epsilon", self.rho)
+        check_range("epsilon", self.rho)
 
     @property
     def orders(self) -> tuple[float, ...]:  # type: ignore[override]
@@ -243,7 +80,7 @@ class Concentrated(DivergenceClaim):
     rho: float
 
     def __post_init__(self) -> None:
-        _check_range("rho", self.rho, _MOST_RHO)
+        check_range("rho", self.rho, _MOST_RHO)
 
     def divergence(self, levels: Any, order: Any) -> Any:
         return levels * order
@@ -354,8 +191,8 @@ def profile(curve: Points | Callable[[float], float]) -> Profile:
     else:
         points = {0.0: float(curve(0.0))}
         for delta in _PROFILE:
-            if curve(0.0) > delta >= curve(_LARGEST):
-                at = bisected(lambda e, d=delta: curve(e) > d, 0.0, _LARGEST, lambda *_: 1e-9)[1]  # type: ignore[misc]
+            if curve(0.0) > delta >= curve(LARGEST):
+                at = bisected(lambda e, d=delta: curve(e) > d, 0.0, LARGEST, lambda *_: 1e-9)[1]  # type: ignore[misc]
                 points[at] = float(curve(at))
         points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
     return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
@@ -408,7 +245,7 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
     while i < at.size - 1:
         rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
         line = rises.max(), power[i] - rises.max() * at[i]
-        lines += [line] if 1 - 1e-12 <= line[0] < math.exp(_LARGEST) and line[1] < 1 else []
+        lines += [line] if 1 - 1e-12 <= line[0] < math.exp(LARGEST) and line[1] < 1 else []
         i += 1 + int(np.flatnonzero(rises >= rises.max() * (1 - 1e-9))[-1])
     slopes, deltas = np.array(lines).reshape(-1, 2).T
     if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
@@ -435,9 +272,7 @@ def parts(claim: AnyClaim) -> tuple[Claim, ...]:
 
 def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:
     """Return the single claims; after an approximate one, the same whose level is delta."""
-    if isinstance(claim, Pure) and claim.delta > 0:
-        return claim, Delta(claim.epsilon, claim.delta)
-    return parts(claim)
+    return claim.levels if isinstance(claim, EventClaim) else parts(claim)
 
 
 def checked_detect(detect: object, claim: Claim) -> float:
@@ -445,18 +280,5 @@ def checked_detect(detect: object, claim: Claim) -> float:
     level = checks.real("detect", detect)
     if level <= claim.level:
         raise ArgumentError("detect", f"must be above the claim, {claim.level:g}, got {level:g}")
-    _check_range("detect", level)
+    check_range("detect", level)
     return level
-
-
-def gaussian_deltas(epsilons: Floats, mu: float | Floats) -> Floats:
-    """Return delta(epsilon) of mu-GDP (Dong, Roth and Su 2022, Corollary 2.13)."""
-    from scipy.special import log_ndtr, ndtr
-
-    t = epsilons / mu - mu / 2
-    return np.asarray(ndtr(-t) - np.exp(epsilons + log_ndtr(-t - mu)))
-
-
-def _check_range(name: str, value: object, most: float = _LARGEST) -> None:
-    if not 0 <= checks.real(name, value) <= most:
-        raise ArgumentError(name, f"must lie in [0, {most:g}], got {value!r}")

@@ -12,40 +12,30 @@ from functools import partial
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer_audit.events.candidates import SHRINKAGES, Candidate, Cells, Level, Numbers
-from epsilometer_audit.events.choosing import ENTRIES, ROWS, Look, PastDraws, best, looks_of
-from epsilometer_audit.events.events import Event
+from epsilometer.arrays import Bools, Counts, Floats
+from epsilometer.claims import Claim, EventClaim, Gaussian
+from epsilometer.events.candidates import SHRINKAGES, Cells
+from epsilometer.events.choosing import ENTRIES, PastDraws
+from epsilometer.events.events import Event
+from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
+from epsilometer.events.scores import CELLS
+from epsilometer.ratios import log_share
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.ratios import log_share
-from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.fine_cells import low_bit_views, remainder_views
-from epsilometer_audit.statistics.scores import (
-    CELLS,
-    differences,
-    learn_tables,
-    learned_score,
-    summaries,
-)
+from epsilometer_audit.statistics.claims import DivergenceClaim
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
-LITTLE = 1.5  # standard deviations of an optimistic estimate
-_CELLS = 64  # between quantiles of both sides
-_SCREENED, _FULL = 2048, 8  # draws of a side that tell so many looks which see all draws
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
-_SAME = 0.97  # of the largest expected level, above which an event that is easier to read is chosen
 
 
-def learn(past: PastDraws, claim: claims.Claim, ahead: int, alpha: float) -> list[Bet]:
+def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
     ``ahead`` draws a side are to come.
     """
-    if isinstance(claim, claims.EventClaim):
-        level = None if claim.notion == "pure" else claim.of
-        return _event_bets(_cells(past, ahead, level), past, claim, ahead, level)
-    assert isinstance(claim, claims.DivergenceClaim)
-    cells = _cells(past, ahead, claims.Gaussian(1.0).of)
+    if isinstance(claim, EventClaim):
+        return [_event_bet(chosen) for chosen in choose_events(past, claim.levels, ahead)]
+    assert isinstance(claim, DivergenceClaim)
+    cells = cells_of(past, ahead, Gaussian(1.0).of)
     bets = [
         bet
         for order in claim.orders
@@ -53,59 +43,6 @@ def learn(past: PastDraws, claim: claims.Claim, ahead: int, alpha: float) -> lis
         for bet in _function_bets(look, claim, order, ahead, alpha)
     ]
     return [max(bets, key=lambda bet: bet.expected)] if bets else []
-
-
-def _cells(past: PastDraws, ahead: int, level: Level | None) -> tuple[list[Cells], ...]:
-    """Return the cells of numbers and their remainders, then of scores, rows and low bits."""
-    n, wide = len(past.x), past.x.ndim == 2
-    most = min(max(_SCREENED, n // 8), ROWS) if wide and n > 2 * _SCREENED else None
-    looks = _looks(past, most)
-    if most is not None:
-        looks = _promising(looks, most, ahead, level)
-    several: tuple[list[Cells], list[Cells]] = ([], [])
-    for look in looks:
-        kind = look.view.kind in ("row", "score", "learned", "low bit")
-        several[kind].extend(look.cells(_CELLS))
-    return several
-
-
-def _promising(looks: list[Look], most: int, ahead: int, level: Level | None) -> list[Look]:
-    """Return the looks that promise most on some of the draws, as much as another is sure of."""
-    events = [best(look.cells(_CELLS, most), ahead, level, LITTLE) for look in looks]
-    sure = np.array([-math.inf if one is None else one.expected for one, _ in events])
-    promised = np.array([-math.inf if one is None else one.optimistic for _, one in events])
-    first = np.argsort(-promised, kind="stable")[:_FULL]
-    enough = promised[first] >= min(sure.max(), promised.max())
-    return [looks[i] for i in np.sort(first[enough])]
-
-
-def _looks(past: PastDraws, most: int | None) -> list[Look]:
-    """Return all looks at past draws, of which ``most`` tell which hide what quantiles miss."""
-    layout, looks = past.layout, []
-    for look in looks_of(past, _CELLS):
-        looks.append(look)
-        entry = look.view.entry
-        if look.view.kind not in ("output", "entry") or entry not in layout.numbers:
-            continue
-        numbers = look.cells(_CELLS, most)[0]
-        if not isinstance(numbers, Numbers) or numbers.repeats:
-            continue
-        hidden = partial(remainder_views, numbers, _CELLS, as_reals=layout.as_reals)
-        looks += [Look(view, past) for view in past.once(entry, _SCREENED, hidden)]
-        if entry in layout.reals and not layout.as_reals:
-            looks += [Look(view, past) for view in low_bit_views(numbers)]
-    if past.x.ndim == 2:
-        apart = partial(differences, *past.sides, layout.numbers, _CELLS)
-        alike = partial(summaries, past.sides, layout)
-        views = past.once("differences", _SCREENED, apart) + past.once("summaries", ROWS, alike)
-        looks += [Look(view, past) for view in views]
-        learners = {
-            "learned": partial(learned_score, entries=layout.numbers),
-            "tables": partial(learn_tables, entries=range(past.x.shape[1])),
-        }
-        scores = [past.score(name, learner) for name, learner in learners.items()]
-        looks += [score for score in scores if score is not None]
-    return looks
 
 
 def looked_at(layout: Layout) -> str:
@@ -129,55 +66,22 @@ def expected(bets: list[Bet]) -> float:
     return max((bet.expected for bet in bets), default=-math.inf)
 
 
-def _event_bets(
-    cells: tuple[list[Cells], ...],
-    past: PastDraws,
-    claim: claims.EventClaim,
-    ahead: int,
-    level: Level | None,
-) -> list[Bet]:
-    chosen = list(_best(cells, ahead, level))
-    for same in claims.with_delta(claim)[1:]:
-        assert isinstance(same, claims.EventClaim)
-        chosen.append(_best(cells, ahead, same.of)[1])  # caution looks too far out
-    first = next((candidate for candidate in chosen if candidate is not None), None)
-    if first is None:
-        return []
-    return [_event_bet(candidate or first, *past.sides) for candidate in chosen]
-
-
-def _best(
-    cells: tuple[list[Cells], ...], ahead: int, level: Level | None
-) -> tuple[Candidate | None, Candidate | None]:
-    """Return the events with the largest expected level, and the largest optimistic one."""
-    events = [best(look, ahead, level, LITTLE) for look in cells]
-    chosen: list[Candidate | None] = []  # of earlier cells, which are easier to read, if as good
-    for i, kind in enumerate(("expected", "optimistic")):
-        levels = [-math.inf if pair[i] is None else getattr(pair[i], kind) for pair in events]
-        enough = [each >= min(max(levels), _SAME * max(levels)) for each in levels]
-        chosen.append(events[enough.index(True)][i])
-    return chosen[0], chosen[1]
-
-
-def _event_bet(candidate: Candidate, x: Sample, x_prime: Sample) -> Bet:
-    event = candidate.make_event()
-    swapped = candidate.sign < 0
-    sides = (x_prime, x) if swapped else (x, x_prime)
-    p, q = ((event.count(side) + 0.5) / (len(side) + 1) for side in sides)
-    indicator = np.array([0.0, 1.0])
+def _event_bet(chosen: ChosenEvent) -> Bet:
+    event, indicator = chosen.event, np.array([0.0, 1.0])
+    p, q = chosen.share, chosen.share_prime
     return Bet(
         lambda sample: event.holds(sample).view(np.int8),
         indicator,
         indicator,
-        swapped,
+        chosen.swapped,
         *(p, q, p * (1 - p), q * (1 - q)),
         event=lambda: event,
-        expected=candidate.expected,
+        expected=chosen.expected,
     )
 
 
 def _function_bets(
-    look: Cells, claim: claims.DivergenceClaim, order: float, ahead: int, alpha: float
+    look: Cells, claim: DivergenceClaim, order: float, ahead: int, alpha: float
 ) -> Iterator[Bet]:
     """Yield the best bet on functions of these cells, for each direction and shrinkage."""
     for swapped in (False, True):
@@ -232,7 +136,7 @@ def _log_ratio(counts: Counts, counts_prime: Counts, shrinkage: float) -> Floats
 def _expected_levels(
     means: tuple[Floats, Floats],
     spreads: tuple[Floats, Floats],
-    claim: claims.DivergenceClaim,
+    claim: DivergenceClaim,
     order: float,
     ahead: int,
     past: int,

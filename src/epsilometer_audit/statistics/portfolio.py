@@ -1,6 +1,6 @@
 """Bets on all outputs of a pair from its first draws on: predictors, through several views.
 
-A view (`epsilometer_audit.events.events`) makes one number of each output: the output itself, an
+A view (`epsilometer.events.events`) makes one number of each output: the output itself, an
 entry, a score, the lowest bit. For each view, predictors bet against the claims that a level
 implies (see `predictors`). The wealth is their mean with fixed shares, and so a test martingale.
 Views are chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score
@@ -20,14 +20,15 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events import choosing
-from epsilometer_audit.events.events import Event, View
+from epsilometer.claims import Claim, Delta, EventClaim, Pure
+from epsilometer.events import choosing
+from epsilometer.events.events import Event, View
+from epsilometer.events.scores import learned_score, linear_score, suspects
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.statistics import predictors
-from epsilometer_audit.statistics.claims import Claim, Delta, DivergenceClaim, EventClaim, Pure
-from epsilometer_audit.statistics.scores import learned_score, linear_score, suspects
+from epsilometer_audit.statistics.claims import DivergenceClaim
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run

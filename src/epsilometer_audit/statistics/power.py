@@ -26,13 +26,14 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected, reached
+from epsilometer.claims import Claim, EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError
+from epsilometer.events.scores import CELLS, SCREENED
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, Pure, Renyi
+from epsilometer_audit.statistics.claims import AnyClaim, Renyi
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
-from epsilometer_audit.statistics.scores import CELLS, SCREENED
 
 POWER = 0.9
 EVENTS = (0.5, 0.1, 0.01, 0.001)
@@ -67,7 +68,7 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
     """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
     if isinstance(claim, Pure):
         return False, levels - 2 * math.log1p(-claim.delta)
-    if isinstance(claim, claims.Gaussian):
+    if isinstance(claim, Gaussian):
         return True, levels
     a = claim.order if isinstance(claim, Renyi) else 1.0
     if not isinstance(claim, Renyi) or math.sqrt(2 * a * claim.rho) <= 4.5:

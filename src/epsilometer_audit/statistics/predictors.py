@@ -50,7 +50,7 @@ import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.compiled import allocating, compiled
-from epsilometer_audit.events.events import PART
+from epsilometer.events.events import PART
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides

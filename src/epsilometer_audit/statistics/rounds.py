@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from epsilometer.claims import Claim, EventClaim
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.events.choosing import PastDraws
+from epsilometer.events.choosing import PastDraws
+from epsilometer.exact_test import largest_bound
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, Claim, EventClaim, parts, with_delta
-from epsilometer_audit.statistics.exact_test import largest_bound
+from epsilometer_audit.statistics.claims import AnyClaim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
@@ -263,9 +264,11 @@ class Evidence:
                 continue
             bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
             alpha = self.alpha * wealth.share * _SHARPENING
-            sharp[claim], best = largest_bound(last[self.best].placed, claim, alpha, bound)
+            placed = last[self.best].placed
+            counted = [each.counted() for each in placed]
+            sharp[claim], best = largest_bound(counted, claim, alpha, bound)
             if best is not None:
-                bets[claim] = best
+                bets[claim] = placed[counted.index(best)]
         return sharp, bets
 
     def bet(self, claim: Claim) -> PlacedBet | None:

@@ -32,9 +32,11 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event
+from epsilometer.claims import Claim
+from epsilometer.events.events import Event
+from epsilometer.events.learning import ChosenEvent
+from epsilometer.exact_test import Counted
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import Claim
 from epsilometer_audit.statistics.portfolio import Growth
 
 _EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
@@ -98,6 +100,15 @@ class PlacedBet:
     ahead: int
     layout: Layout | None = None
     past: int = 0
+
+    def counted(self) -> Counted:
+        """Return the counts in the event of a bet on one."""
+        bet, event = self.bet, self.bet.event()
+        assert event is not None
+        chosen = ChosenEvent(event, bet.swapped, bet.mean_phi, bet.mean_psi, bet.expected)
+        others, hits = self.counts.sum(axis=0).tolist()
+        hits_prime = int(self.counts_prime[:, 1].sum())
+        return Counted(chosen, hits, hits_prime, others + hits)
 
 
 def growths(

@@ -17,12 +17,12 @@ from typing import Literal
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer_audit.events.choosing import ROWS
-from epsilometer_audit.events.events import Event, Number, View, entries_of
+from epsilometer.claims import Claim, EventClaim
+from epsilometer.events.choosing import ROWS
+from epsilometer.events.events import Event, Number, View, entries_of
+from epsilometer.events.scores import suspects
+from epsilometer.ratios import ratio
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.ratios import ratio
-from epsilometer_audit.statistics.claims import Claim, EventClaim
-from epsilometer_audit.statistics.scores import suspects
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word

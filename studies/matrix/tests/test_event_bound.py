@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilometer_audit.events.choosing import best
+from epsilometer.events.choosing import best
 from matrix.event_bound import cells_of, event_bound
 
 

@@ -1,4 +1,4 @@
 """Events: sets of outputs that draws suggest and that a person can check.
 
-It may import the library; `outcomes` and the layers above import it.
+It imports the ground of the library only; the exact test and audits import it.
 """

@@ -18,15 +18,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from epsilometer.arrays import Sample
-from epsilometer_audit.events.candidates import Candidate, Cells, Level, Numbers, Values, tables
-from epsilometer_audit.events.events import Table, View, entries_of, stepped
-from epsilometer_audit.ratios import ratio
+from epsilometer.events.candidates import Candidate, Cells, Level, Numbers, Values, tables
+from epsilometer.events.events import Table, View, entries_of, stepped
+from epsilometer.ratios import ratio
 
+PAIRED = 1024  # columns among which pairs are searched for dependence
 ROWS, _MOST = 10_000, 40_000  # of a side that teach a score: weights have an error of .01 to .005
 _NUMBERS = 800_000  # of a side that teach a score, in more than the first so many rows
 ENTRIES, _TELLING = 64, 2_000_000  # that are looked at, of more; numbers of a side that tell
@@ -75,6 +76,20 @@ def _different(past: PastDraws) -> list[int]:
     return [int(i) for i in np.sort(np.argsort(-most, kind="stable")[:ENTRIES])]
 
 
+class Columns(Protocol):
+    """What is known of the columns of outputs, which are numbers.
+
+    ``numbers`` are those of columns that are no codes, ``reals`` those of columns of reals, and
+    ``groups`` those of columns that lie in one sequence, by row. With ``as_reals``, outputs stand
+    for reals: their low bits are not looked at.
+    """
+
+    numbers: Sequence[int]
+    reals: Sequence[int]
+    groups: Sequence[Sequence[tuple[int, ...]]]
+    as_reals: bool
+
+
 Learner = Callable[[Sample, Sample], View | None]
 """Learns a view from draws of both sides, of shape ``(n,)`` or ``(n, d)``; None from too few."""
 
@@ -119,7 +134,7 @@ class PastDraws:
 
     x: Sample
     x_prime: Sample
-    layout: Any  # of their columns
+    layout: Any  # of their columns, with what `Columns` has
     earlier: InitVar[PastDraws | None] = None
     _scores: dict[str, Look | None] = field(default_factory=dict)
     _learned: dict[str, tuple[View, int]] = field(default_factory=dict)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.events import Event, View, codes_of, in_parts
-from epsilometer_audit.ratios import ratio
+from epsilometer.events.events import Event, View, codes_of, in_parts
+from epsilometer.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats, Integers, Sample
-from epsilometer_audit.events.vectors import Formula, summary
+from epsilometer.events.vectors import Formula, summary
 
 Number = float | int
 

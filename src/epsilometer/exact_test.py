@@ -1,8 +1,7 @@
 """The exact test for a fixed number of draws, and its lower bound for a privacy level.
 
-It is a little stronger than the bets of `wealth` where all draws exist already, but allows no early
-stop. The first fifth of the draws, of outputs of several columns half as many more, chooses pair
-and events, and the rest confirms them.
+The first fifth of the draws, of outputs of several columns half as many more, chooses events
+(`epsilometer.events.learning`), and the rest confirms them.
 
 A claim (epsilon, delta) says P(S) <= e^epsilon P'(S) + delta for every event S. For an event that
 was chosen beforehand, k of n fresh draws of x and k' of n' of x' lie in it. The p-value of the
@@ -29,6 +28,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -36,15 +36,13 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
+from epsilometer.claims import EventClaim, Pure
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.events.choosing import PastDraws
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import Delta, EventClaim, Gaussian, Pure
-from epsilometer_audit.statistics.learning import expected, learn
-from epsilometer_audit.statistics.wealth import Bet, PlacedBet
+from epsilometer.events.learning import ChosenEvent
 
 CHOOSING = 0.2  # share of the draws
+_OTHER_EVENT = 0.15  # share of alpha for each event but the first
 _PRECISION = 2e-5  # of a bound
 _GAMMA = 0.01  # share of alpha for the limit of q
 _BETWEEN = 0.03  # share of alpha for larger tails between the values of q
@@ -59,67 +57,66 @@ _SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligibl
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
-def choose(
-    past: Sequence[PastDraws], claim: EventClaim, draws: int, alpha: float
-) -> tuple[int, list[Bet]]:
-    """Return the pair with the largest expected level, and the bets to be counted on it.
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A chosen event, and its ``hits`` among ``draws`` fresh draws of either side.
 
-    ``past`` are draws of both sides of each pair; so many ``draws`` are to come.
+    ``hits`` are those of the side where it is likelier, and ``hits_prime`` those of the other.
     """
-    bets = [learn(each, claim, draws, alpha) for each in past]
-    pair = max(range(len(past)), key=lambda i: (expected(bets[i][:1]), -i))
-    return pair, bets[pair]
+
+    chosen: ChosenEvent
+    hits: int
+    hits_prime: int
+    draws: int
 
 
-def count(bets: list[Bet], new: Sequence[Sample], layout: Layout | None = None) -> list[PlacedBet]:
-    """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in the events."""
-    n = min(map(len, new))
-    return [bet.on((new[0][:n], new[1][:n]), [n], n, layout=layout) for bet in bets]
+def count(chosen: Sequence[ChosenEvent], x: Sample, x_prime: Sample) -> list[Counted]:
+    """Count fresh draws, of shape ``(n,)`` or ``(n, d)``, in events; equally many a side."""
+    n = min(len(x), len(x_prime))
+    counted = []
+    for each in chosen:
+        hits, hits_prime = each.event.count(x[:n]), each.event.count(x_prime[:n])
+        if each.swapped:
+            hits, hits_prime = hits_prime, hits
+        counted.append(Counted(each, hits, hits_prime, n))
+    return counted
 
 
 def largest_bound(
-    counted: Sequence[PlacedBet], claim: EventClaim, alpha: float, least: float = 0.0
-) -> tuple[float, PlacedBet | None]:
+    counted: Sequence[Counted], claim: EventClaim, alpha: float, least: float = 0.0
+) -> tuple[float, Counted | None]:
     """Return the largest of the events' bounds above ``least`` and its event, or that and None."""
     largest, best = least, None
-    # the last bet was chosen for delta, and the first for epsilon or mu
-    for i, event in enumerate(counted[::-1] if isinstance(claim, Delta) else counted):
-        share = 0.15 if i else 1 - 0.15 * (len(counted) - 1)
+    for i, event in enumerate(counted[::-1] if claim.of_last_event else counted):
+        share = _OTHER_EVENT if i else 1 - _OTHER_EVENT * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
         if bound > largest:
             largest, best = bound, event
     return largest, best
 
 
-def _bound(event: PlacedBet, claim: EventClaim, alpha: float, least: float) -> float:
+def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> float:
     """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
-    sides = event.counts, event.counts_prime
-    (rest, hits), (_, hits_prime) = (side.sum(axis=0).tolist() for side in sides)
-    n = rest + hits
+    n, hits, hits_prime = event.draws, event.hits, event.hits_prime
     if isinstance(claim, Pure):
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
 
     def refuted(level: float) -> bool:
-        """Tell whether the counts refute a level, for mu-GDP by the tangent at the past Q(S)."""
-        k, other, delta = hits, hits_prime, level
-        if isinstance(claim, Gaussian):
-            slope, intercept = claim.null(np.array([level]), event.bet.mean_psi, math.nan)
-            epsilon, delta = math.log(slope[0]), float(intercept[0])
-            if epsilon < 0:  # the complement, with P and Q exchanged, has the opposite slope
-                k, other = n - other, n - k
-                delta = 1 - (1 - delta) / float(slope[0])
-                epsilon = -epsilon
-        else:
-            assert isinstance(claim, Delta)
-            epsilon = claim.epsilon
-        if not 0 <= delta < 1 or epsilon > 700:  # its exponential is infinite
+        """Tell whether the counts refute what a level says of this event."""
+        slope, intercept = claim.null(np.array([level]), event.chosen.share_prime, math.nan)
+        kappa, delta, k, k_prime = float(slope[0]), float(intercept[0]), hits, hits_prime
+        if kappa < 1:  # the complement, with P and Q exchanged, has the opposite slope
+            k, k_prime = n - hits_prime, n - hits
+            kappa, delta = 1 / kappa, 1 - (1 - delta) / kappa
+        if not 0 <= delta < 1 or kappa > math.exp(_LARGEST):
             return False
-        p = p_value(k, n, other, n, epsilon=epsilon, delta=delta, gamma=0.01 * alpha)
-        return p <= 0.97 * alpha  # the rest covers the gaps of the grid of the exact test
+        epsilon, gamma = math.log(kappa), _GAMMA * alpha
+        p = p_value(k, n, k_prime, n, epsilon=epsilon, delta=delta, gamma=gamma)
+        return p <= (1 - _BETWEEN) * alpha
 
     if not refuted(max(least, _PRECISION)):
         return 0.0
-    top = float(claim.grid[-1]) if isinstance(claim, Gaussian) else 1.0
+    top = float(claim.grid[-1])
     low, high = _PRECISION, min(2 * _PRECISION, top)
     while high < top and refuted(high):
         low, high = high, min(2 * high, top)

@@ -1,6 +1,6 @@
 """Joint laws of entries: learned scores, tables of pairs, differences, and summaries of all.
 
-A sum over the entries (`epsilometer_audit.events.choosing`) is the best score if they are
+A sum over the entries (`epsilometer.events.choosing`) is the best score if they are
 independent and draws are many. Dependence between entries, such as a correlation or a product,
 needs a classifier: a logistic regression on standardised entries, their squares and products (of
 many entries, the products whose means differ most). For an event it learns on one half of the past
@@ -21,14 +21,12 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events import vectors
-from epsilometer_audit.events.candidates import Numbers
-from epsilometer_audit.events.choosing import ENTRIES, ROWS
-from epsilometer_audit.events.events import Table, View
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.shapes import PAIRED
-from epsilometer_audit.ratios import has_spread, ratio
-from epsilometer_audit.statistics.fine_cells import z_score
+from epsilometer.events import vectors
+from epsilometer.events.candidates import Numbers
+from epsilometer.events.choosing import ENTRIES, PAIRED, ROWS, Columns
+from epsilometer.events.events import Table, View
+from epsilometer.events.fine_cells import z_score
+from epsilometer.ratios import has_spread, ratio
 
 LOOKED = 2000  # draws of either side that choose entries and differences
 _FEWEST = 100  # rows, of a regression and of a covariance
@@ -270,17 +268,17 @@ def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
     return z_scores
 
 
-def summaries(sides: tuple[Sample, Sample], layout: Layout) -> list[View]:
+def summaries(sides: tuple[Sample, Sample], columns: Columns) -> list[View]:
     """Return summaries of the entries of sequences, arrays and tables, ``(n, d)``."""
     views = []
-    for group in layout.groups:
+    for group in columns.groups:
         entries = tuple(i for row in group for i in row)
         rows = (np.sort(side[:ROWS, list(entries)], axis=1) for side in sides)
         repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
         names = [name for name in vectors.SUMMARIES if repeat or name != vectors.DISTINCT]
         views += [View("summary", summary=name, groups=(entries,)) for name in names]
-        columns = list(zip(*group, strict=False))
-        if len(group) > 2 and len(columns) <= _GROUPS and len(columns) * len(group) == len(entries):
-            pairs = combinations(columns, 2)
+        lists = list(zip(*group, strict=False))
+        if len(group) > 2 and len(lists) <= _GROUPS and len(lists) * len(group) == len(entries):
+            pairs = combinations(lists, 2)
             views += [View("summary", summary=vectors.CORRELATION, groups=pair) for pair in pairs]
     return views

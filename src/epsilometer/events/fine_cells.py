@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer_audit.events.candidates import Numbers, deviations
-from epsilometer_audit.events.events import LOWEST, View, in_parts, lowest_bits, remainders
-from epsilometer_audit.ratios import ratio
+from epsilometer.events.candidates import Numbers, deviations
+from epsilometer.events.events import LOWEST, View, in_parts, lowest_bits, remainders
+from epsilometer.ratios import ratio
 
 _DRAWS = 2048  # of either side for a test
 _MOST = 3  # moduli
