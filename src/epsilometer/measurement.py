@@ -1,0 +1,474 @@
+"""What two samples show of a mechanism's privacy, in every notion at once, and how sure that is.
+
+One split of the draws serves all: the first part chooses events, and the rest confirms them, as in
+`exact_test` and `limits`. So these bounds hold at every number of draws:
+
+- epsilon and mu, each by an exact test of events that were chosen for it;
+- delta at every epsilon, and the errors of tests, by limits of sets that rise with the loss;
+- Rényi divergences of all orders, by limits of a few cells.
+
+Together they have one confidence: each of the four has a fourth of alpha. Beside them stand the
+estimates of three papers, without a promise or for large n only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from epsilometer import checks, estimates
+from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.claims import EventClaim, Gaussian, Pure
+from epsilometer.errors import ArgumentError
+from epsilometer.events.candidates import SHRINKAGES, Cells
+from epsilometer.events.choosing import PastDraws
+from epsilometer.events.events import Event, range_texts
+from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
+from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
+from epsilometer.limits import NestedLimits, box_of, least_divergences
+from epsilometer.samples import Pair, pair_of
+from epsilometer.seeds import generator
+
+LEAST = 50  # draws of a side
+_FAMILIES = 4  # of bounds, with equal shares of alpha: epsilon, mu, curves, Rényi divergences
+_SEVERAL = 1.5  # times as many draws choose events of several columns, which have more to tell
+_CHOOSERS = 10_000  # such draws of a side at most: more take longer, and suggest the same events
+_PARTITIONS = (
+    (0.5,),
+    (0.1, 0.5, 0.9),
+    (0.01, 0.06, 0.2, 0.5, 0.8, 0.94, 0.99),
+    (0.002, 0.01, 0.03, 0.08, 0.16, 0.28, 0.4, 0.5, 0.6, 0.72, 0.84, 0.92, 0.97, 0.99, 0.998),
+)
+"""Shares of both sides' draws below the cuts between cells that are ordered by their log ratio."""
+_LEARNERS = 20_000  # draws of a side for a classifier of vectors, which take longer than numbers
+_SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
+ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of outputs; `epsilometer.events.choosing.Columns` says which."""
+
+    numbers: tuple[int, ...]
+    reals: tuple[int, ...]
+    groups: tuple[tuple[tuple[int, ...], ...], ...]
+    as_reals: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement:
+    """What the draws of a pair show; see `measure`.
+
+    ``n`` draws of either side confirm what ``chosen_on`` others suggested. Of several pairs,
+    ``pair`` is the name of the one that seemed to differ most. All that follows but estimates holds
+    with the ``confidence``, all ``together`` or each alone.
+
+    ``epsilon`` and ``mu`` are lower bounds, and so are ``delta_low`` at ``epsilons``, ``(m,)``, of
+    delta in its larger direction, and ``renyi_low`` at ``orders``, ``(k,)``, in nats, likewise.
+    ``delta_high`` limits from above what the events show that were chosen; another event may show
+    more. Tests of the null hypothesis x' have errors of type I and II below those at the same place
+    of ``type_1`` and ``type_2``, ``(c,)``. ``delta_estimate`` is that of lu2022's classifier,
+    ``renyi_large_n`` the bound of kutta2022, and ``largest_loss`` that of askin2022: NaN or None
+    where ``reasons`` say why there is none.
+
+    The ``event`` that shows the largest epsilon has ``hits`` of n draws on the side where it is
+    likelier, x' if ``swapped``, and ``hits_prime`` on the other; ``event_text`` says it in words.
+    """
+
+    n: int
+    chosen_on: int
+    pair: str | None
+    confidence: float
+    together: bool
+    epsilon: float
+    mu: float
+    epsilons: Floats
+    delta_low: Floats
+    delta_high: Floats
+    delta_estimate: Floats
+    type_1: Floats
+    type_2: Floats
+    orders: Floats
+    renyi_low: Floats
+    renyi_large_n: Floats
+    largest_loss: estimates.LargestLoss | None
+    event: Event | None
+    event_text: str
+    swapped: bool
+    hits: int
+    hits_prime: int
+    reasons: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        of = "" if self.pair is None else f" of {self.pair}"
+        each = "all together" if self.together else "each alone"
+        lines = [
+            f"epsilon >= {self.epsilon:.4g}, mu >= {self.mu:.4g}",
+            _row("delta", "epsilon", self.epsilons, self.delta_low, "lu2022", self.delta_estimate),
+            _row(
+                "Rényi divergence",
+                "order",
+                self.orders,
+                self.renyi_low,
+                "kutta2022, for large n",
+                self.renyi_large_n,
+            ),
+            f"bounds{of} hold at every n with confidence {self.confidence:g}, {each}, from {self.n}"
+            f" draws a side; {self.chosen_on} others chose events",
+        ]
+        if self.event is not None and self.epsilon > 0:
+            likelier, other = ("x'", "x") if self.swapped else ("x", "x'")
+            counts = f"{self.hits} draws of {likelier} and {self.hits_prime} of {other}"
+            lines.append(f"event: {self.event_text}, {counts}")
+        if self.largest_loss is not None:
+            lines.append(str(self.largest_loss))
+        if self.reasons:
+            lines.append(f"not said: {'; '.join(self.reasons)}")
+        return "\n".join(lines)
+
+
+def _row(name: str, of: str, at: Floats, bounds: Floats, paper: str, estimated: Floats) -> str:
+    """Return a line with a few bounds, and a paper's numbers at the same places."""
+    places = sorted({round(share * (len(at) - 1)) for share in _SHOWN})
+    shown = ", ".join(f"{bounds[i]:.3g} at {of} {at[i]:g}" for i in places)
+    line = f"{name} >= {shown}"
+    if np.isfinite(estimated[places]).any():
+        theirs = ["none" if np.isnan(estimated[i]) else f"{estimated[i]:.3g}" for i in places]
+        line += f" ({paper}: {', '.join(theirs)})"
+    return line
+
+
+def measure(
+    x: Any,
+    x_prime: Any = None,
+    *,
+    confidence: float = 0.95,
+    orders: Sequence[float] = ORDERS,
+    epsilons: Sequence[float] | None = None,
+    together: bool = True,
+    seed: int = 0,
+) -> Measurement:
+    """Say what draws show of epsilon, delta, mu, trade-offs and Rényi divergences.
+
+    To draw from a mechanism, as long as it takes, and to test a claim: `epsilometer_audit.audit`.
+
+    Parameters
+    ----------
+    x, x_prime
+        Independent outputs on two inputs, 50 or more of each: ``(n,)`` or ``(n, d)``, of reals,
+        whole numbers, booleans or strings. Of several pairs, ``x`` is a mapping of their names to
+        ``(x, x_prime)``. Reals are compared by their values, whatever floating-point numbers stand
+        for them: their low bits are not looked at, which an audit does.
+    confidence
+        Of all bounds together: each of the four kinds (epsilon; mu; delta and errors; Rényi
+        divergences) has a fourth of alpha. Or of each alone, without ``together``.
+    orders
+        Finite Rényi orders above 1.
+    epsilons
+        In nats, from 0 on; if not given, 31 up to 1.5 times the bound of epsilon, at least to 1.
+        Bounds of delta hold at all of them together.
+    seed
+        Of the random order in which draws are used.
+
+    Raises
+    ------
+    ArgumentError
+        For arguments of other shapes, types or ranges.
+
+    Examples
+    --------
+    >>> x, x_prime = np.random.default_rng(1).laplace([[0], [1]], 1, (2, 20_000))
+    >>> shown = measure(x, x_prime)  # epsilon is 1
+    >>> round(shown.epsilon, 2), round(shown.mu, 2)
+    (0.93, 0.97)
+    """
+    alpha = 1 - checks.between_0_and_1("confidence", confidence)
+    alpha = alpha / _FAMILIES if checks.flag("together", together) else alpha
+    known_orders = [checks.order("orders", order, finite=True) for order in orders]
+    if not known_orders:
+        raise ArgumentError("orders", "must name at least one order")
+    split = _widest([_split(name, pair, seed) for name, pair in _pairs_of(x, x_prime).items()])
+    best, epsilon = _bound(split, split.chosen, Pure(0.0), alpha)
+    claim = Gaussian(1.0)
+    _, mu = _bound(split, choose_events(split.past, [claim], split.n), claim, alpha)
+    scored = _scored(split)
+    curve = NestedLimits(box_of(*_nested(scored, split.n), alpha))
+    at = _epsilons(epsilons, epsilon)
+    low, high = curve.deltas(at)
+    type_1, type_2 = curve.errors()
+    reasons: list[str] = []
+    return Measurement(
+        n=split.n,
+        chosen_on=len(split.past.x),
+        pair=split.name,
+        confidence=confidence,
+        together=together,
+        epsilon=epsilon,
+        mu=mu,
+        epsilons=at,
+        delta_low=low,
+        delta_high=high,
+        delta_estimate=_classified(split.pair, at, reasons),
+        type_1=type_1,
+        type_2=type_2,
+        orders=np.array(known_orders),
+        renyi_low=_divergences(split, scored, known_orders, alpha),
+        renyi_large_n=_for_large_n(split.pair, known_orders, 1 - confidence, reasons),
+        largest_loss=_largest_loss(split.pair, reasons),
+        event=None if best is None else best.chosen.event,
+        event_text="" if best is None else _text(best.chosen.event, split.pair),
+        swapped=best is not None and best.chosen.swapped,
+        hits=0 if best is None else best.hits,
+        hits_prime=0 if best is None else best.hits_prime,
+        reasons=tuple(reasons),
+    )
+
+
+# --- one split of the draws -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """The draws of a pair in random order: those that choose events, and those that confirm them.
+
+    ``chosen`` are the events for epsilon.
+    """
+
+    name: str | None
+    pair: Pair
+    past: PastDraws
+    x: Sample
+    x_prime: Sample
+    chosen: list[ChosenEvent]
+
+    @property
+    def n(self) -> int:
+        """The draws of a side that confirm events."""
+        return len(self.x)
+
+
+def _pairs_of(x: Any, x_prime: Any) -> dict[str | None, Pair]:
+    if not isinstance(x, Mapping) or x_prime is not None:
+        if x_prime is None:
+            raise ArgumentError("x_prime", "must be given, or x a mapping of names to (x, x_prime)")
+        return {None: pair_of(x, x_prime, least=LEAST)}
+    if not x:
+        raise ArgumentError("x", "must hold at least one pair")
+    pairs: dict[str | None, Pair] = {}
+    for name, sides in x.items():
+        if not isinstance(sides, Sequence | np.ndarray) or len(sides) != 2:
+            raise ArgumentError(f"x[{name!r}]", "must be two arrays, (x, x_prime)")
+        pairs[str(name)] = pair_of(*sides, least=LEAST, place=f"pair {name!r}: ")
+    return pairs
+
+
+def _split(name: str | None, pair: Pair, seed: int) -> _Split:
+    rng = generator(seed, "measure", name or "")
+    sides = [side[rng.permutation(len(side))[: pair.n]] for side in (pair.x, pair.x_prime)]
+    first = int(pair.n * CHOOSING)
+    if pair.x.ndim > 1:
+        first = min(int(pair.n * CHOOSING * _SEVERAL), _CHOOSERS)
+    past = PastDraws(sides[0][:first], sides[1][:first], _columns(pair))
+    x, x_prime = sides[0][first:], sides[1][first:]
+    chosen = choose_events(past, [Pure(0.0)], len(x))
+    used = Pair(sides[0], sides[1], None, pair.labels)
+    return _Split(name, used, past, x, x_prime, chosen)
+
+
+def _columns(pair: Pair) -> _Columns:
+    size = 1 if pair.x.ndim == 1 else pair.x.shape[1]
+    every = tuple(range(size))
+    groups = (tuple((i,) for i in every),) if size > 2 else ()
+    if pair.labels is not None:
+        return _Columns((), (), ())
+    return _Columns(every, every if pair.real else (), groups)
+
+
+def _widest(splits: Sequence[_Split]) -> _Split:
+    """Return the pair whose past draws promise the largest epsilon, the first of equals."""
+    expected = [each.chosen[0].expected if each.chosen else -math.inf for each in splits]
+    return splits[expected.index(max(expected))]
+
+
+def _bound(
+    split: _Split, chosen: Sequence[ChosenEvent], claim: EventClaim, alpha: float
+) -> tuple[Counted | None, float]:
+    """Return the event with the largest bound of the claim's level, and the bound."""
+    counted = count(chosen, split.x, split.x_prime)
+    bound, best = largest_bound(counted, claim, alpha)
+    return best or next(iter(counted), None), bound
+
+
+# --- sets that rise with the privacy loss ---------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Cells of outputs, and the log ratio of each, ``(cells + 1,)``, from past draws; 0 outside.
+
+    ``shares`` are those of past draws of either side in the cells, ``(2, cells + 1)``.
+    """
+
+    cells: Cells | None
+    log_ratios: Floats
+    shares: Floats
+    counts: tuple[Counts, Counts]
+
+
+def _scored(split: _Split) -> _Scored:
+    """Return the cells whose log ratio separates past draws best, with counts of fresh draws."""
+    views = [each for kind in cells_of(split.past, split.n, None) for each in kind]
+    best = max(views, key=_separation, default=None)
+    if best is None:
+        n = np.array([split.n])
+        return _Scored(None, np.zeros(1), np.ones((2, 1)), (n, n))
+    past = [folds.sum(axis=0) for folds in best.folds]
+    log_ratios = np.append(_log_ratio(past[0], past[1]), 0.0)
+    shares = np.array([np.append(side, 0) / side.sum() for side in past])
+    counts = [
+        np.bincount(best.coded(side), None, best.size + 1) for side in (split.x, split.x_prime)
+    ]
+    return _Scored(best, log_ratios, shares, (counts[0], counts[1]))
+
+
+def _separation(cells: Cells) -> float:
+    """Return the mean log ratio of x less that of x', each learned on other fifths of the draws."""
+    ours, theirs = cells.folds
+    learned = _log_ratio(ours.sum(axis=0) - ours, theirs.sum(axis=0) - theirs)
+    return float((ours * learned).sum() / ours.sum() - (theirs * learned).sum() / theirs.sum())
+
+
+def _log_ratio(counts: Counts, counts_prime: Counts) -> Floats:
+    """Return the shrunken log ratio of shares in cells, the last axis."""
+    n, m = (np.maximum(side.sum(axis=-1, keepdims=True), 1) for side in (counts, counts_prime))
+    more = SHRINKAGES[0] / n
+    return np.asarray(np.log(counts / n + more) - np.log(counts_prime / m + more))
+
+
+def _groups(scored: _Scored, cuts: Sequence[float]) -> Counts:
+    """Return a number for each cell: cells are cut into few groups that rise with the log ratio."""
+    order = np.argsort(scored.log_ratios, kind="stable")
+    pooled = scored.shares.mean(axis=0)[order]
+    middles = np.cumsum(pooled) - pooled / 2
+    numbers = np.empty(order.size, np.int64)
+    numbers[order] = np.searchsorted(cuts, middles)
+    return np.unique(numbers, return_inverse=True)[1]  # those of empty groups go
+
+
+def _nested(scored: _Scored, n: int) -> tuple[Counts, int, Counts, int]:
+    """Return the counts of both sides in sets that rise, each of all groups from one on."""
+    groups = _groups(scored, _PARTITIONS[-1])
+    rising = [_sums(groups, side)[::-1].cumsum()[::-1][1:] for side in scored.counts]
+    if not rising[0].size:  # all outputs
+        rising = [np.array([n]), np.array([n])]
+    return rising[0], n, rising[1], n
+
+
+def _sums(groups: Counts, values: Any) -> Any:
+    """Return the sums of the values of cells in each group."""
+    return np.bincount(groups, values, groups.max() + 1)
+
+
+def _divergences(split: _Split, scored: _Scored, orders: Sequence[float], alpha: float) -> Floats:
+    """Return the bounds at all orders, by the partition that promises most on past draws."""
+    n = split.n
+    partitions = [_groups(scored, cuts) for cuts in _PARTITIONS]
+    promised = []
+    for groups in partitions:
+        expected = [_sums(groups, n * side) for side in scored.shares]
+        promised.append(least_divergences(box_of(expected[0], n, expected[1], n, alpha), orders))
+    relative = promised / np.maximum(np.max(promised, axis=0), 1e-12)
+    groups = partitions[int(relative.sum(axis=1).argmax())]
+    hits, hits_prime = (_sums(groups, side) for side in scored.counts)
+    return least_divergences(box_of(hits, n, hits_prime, n, alpha), orders)
+
+
+# --- the papers' estimates ------------------------------------------------------------------------
+
+
+def _epsilons(epsilons: Sequence[float] | None, bound: float) -> Floats:
+    if epsilons is None:
+        return np.linspace(0.0, max(1.0, math.ceil(2 * 1.5 * bound) / 2), 31)
+    at = np.array([checks.within("epsilons", each, 0.0, 700.0) for each in epsilons])
+    if not at.size:
+        raise ArgumentError("epsilons", "must hold at least one")
+    return at
+
+
+def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
+    """Return delta in its larger direction by lu2022's classifier, NaN where it has none."""
+    vectors = pair.x.ndim > 1 and pair.real
+    sides = [side[:_LEARNERS] if vectors else side for side in (pair.x, pair.x_prime)]
+    rising, places = np.unique(epsilons, return_inverse=True)
+    try:
+        both = [estimates.delta_curve(a, b, rising) for a, b in (sides, sides[::-1])]
+    except ArgumentError as error:
+        reasons.append(f"no delta of lu2022: {error}")
+        return np.full(epsilons.shape, math.nan)
+    return np.maximum(both[0].deltas, both[1].deltas)[places]
+
+
+def _for_large_n(pair: Pair, orders: Sequence[float], alpha: float, reasons: list[str]) -> Floats:
+    """Return kutta2022's bounds in the larger direction, NaN where it has none."""
+    bounds = np.full(len(orders), math.nan)
+    if pair.real and pair.x.ndim > 1:
+        reasons.append("no bound of kutta2022: it is for numbers and outcomes, not for vectors")
+        return bounds
+    sides = [(pair.x, pair.x_prime)]
+    few = []
+    for i, order in enumerate(orders):
+        shown = estimates.renyi_lower_bound_of_pairs(sides, order, alpha=alpha)
+        if shown.reason:
+            few.append(f"{order:g}")
+        else:
+            bounds[i] = shown.value
+    if few:
+        reasons.append(f"no bound of kutta2022 at order {', '.join(few)}: the draws are too few")
+    return bounds
+
+
+def _largest_loss(pair: Pair, reasons: list[str]) -> estimates.LargestLoss | None:
+    if pair.real and pair.x.ndim > 1:
+        reasons.append("no largest loss: densities of vectors need far more draws")
+        return None
+    sides = [side if pair.labels is None else pair.labels[side] for side in (pair.x, pair.x_prime)]
+    try:
+        return estimates.largest_loss(*sides)
+    except ArgumentError as error:
+        reasons.append(f"no largest loss: {error}")
+        return None
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _text(event: Event, pair: Pair) -> str:
+    """Return an event in words, with reals in six digits."""
+    view = event.view
+    if pair.labels is not None:
+        inside = event.holds(np.arange(len(pair.labels)))
+        few = [str(label) for label in pair.labels[inside][:4]]
+        more = int(inside.sum()) - len(few)
+        return f"output is {' or '.join(few)}{f' or {more} others' * (more > 0)}"
+    if view.kind == "row":
+        rows = " or ".join(str(list(row)) for row in view.rows[:3])
+        more = len(view.rows) - 3
+        return f"output is {rows}{f' or {more} other rows' * (more > 0)}"
+    if view.kind == "all":
+        return " and ".join(_text(part, pair) for part in view.parts)
+    names = ["output"]
+    if pair.x.ndim > 1:
+        names = [f"entry {i}" for i in range(pair.x.shape[1])]
+    texts = range_texts(view.text(names), [(_short(a), _short(b)) for a, b in event.ranges])
+    return " or ".join([*texts[:3], *([f"{len(texts) - 3} more ranges"] if len(texts) > 3 else [])])
+
+
+def _short(end: float | None) -> float | None:
+    return float(f"{end:.6g}") if isinstance(end, float) else end

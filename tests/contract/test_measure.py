@@ -1,0 +1,251 @@
+"""The promises of `measure`: confidence, use of draws, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, minimize
+
+import epsilometer as em
+from epsilometer import estimates, measurement
+from epsilometer.errors import ArgumentError
+from epsilometer.limits import Box, NestedLimits, box_of, least_divergences
+from tests.contract.measured import FAMILIES, MEASURED, counted, most
+
+
+@pytest.fixture
+def without_estimates(monkeypatch):
+    """Leave out what has no confidence."""
+    monkeypatch.setattr(measurement, "_classified", lambda _, at, __: np.full(at.shape, np.nan))
+    monkeypatch.setattr(
+        measurement, "_for_large_n", lambda _, orders, *__: np.full(len(orders), np.nan)
+    )
+    monkeypatch.setattr(measurement, "_largest_loss", lambda *_: None)
+
+
+def pairs_of_boxes(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        p, q = rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(5))
+        n = int(rng.integers(20, 2000))
+        yield box_of(rng.multinomial(n, p), n, rng.multinomial(n, q), n, 0.05)
+
+
+# --- confidence -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_bounds_are_above_the_truth_in_a_share_alpha_of_the_runs(together, without_estimates):
+    """At confidence .5: each family by itself, or any of all. A false alarm: one in a million."""
+    cases, runs = MEASURED[together::4], 15
+    times = Counter()
+    for case in cases:
+        times.update(counted(case, range(runs), confidence=0.5, together=together))
+    judged = ["any"] if together else FAMILIES
+    for family in judged:
+        assert times[family] <= most(runs * len(cases), 0.5), times
+
+
+def test_limits_of_sets_hold_together():
+    """Of five probabilities of either side, all within the limits in half of the runs or more."""
+    rng, runs, n = np.random.default_rng(0), 400, 300
+    p, q = np.array([0.02, 0.1, 0.3, 0.5, 0.08]), np.array([0.3, 0.3, 0.2, 0.1, 0.1])
+    outside = 0
+    for _ in range(runs):
+        box = box_of(rng.multinomial(n, p), n, rng.multinomial(n, q), n, 0.5)
+        inside = (box.low <= p) & (p <= box.high) & (box.low_prime <= q) & (q <= box.high_prime)
+        outside += not inside.all()
+    assert outside <= most(runs, 0.5)
+    assert outside >= 0.25 * runs  # not far wider than needed
+
+
+# --- formulas, by a second derivation -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 7.0])
+def test_the_least_divergence_is_that_of_a_numerical_minimum(order):
+    for box in pairs_of_boxes(range(6)):
+        found = least_divergences(box, [order])[0]
+        expected = max(numerical_minimum(box, order, swapped) for swapped in (False, True))
+        assert found == pytest.approx(expected, abs=2e-6)
+
+
+def numerical_minimum(box: Box, order: float, swapped: bool) -> float:
+    low = np.concatenate([box.low, np.maximum(box.low_prime, 1e-12)])
+    high = np.concatenate([box.high, box.high_prime])
+    k = len(box.low)
+
+    def divergence(shares):
+        p, q = np.split(np.maximum(shares, 1e-12), 2)
+        p, q = (q, p) if swapped else (p, q)
+        return np.log((p**order * q ** (1 - order)).sum()) / (order - 1)
+
+    sums = [
+        {"type": "eq", "fun": lambda shares: shares[:k].sum() - 1},
+        {"type": "eq", "fun": lambda shares: shares[k:].sum() - 1},
+    ]
+    start, bounds = (low + high) / 2, list(zip(low, high, strict=True))
+    how = {"method": "SLSQP", "options": {"maxiter": 500, "ftol": 1e-13}}
+    return float(minimize(divergence, start, bounds=bounds, constraints=sums, **how).fun)
+
+
+def test_a_high_order_and_empty_cells_give_finite_divergences():
+    box = box_of(np.array([1000, 0, 0]), 1000, np.array([0, 1000, 0]), 1000, 0.05)
+    low, high = least_divergences(box, [1.5, 5000.0])
+    assert 0 < low <= high < 10
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_limits_of_delta_are_those_of_a_linear_programme(epsilon):
+    """The least and the largest of max_S P(S) - e^epsilon Q(S) over all laws within the limits."""
+    for box in pairs_of_boxes(range(5)):
+        rising = Box(*(np.sort(side)[::-1] for side in (box.low, box.high, *sides_prime(box))))
+        low, high = NestedLimits(rising).deltas(np.array([epsilon]))
+        assert low[0] == pytest.approx(least_delta(rising, epsilon), abs=1e-9)
+        tops = []
+        for j, way in itertools.product(range(5), (1, -1)):
+            p, q = (rising.high[j], rising.low_prime[j])
+            p, q = (p, q) if way == 1 else (1 - q, 1 - p)
+            tops.append(p - np.exp(epsilon) * q)
+        assert high[0] == pytest.approx(max(0.0, *tops))
+
+
+def sides_prime(box: Box):
+    return box.low_prime, box.high_prime
+
+
+def least_delta(box: Box, epsilon: float) -> float:
+    """Minimise t with t >= P(T) - e^eps Q(T), t >= Q(T^c) - e^eps P(T^c), within the limits."""
+    k, factor = len(box.low), np.exp(epsilon)
+    rows, limits = [], []
+    for j in range(k):
+        for p, q, constant in ((1.0, -factor, 0.0), (factor, -1.0, 1 - factor)):
+            row = np.zeros(2 * k + 1)
+            row[[j, k + j, -1]] = p, q, -1.0
+            rows.append(row)
+            limits.append(-constant)
+    ends = [*zip(box.low, box.high, strict=True), *zip(*sides_prime(box), strict=True), (0, None)]
+    goal = np.append(np.zeros(2 * k), 1.0)
+    return float(linprog(goal, np.array(rows), np.array(limits), bounds=ends).fun)
+
+
+def test_curves_fall_and_are_convex_in_e_to_the_epsilon():
+    shown = em.measure(*np.random.default_rng(1).laplace([[0], [1]], 1, (2, 5000)))
+    for deltas in (shown.delta_low, shown.delta_high):
+        slopes = np.diff(deltas) / np.diff(np.exp(shown.epsilons))
+        assert (slopes <= 1e-12).all()
+        assert (np.diff(slopes) >= -1e-12).all()
+    assert (shown.delta_low <= shown.delta_high).all()
+
+
+# --- the use of draws -----------------------------------------------------------------------------
+
+
+def test_draws_that_choose_do_not_confirm(monkeypatch):
+    """Each draw is its own number: those that chose, and those that were counted, are disjoint."""
+    chosen, confirmed = [], []
+    choose, count = measurement.choose_events, measurement.count
+
+    def choosing(past, claims, ahead):
+        chosen.extend(side.tolist() for side in past.sides)
+        return choose(past, claims, ahead)
+
+    def counting(events, x, x_prime):
+        confirmed.extend([x.tolist(), x_prime.tolist()])
+        return count(events, x, x_prime)
+
+    monkeypatch.setattr(measurement, "choose_events", choosing)
+    monkeypatch.setattr(measurement, "count", counting)
+    em.measure(np.arange(1000.0), np.arange(1000.0, 2200.0))
+    seen, fresh = ({*itertools.chain(*sides)} for sides in (chosen, confirmed))
+    assert seen
+    assert fresh
+    assert not seen & fresh
+
+
+def test_an_order_of_the_draws_says_nothing(without_estimates):
+    """A sorted sample of the same law on both sides shows nothing in 19 of 20 runs."""
+    wrong = 0
+    for seed in range(40):
+        x, x_prime = np.random.default_rng(seed).normal(size=(2, 1000))
+        shown = em.measure(np.sort(x), np.sort(x_prime)[::-1], confidence=0.5, seed=seed)
+        wrong += shown.epsilon > 0
+    assert wrong <= most(40, 0.5)
+
+
+def test_the_worst_of_several_pairs_is_measured():
+    rng = np.random.default_rng(0)
+    pairs = {f"pair {k}": rng.laplace([[0], [0.1]], 1, (2, 2000)) for k in range(20)}
+    pairs["pair 7"] = rng.laplace([[0], [1.5]], 1, (2, 2000))
+    shown = em.measure(pairs)
+    assert shown.pair == "pair 7"
+    assert 1.0 < shown.epsilon < 1.5
+    assert "of pair 7" in str(shown)
+
+
+# --- what it says ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (lambda rng: rng.laplace([[0], [1]], 1, (2, 2000)), "event: output"),
+        (lambda rng: rng.normal([[[0]], [[1]]], 1, (2, 2000, 3)), "no largest loss"),
+        (lambda rng: rng.random((2, 2000)) < [[0.75], [0.25]], "event: output"),
+        (lambda rng: rng.choice(["yes", "no"], (2, 2000)), "largest loss"),
+        (lambda rng: rng.integers(0, 3, (2, 2000, 2)), "largest loss"),
+        (lambda rng: np.stack([np.zeros(60), np.ones(60)]), "epsilon >= 2"),
+    ],
+)
+def test_a_measurement_is_told_in_eight_lines(draw, words):
+    text = str(em.measure(*draw(np.random.default_rng(3))))
+    assert words in text
+    assert len(text.splitlines()) <= 8
+    assert "nan" not in text
+
+
+def test_strings_are_named_in_the_event():
+    rng = np.random.default_rng(0)
+    x, x_prime = rng.choice(["yes", "no"], 1000, p=[0.8, 0.2]), rng.choice(["yes", "no"], 1000)
+    shown = em.measure(x, x_prime)
+    assert shown.event_text in ("output is yes", "output is no")
+
+
+def test_the_bound_is_near_the_level():
+    shown = em.measure(*np.random.default_rng(1).laplace([[0], [1]], 1, (2, 20_000)))
+    assert 0.9 < shown.epsilon < 1.0
+    gaussian = em.measure(*np.random.default_rng(1).normal([[0], [1]], 1, (2, 20_000)))
+    assert 0.9 < gaussian.mu < 1.0
+    assert 0.6 < gaussian.renyi_low[1] < 1.0  # of order 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        ({"x": np.zeros(20), "x_prime": np.zeros(20)}, "x"),
+        ({"x": np.zeros(100)}, "x_prime"),
+        ({"x": {}}, "x"),
+        ({"x": {"a": np.zeros(100)}}, r"x\['a'\]"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "orders": [1.0]}, "orders"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "orders": []}, "orders"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "epsilons": [-1.0]}, "epsilons"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "epsilons": []}, "epsilons"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "confidence": 1.0}, "confidence"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "together": 1}, "together"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, argument):
+    with pytest.raises(ArgumentError, match=f"^{argument}"):
+        em.measure(**arguments)
+
+
+def test_estimates_of_the_papers_stand_beside_the_bounds():
+    x, x_prime = np.random.default_rng(1).laplace([[0], [1]], 1, (2, 5000))
+    shown = em.measure(x, x_prime, epsilons=[0.0, 0.5])
+    both = [estimates.delta_curve(*sides, [0.0, 0.5]).deltas for sides in ((x, x_prime),)]
+    assert np.allclose(shown.delta_estimate, both[0], atol=0.05)
+    assert shown.largest_loss is not None
+    assert np.isfinite(shown.renyi_large_n[:2]).all()
