@@ -14,24 +14,28 @@ estimates of three papers, without a promise or for large n only.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from epsilometer import checks, estimates
+from epsilometer import checks, estimates, plots
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import EventClaim, Gaussian, Pure
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.events import Event, range_texts
 from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
 from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
 from epsilometer.limits import NestedLimits, box_of, least_divergences
+from epsilometer.results import Result, Row
 from epsilometer.samples import Pair, pair_of
 from epsilometer.seeds import generator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEAST = 50  # draws of a side
 _FAMILIES = 4  # of bounds, with equal shares of alpha: epsilon, mu, curves, Rényi divergences
@@ -60,7 +64,7 @@ class _Columns:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measurement:
+class Measurement(Result):
     """What the draws of a pair show; see `measure`.
 
     ``n`` draws of either side confirm what ``chosen_on`` others suggested. Of several pairs,
@@ -103,8 +107,90 @@ class Measurement:
     hits_prime: int
     reasons: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        return str(self)
+    def rows(self) -> Iterator[Row]:
+        """Yield bounds and estimates, in the order of the fields."""
+        yield Row("epsilon", low=self.epsilon, holds="every n", method="exact test")
+        yield Row("mu", low=self.mu, holds="every n", method="exact test")
+        method = "limits of rising sets; estimate: lu2022"
+        deltas = np.column_stack(
+            [self.epsilons, self.delta_estimate, self.delta_low, self.delta_high]
+        )
+        for at, estimate, low, high in deltas.tolist():
+            yield Row("delta", at, estimate, low, high, "every n", method)
+        for error, other in zip(self.type_1.tolist(), self.type_2.tolist(), strict=True):
+            method = "limits of rising sets"
+            yield Row("type II error", error, high=other, holds="every n", method=method)
+        for at, low, theirs in zip(self.orders, self.renyi_low, self.renyi_large_n, strict=True):
+            name = "Rényi divergence"
+            yield Row(name, float(at), low=float(low), holds="every n", method="limits of cells")
+            yield Row(name, float(at), low=float(theirs), holds="large n", method="kutta2022")
+        if self.largest_loss is not None:
+            loss = self.largest_loss
+            yield Row("largest loss", loss.output, loss.value, method="askin2022")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the pair, the draws and the confidence."""
+        return {
+            "pair": self.pair,
+            "n": self.n,
+            "n_prime": self.n,
+            "confidence": self.confidence,
+            "together": self.together,
+        }
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        claim: float | None = None,
+        of: Literal["delta", "errors", "renyi"] = "delta",
+    ) -> Axes:
+        """Draw delta at each epsilon, the errors of tests, or divergences, and return the axes.
+
+        ``claim`` is a claimed epsilon, or for ``renyi`` a divergence; see `Result.plot`.
+        """
+        drawers = {
+            "delta": self._draw_delta,
+            "errors": self._draw_errors,
+            "renyi": self._draw_renyi,
+        }
+        if of not in drawers:
+            raise ArgumentError("of", f"is not known: {of!r}{suggest(str(of), drawers)}")
+        return drawers[of](plots.axes_of(ax), claim)
+
+    def _draw_delta(self, ax: Axes, claim: float | None) -> Axes:
+        plots.band(ax, self.epsilons, self.delta_low, self.delta_high, _sure(self.confidence))
+        plots.curve(ax, self.epsilons, self.delta_low, "at least")
+        estimates_of = self.epsilons, self.delta_estimate, "estimate (lu2022)"
+        plots.curve(ax, *estimates_of, number=1, linestyle=":")
+        if claim is not None:
+            plots.level(ax, claim, f"claim: epsilon = {claim:g}", vertical=True)
+        return plots.finished(ax, "epsilon", "delta")
+
+    def _draw_errors(self, ax: Axes, claim: float | None) -> Axes:
+        ends = np.array([0.0, 1.0])
+        order = np.argsort(self.type_1)
+        reached = np.concatenate([ends[:1], self.type_1[order], ends[1:]])
+        others = np.concatenate([ends[1:], self.type_2[order], ends[:1]])
+        plots.curve(ax, reached, others, "a test reaches", marker=".")
+        plots.curve(ax, ends, 1 - ends, "a guess", number=4, linestyle=":")
+        if claim is not None:
+            alphas = np.linspace(0, 1, 201)
+            least = np.maximum(1 - np.exp(claim) * alphas, np.exp(-claim) * (1 - alphas))
+            label = f"claim: epsilon = {claim:g}"
+            ax.plot(alphas, np.maximum(least, 0), "--", color=plots.TRUTH, label=label)
+        return plots.finished(ax, "type I error", "type II error")
+
+    def _draw_renyi(self, ax: Axes, claim: float | None) -> Axes:
+        plots.curve(ax, self.orders, self.renyi_low, _sure(self.confidence), marker="o")
+        theirs = self.orders, self.renyi_large_n, "for large n (kutta2022)"
+        plots.curve(ax, *theirs, number=1, linestyle=":", marker=".")
+        ax.set_xscale("log")
+        ax.set_xticks(self.orders, [f"{order:g}" for order in self.orders])
+        ax.minorticks_off()
+        if claim is not None:
+            plots.level(ax, claim, f"claim: {claim:g}")
+        return plots.finished(ax, "order", "Rényi divergence at least")
 
     def __str__(self) -> str:
         of = "" if self.pair is None else f" of {self.pair}"
@@ -132,6 +218,10 @@ class Measurement:
         if self.reasons:
             lines.append(f"not said: {'; '.join(self.reasons)}")
         return "\n".join(lines)
+
+
+def _sure(confidence: float) -> str:
+    return f"{100 * confidence:g} % confidence, every n"
 
 
 def _row(name: str, of: str, at: Floats, bounds: Floats, paper: str, estimated: Floats) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.optimize import linprog, minimize
 
 import epsilometer as em
@@ -249,3 +250,31 @@ def test_estimates_of_the_papers_stand_beside_the_bounds():
     assert np.allclose(shown.delta_estimate, both[0], atol=0.05)
     assert shown.largest_loss is not None
     assert np.isfinite(shown.renyi_large_n[:2]).all()
+
+
+# --- tables and pictures --------------------------------------------------------------------------
+
+
+def test_a_measurement_is_a_table_and_three_pictures():
+    x, x_prime = np.random.default_rng(1).laplace([[0], [1]], 1, (2, 1000))
+    shown = em.measure(x, x_prime, orders=[2.0], epsilons=[0.0, 0.5])
+    frame = shown.to_frame(mechanism="laplace")
+    assert (frame["mechanism"] == "laplace").all()
+    (delta,) = frame[(frame["quantity"] == "delta") & (frame["at"] == 0.5)].to_dict("records")
+    assert (delta["low"], delta["high"]) == (shown.delta_low[1], shown.delta_high[1])
+    valid = frame[frame["holds"] == "every n"]
+    assert {"epsilon", "mu", "delta", "type II error", "Rényi divergence"} == {*valid["quantity"]}
+    for of in ("delta", "errors", "renyi"):
+        figure = Figure()
+        axes = shown.plot(figure.subplots(), claim=0.5, of=of)
+        assert any("claim" in text.get_text() for text in axes.get_legend().get_texts())
+    with pytest.raises(ArgumentError, match=r"^of is not known: 'dleta'; did you mean 'delta'"):
+        shown.plot(Figure().subplots(), of="dleta")
+
+
+def test_a_notebook_shows_text_and_table():
+    shown = em.measure(np.array(["<a>"] * 60), np.array(["<b>"] * 60), epsilons=[0.0])
+    text = shown._repr_html_()
+    assert "&lt;a&gt;" in text
+    assert "<a>" not in text
+    assert "<td>delta</td>" in text

@@ -1,0 +1,61 @@
+"""What a result looks like in a picture: one look, for results and for the figures of papers.
+
+Matplotlib is imported on use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from epsilometer.arrays import Floats
+from epsilometer.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TRUTH = "#c0392b"
+"""The colour of exact values, required probabilities and claims, always a line."""
+COLOURS = ("#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
+"""The palette "colorblind" without its yellow, in which points do not show up."""
+_SIZE = 4.2, 2.9  # inches of a picture by itself
+_BAND = 0.25  # how opaque the area between two limits is
+
+
+def axes_of(axes: Axes | None) -> Axes:
+    """Return the axes, or those of a new picture; raise `ArgumentError` without Matplotlib."""
+    if axes is None:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            message = "needs Matplotlib: pip install 'epsilometer[plots]'"
+            raise ArgumentError("plot", message) from None
+        axes = plt.subplots(figsize=_SIZE, layout="constrained")[1]
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> None:
+    """Draw the area between two limits at ``x``; all have shape ``(m,)``."""
+    axes.fill_between(x, low, high, color=COLOURS[0], alpha=_BAND, linewidth=0, label=label)
+
+
+def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **how: Any) -> None:
+    """Draw a curve in the colour of this number; NaN are gaps."""
+    if np.isfinite(y).any():
+        axes.plot(x, y, color=COLOURS[number], label=label, **how)
+
+
+def level(axes: Axes, value: float, label: str, *, vertical: bool = False) -> None:
+    """Draw a line at a claimed or true level."""
+    line = axes.axvline if vertical else axes.axhline
+    line(value, color=TRUTH, linewidth=1.2, linestyle="--", label=label)
+
+
+def finished(axes: Axes, x: str, y: str) -> Axes:
+    """Name both axes, show what has a name, and return them."""
+    axes.set(xlabel=x, ylabel=y)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False)
+    return axes
