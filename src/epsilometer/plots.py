@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epsilometer.arrays import Floats
+from epsilometer.arrays import Counts, Floats
 from epsilometer.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -45,6 +45,16 @@ def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **ho
     """Draw a curve in the colour of this number; NaN are gaps."""
     if np.isfinite(y).any():
         axes.plot(x, y, color=COLOURS[number], label=label, **how)
+
+
+def histogram(axes: Axes, edges: Floats, counts: Counts, label: str, *, number: int) -> None:
+    """Draw counts between edges, ``(k + 1,)``, in the colour of this number."""
+    axes.stairs(counts, edges, color=COLOURS[number], label=label, linewidth=1.4)
+
+
+def shaded(axes: Axes, low: float, high: float) -> None:
+    """Shade an event between two numbers."""
+    axes.axvspan(low, high, color=COLOURS[2], alpha=_BAND / 2, linewidth=0)
 
 
 def level(axes: Axes, value: float, label: str, *, vertical: bool = False) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-Holds = Literal["every n", "large n", "no promise"]
+Holds = Literal["at any time", "every n", "large n", "no promise"]
 _SHOWN = 12  # rows of a table in a notebook
 
 
@@ -32,8 +32,8 @@ class Row:
     """A number that a result tells of a ``quantity``, in nats where it is a level.
 
     ``at`` is the epsilon, the order or the output that it is for, None if for none. The limits
-    ``low`` and ``high`` are NaN where there are none; they hold at every number of draws, for large
-    n, or without a promise.
+    ``low`` and ``high`` are NaN where there are none; they hold at any time one looks, at every
+    number of draws that was fixed before, for large n, or without a promise.
     """
 
     quantity: str

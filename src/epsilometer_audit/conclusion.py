@@ -193,7 +193,8 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     counts, ranges = (hits, draws, hits_prime, draws_prime), layout.plain(event)
     note = LOW_BITS if violated and event.view.kind == "low bit" else None
     score = layout.plain(found.whole) if found.whole else None
-    return Witness(layout.text(event), *counts, ranges, note, rests or None, score)
+    text = layout.text(event)
+    return Witness(text, *counts, ranges, note, rests or None, score, found.histogram)
 
 
 def bound_of(claim: Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from epsilometer import plots
+from epsilometer.results import Holds, Result, Row
 from epsilometer_audit.formats import as_plain, pair_texts, percent_sure, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from epsilometer_audit.statistics.witnesses import Histogram
 
 VerdictName = Literal["violated", "not refuted", "undecided", "invalid", "failed", "missing"]
 
@@ -40,6 +49,8 @@ class Witness:
     note: str | None = None
     rests_on: str | None = None
     score: Mapping[str, Any] | None = None
+    histogram: Histogram | None = field(default=None, repr=False, compare=False)
+    """What the event looks at, for a picture; it is no part of the JSON."""
 
     @property
     def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -68,7 +79,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Verdict:
+class Verdict(Result):
     """The verdict of an audit; docs/audit.md has the fields of its JSON, too.
 
     Parameters
@@ -159,11 +170,66 @@ class Verdict:
     def to_plain(self) -> dict[str, Any]:
         """Return its JSON values; None for numbers that are not finite."""
         plain = {"verdict": self.verdict, "bound": self.bound} | asdict(self)
+        if self.witness is not None:
+            del plain["witness"]["histogram"]
         return {name: as_plain(value) for name, value in plain.items()}
 
     def to_json(self, *, ascii_only: bool = False) -> str:
         """Return its JSON text; ``ascii_only`` escapes all other letters."""
         return json.dumps(self.to_plain(), indent=2, ensure_ascii=ascii_only, allow_nan=False)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the bound of each claimed number."""
+        holds: Holds = "at any time" if self.method == "anytime" else "every n"
+        for bound in self.bounds:
+            yield Row(bound.name, low=bound.lower, holds=holds, method=self.method)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the verdict, the claim, the pair, the draws and the confidence."""
+        return {
+            "verdict": self.verdict,
+            "claimed": self.claimed,
+            "pair": self.name,
+            "n": self.draws,
+            "n_prime": self.draws,
+            "confidence": 1 - self.alpha,
+        }
+
+    def plot(self, ax: Axes | None = None, *, claim: float | None = None) -> Axes:
+        """Draw the draws of both sides by the number that the witness looks at; return the axes.
+
+        The event is shaded; the title has its counts, and the bound beside the ``claim``, which is
+        that of the audit if not given. Without a witness only the title is drawn.
+        """
+        axes = plots.axes_of(ax)
+        worst, witness = self.worst, self.witness
+        title = self.verdict.upper()
+        if worst is not None:
+            claimed = worst.claimed if claim is None else claim
+            title += f": {worst.name} at least {short(worst.lower, claimed)}"
+            title += f" (claimed: {short(claimed)})"
+        if witness is None or witness.histogram is None:
+            axes.set_title(title, fontsize="medium")
+            return plots.finished(axes, "output", "draws")
+        counts = f"{witness.count} of {witness.draws} against {witness.count_prime} of "
+        counts += str(witness.draws_prime)
+        axes.set_title(f"{title}\n{counts}", fontsize="medium")
+        shown, names = witness.histogram, ("x", "x'")
+        if self.pair is not None:
+            names = pair_texts(*self.pair)
+        edges = np.array(shown.edges)
+        for number, side in enumerate((shown.counts, shown.counts_prime)):
+            plots.histogram(axes, edges, np.array(side), names[number], number=number)
+        for first, last in witness.ranges.get("ranges", ()):
+            low = edges[0] if first is None else max(float(first), edges[0])
+            high = edges[-1] if last is None else min(float(last), edges[-1])
+            if shown.discrete:  # from the start of its first bin to the end of its last
+                low = edges[max(np.searchsorted(edges, low, "right") - 1, 0)]
+                high = edges[np.searchsorted(edges, high, "left")]
+            plots.shaded(axes, low, high)
+        if shown.labels:
+            axes.set_xticks((edges[1:] + edges[:-1]) / 2, shown.labels)
+        return plots.finished(axes, shown.name, "draws")
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 import epsilometer_audit as ea
 from epsilometer.claims import Pure
@@ -317,3 +318,33 @@ def test_the_rules_of_one_run(canaries):
     rules = rules_of(canaries, Pure(1.0), 0.05)
     counted = count(np.arange(float(canaries)), np.arange(canaries) % 2 > 0, rules, seed=0)
     assert within([rule.share for rule in counted], 1.0)
+
+
+# --- tables and pictures --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "pair"),
+    [
+        (lambda x, size, rng: x + rng.laplace(0, 0.5, size), (0, 1)),
+        (lambda x, size, rng: x + rng.geometric(0.9, size), (0, 1)),
+        (lambda x, rng: x if rng.random() < 0.9 else "no", ("yes", "no")),
+        (lambda x, size, rng: rng.normal(x, 0.5, (size, 4)), (0.0, 1.0)),
+    ],
+)
+def test_a_verdict_is_a_table_and_a_picture(mechanism, pair):
+    verdict = ea.audit(mechanism, [pair], ea.pure(0.5), samples=2000, as_reals=True)
+    assert verdict.verdict == "violated"
+    (row,) = verdict.to_frame(run=3).to_dict("records")
+    assert (row["run"], row["verdict"], row["low"]) == (3, "violated", verdict.bound)
+    witness = verdict.witness
+    for side in (witness.histogram.counts, witness.histogram.counts_prime):
+        assert sum(side) == witness.draws
+    axes = verdict.plot(Figure().subplots())
+    assert f"{witness.count} of {witness.draws}" in axes.get_title()
+    assert "histogram" not in verdict.to_plain()["witness"]
+
+
+def test_a_verdict_without_a_witness_has_a_picture():
+    verdict = ea.audit(lambda x, rng: rng.random(), [(0, 1)], ea.pure(1.0), samples=1000)
+    assert verdict.verdict.upper() in verdict.plot(Figure().subplots()).get_title()

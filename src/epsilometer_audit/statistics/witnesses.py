@@ -26,9 +26,26 @@ from epsilometer_audit.outcomes.outcomes import Layout
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word
+_BINS, _BEYOND = 50, 0.001  # of a histogram; share of draws beyond either end
 _TERMS, _BETTER = 3, 1.15  # conditions; times as many standard deviations with one more
 Chosen = tuple[Event, bool, Layout]  # whether it is likelier on x', and the layout of outputs
 _READ = ("output", "entry", "learned", "score", "remainder", "difference", "all")
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of fresh draws of both sides, x first, by the number that an event looks at.
+
+    ``edges`` are those of k bins, ``(k + 1,)``; the first and the last bin hold what lies beyond.
+    ``discrete`` tells that each bin is one value; ``labels`` may name them.
+    """
+
+    name: str
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    counts_prime: tuple[int, ...]
+    discrete: bool
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,7 @@ class Found:
     draws: tuple[int, int]
     whole: Event | None = None
     predicted: bool = False
+    histogram: Histogram | None = None
 
     @property
     def apart(self) -> float:
@@ -70,7 +88,8 @@ def found(
 
     def counted(told: Event, whole: Event | None) -> Found:
         hits = told.count(fresh[0]), told.count(fresh[1])
-        return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted)
+        shown = _histogram(told, layout, fresh[::turn])
+        return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted, shown)
 
     if event.view.kind in ("score", "learned"):
         conditions = _conditions(event.view, layout, before, claim)
@@ -177,6 +196,34 @@ def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
     if there.size < numbers.size:
         events = [Event((), True, view), Event(((None, None),), False, view), *events]
     return events
+
+
+def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogram | None:
+    """Return the counts of what an event looks at; of several conditions, whether all hold."""
+    view = event.view
+    sides = [np.asarray(view.of(side), float) for side in fresh]
+    pooled = np.concatenate(sides)
+    pooled = pooled[np.isfinite(pooled)]
+    if not pooled.size:
+        return None
+    values, labels = np.unique(pooled), list[str]()
+    discrete = values.size <= _BINS
+    if discrete:
+        middles = (values[1:] + values[:-1]) / 2
+        edges = np.concatenate([values[:1] - 0.5, middles, values[-1:] + 0.5])
+        column = layout.columns[view.entry] if view.kind in ("output", "entry") else None
+        if view.kind in ("row", "all"):
+            labels = ["event" if value else "other" for value in values]
+        elif column is not None and column.kind in ("word", "present"):
+            labels = [column.value(int(value)) for value in values]
+    else:
+        ends = np.quantile(pooled, [_BEYOND, 1 - _BEYOND])
+        edges = np.linspace(ends[0], max(ends[1], np.nextafter(ends[0], np.inf)), _BINS + 1)
+    inside = [np.clip(side[np.isfinite(side)], edges[0], edges[-1]) for side in sides]
+    counts, counts_prime = (np.histogram(side, edges)[0].tolist() for side in inside)
+    name = "output" if view.kind in ("row", "all") else layout.number_of(event)
+    both = tuple(counts), tuple(counts_prime)
+    return Histogram(name, tuple(edges.tolist()), *both, discrete, tuple(labels))
 
 
 # --- few digits -----------------------------------------------------------------------------------
