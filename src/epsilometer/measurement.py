@@ -49,6 +49,7 @@ _PARTITIONS = (
 )
 """Shares of both sides' draws below the cuts between cells that are ordered by their log ratio."""
 _LEARNERS = 20_000  # draws of a side for a classifier of vectors, which take longer than numbers
+_NAMED = 3  # values, rows or ranges of an event in words
 _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
@@ -277,7 +278,7 @@ def measure(
     >>> x, x_prime = np.random.default_rng(1).laplace([[0], [1]], 1, (2, 20_000))
     >>> shown = measure(x, x_prime)  # epsilon is 1
     >>> round(shown.epsilon, 2), round(shown.mu, 2)
-    (0.93, 0.97)
+    (0.98, 1.01)
     """
     alpha = 1 - checks.between_0_and_1("confidence", confidence)
     alpha = alpha / _FAMILIES if checks.flag("together", together) else alpha
@@ -414,8 +415,8 @@ class _Scored:
 
 def _scored(split: _Split) -> _Scored:
     """Return the cells whose log ratio separates past draws best, with counts of fresh draws."""
-    views = [each for kind in cells_of(split.past, split.n, None) for each in kind]
-    best = max(views, key=_separation, default=None)
+    of_numbers, of_scores = cells_of(split.past, split.n, None)
+    best = max([*of_numbers, *of_scores], key=_separation, default=None)
     if best is None:
         n = np.array([split.n])
         return _Scored(None, np.zeros(1), np.ones((2, 1)), (n, n))
@@ -544,20 +545,22 @@ def _text(event: Event, pair: Pair) -> str:
     view = event.view
     if pair.labels is not None:
         inside = event.holds(np.arange(len(pair.labels)))
-        few = [str(label) for label in pair.labels[inside][:4]]
-        more = int(inside.sum()) - len(few)
-        return f"output is {' or '.join(few)}{f' or {more} others' * (more > 0)}"
+        return f"output is {_listed([str(label) for label in pair.labels[inside]])}"
     if view.kind == "row":
-        rows = " or ".join(str(list(row)) for row in view.rows[:3])
-        more = len(view.rows) - 3
-        return f"output is {rows}{f' or {more} other rows' * (more > 0)}"
+        return f"output is {_listed([str(list(row)) for row in view.rows])}"
     if view.kind == "all":
         return " and ".join(_text(part, pair) for part in view.parts)
     names = ["output"]
     if pair.x.ndim > 1:
         names = [f"entry {i}" for i in range(pair.x.shape[1])]
-    texts = range_texts(view.text(names), [(_short(a), _short(b)) for a, b in event.ranges])
-    return " or ".join([*texts[:3], *([f"{len(texts) - 3} more ranges"] if len(texts) > 3 else [])])
+    ranges = [(_short(first), _short(last)) for first, last in event.ranges]
+    return _listed(range_texts(view.text(names), ranges))
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """Return a few texts, and how many more there are."""
+    shown = " or ".join(texts[:_NAMED])
+    return shown if len(texts) <= _NAMED else f"{shown} or {len(texts) - _NAMED} others"
 
 
 def _short(end: float | None) -> float | None:
