@@ -52,6 +52,19 @@ class Pair:
         """The draws of the smaller side."""
         return min(len(self.x), len(self.x_prime))
 
+    def named(self, output: Sample) -> Any:
+        """Return one output as it was given: a number, a string, a list or a dictionary of them."""
+        given = (output if self.labels is None else self.labels[int(output)]).tolist()
+        in_columns = isinstance(given, list) and len(self.columns) > 0
+        return dict(zip(self.columns, given, strict=True)) if in_columns else given
+
+    def coded(self) -> Pair:
+        """Return outcomes of several entries by numbers whose order says nothing."""
+        if self.real or self.x.ndim == 1:
+            return self
+        labels, (x, x_prime) = _numbered([self.x, self.x_prime])
+        return Pair(x, x_prime, labels=labels)
+
     def shuffled(self) -> Pair:
         """Return the draws in another order, always the same: parts of sorted draws are biased."""
         rng = seeds.generator(0, "shuffled")  # not a stream that may have made the draws
@@ -107,10 +120,16 @@ def pair_of(
             message = "has rows of reals, for which there are local_loss and delta_curve only"
             raise ArgumentError(f"{place}x", message)
     elif "U" in kinds:
-        labels, codes = np.unique(np.concatenate(arrays), axis=0, return_inverse=True)
-        ends = np.cumsum([len(array) for array in arrays])[:-1]
-        arrays = np.split(codes.ravel().astype(np.int64), ends)
-    return Pair(*arrays, labels=labels, columns=columns)
+        labels, arrays = _numbered(arrays)
+    others = arrays[2] if outputs is not None else None
+    return Pair(arrays[0], arrays[1], others, labels, columns)
+
+
+def _numbered(arrays: Sequence[Sample]) -> tuple[Sample, list[Sample]]:
+    """Return the different outcomes of arrays, and arrays of their positions among these."""
+    labels, codes = np.unique(np.concatenate(arrays), axis=0, return_inverse=True)
+    ends = np.cumsum([len(array) for array in arrays])[:-1]
+    return labels, np.split(codes.ravel().astype(np.int64), ends)
 
 
 def ends_of(name: str, ends: Any) -> tuple[float, float] | None:
@@ -180,9 +199,9 @@ def _columns(values: Any) -> tuple[str, ...]:
     return tuple(map(str, values.columns)) if hasattr(type(values), "columns") else ()
 
 
-def _place(at: Sequence[int], columns: Sequence[str] = ()) -> str:
+def _place(at: Iterable[Any], columns: Sequence[str] = ()) -> str:
     """Return where an entry is, as "in row 3, column 'age'"."""
-    row, *column = (int(i) for i in at)
+    row, *column = map(int, at)
     of = f", column {columns[column[0]]!r}" if column and columns else ""
     return f"in row {row}{of}"
 
@@ -192,7 +211,7 @@ def _array(name: str, values: Any) -> Sample:
     columns, values = _columns(values), as_numpy(name, values)
     try:
         array = np.asarray(values)
-    except (TypeError, ValueError):  # ragged lists
+    except (TypeError, ValueError, RuntimeError):  # ragged lists, and lists of tensors
         raise ArgumentError(name, "must have shape (n,) or (n, d)") from None
     read = array is not values  # from a list, of which NumPy makes texts if one entry is a text
     if array.ndim and (array.dtype.kind == "O" or (read and array.dtype.kind in "US")):
@@ -237,7 +256,9 @@ def _of_objects(name: str, values: Any, columns: Sequence[str]) -> Sample:
     if all(_is_missing(entries[i]) for i in others):
         raise ArgumentError(name, f"has {len(others)} missing entries, the first {place}")
     found = shown(entries[others[0]], 40)
-    raise ArgumentError(name, f"must hold numbers only, or strings only; an entry {place} is {found}")
+    raise ArgumentError(
+        name, f"must hold numbers only, or strings only; an entry {place} is {found}"
+    )
 
 
 def _is_missing(value: Any) -> bool:

@@ -33,7 +33,7 @@ _RARE = 0.01  # of all values may be other words
 _SORTS = {None: "None", "value": "words", "failure": "failures", "object": "objects"}
 
 
-def raw(outputs: object) -> Any:
+def raw(outputs: Any) -> Any:
     """Return outputs as an array of numbers, or a list of plain values.
 
     Raise `ArgumentError` if there is only one output, or the type of an output is not supported.
@@ -44,8 +44,8 @@ def raw(outputs: object) -> Any:
         return outputs
     try:
         outputs = as_numpy("outputs", rows(outputs, index=False))
-        array = isinstance(outputs, np.ndarray) and outputs.ndim > 0
-        if array and outputs.size and outputs.dtype.kind != "O":
+        filled = isinstance(outputs, np.ndarray) and outputs.ndim and outputs.size
+        if filled and outputs.dtype.kind != "O":
             return of_array(outputs)
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
