@@ -12,10 +12,13 @@ print in a line. Where draws do not give a number it is None, or 0 for a bound, 
 why. All levels are in nats.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -23,14 +26,23 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks
 from epsilometer.arrays import Floats, Sample
+from epsilometer.classifiers.neighbours import MOST_ENTRIES
 from epsilometer.densities.binned import quantiles
 from epsilometer.densities.frequencies import joint_counts
 from epsilometer.densities.histogram import histogram
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators import likelier_sets
 from epsilometer.estimators.answering import answers
-from epsilometer.estimators.base import Claims
+from epsilometer.estimators.base import Claims, OutputEvidence
 from epsilometer.estimators.histogram import HistogramEstimator
-from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss, default_region, loss_at
+from epsilometer.estimators.local_loss import (
+    LocalLoss,
+    MaximumPrivacyLoss,
+    densest,
+    densities_at,
+    estimated,
+    signed_loss,
+)
 from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
@@ -38,12 +50,14 @@ from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
 _IQR = 1.349  # of a normal distribution, in standard deviations
+_POINTS, _DENSEST = 1001, 0.8  # where single reals are searched; the share of draws there
 _FEW = 100  # fewest draws of a side for a local loss
+_EVENTS = 32  # of a classifier, that share the confidence of a band: more make it wider
+_RARE = 10  # draws in a set, below which the normal law of a bound is doubtful
 _AT_FLOOR = 50  # expected draws on an outcome of probability tau (kutta2022)
 
 Region = tuple[float, float]
 EmptyCells = Literal["fail", "skip"]
-Interval = Literal["clopper-pearson", "bootstrap"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -65,17 +79,21 @@ class LossCurve(_Result):
     """Estimates, without a confidence, of the local loss from n draws of x and n_prime of x'.
 
     ``losses`` are ln f_x - ln f_x' in nats, ``(k,)``, at the given ``outputs``, ``(k,)`` or
-    ``(k, d)``: above 0 where x is likelier, and 0 where both sides are below the ``floor``, a
-    density in one over the unit of outputs, or a probability.
+    ``(k, d)``: above 0 where x is likelier. They are NaN where a side is below the ``floor``, a
+    density in one over the unit of outputs, or a probability: hardly a draw of it is near. There
+    the loss is ``at_least``, ``(k,)``, or further from 0: 0 where both sides are below it.
     """
 
     outputs: Sample
     losses: Floats
+    at_least: Floats
     floor: float
 
     def __str__(self) -> str:
-        low, high = self.losses.min(), self.losses.max()
-        text = f"losses from {low:.4g} to {high:.4g} nats at {len(self.losses)} outputs"
+        known = self.losses[~np.isnan(self.losses)]
+        text = f"losses at {len(known)} of {len(self.losses)} outputs"
+        if known.size:
+            text += f", from {known.min():.4g} to {known.max():.4g} nats"
         return self._line(f"{text}, an estimate without confidence")
 
 
@@ -83,12 +101,15 @@ class LossCurve(_Result):
 class LargestLoss(_Result):
     """The largest local loss that was seen, an estimate without a confidence.
 
-    ``value`` is in nats, in the larger direction. It was seen at the ``output`` (a number, a string
-    or a list of d of them), which is ``likelier`` on ``x`` or on ``x'``. Single reals were searched
-    in the ``region``, in their unit. The ``floor`` and numbers of draws are as in `LossCurve`.
+    ``value`` is in nats, in the larger direction. It was seen at the ``output`` (a number, a
+    string, or for d of them a list, or a dictionary by the columns of a data frame), which is
+    ``likelier`` on ``x`` or on ``x'``. Where hardly a draw of the other side is near, the value is
+    None: the loss is ``at_least`` so large. Single reals were searched in the ``region``, in their
+    unit. The ``floor`` and numbers of draws are as in `LossCurve`.
     """
 
-    value: float
+    value: float | None
+    at_least: float
     output: Any
     likelier: str
     region: Region | None
@@ -96,7 +117,8 @@ class LargestLoss(_Result):
 
     def __str__(self) -> str:
         ends = f", searched in [{self.region[0]:.4g}, {self.region[1]:.4g}]" if self.region else ""
-        text = f"largest loss {self.value:.4g} nats at {self.output}, likelier on {self.likelier}"
+        size = f"{self.at_least:.4g} nats" if self.value is not None else "has no estimate,"
+        text = f"largest loss {size} at {self.output}, likelier on {self.likelier}"
         return self._line(f"{text}{ends}, an estimate without confidence")
 
 
@@ -123,17 +145,18 @@ class LowerBound(_Result):
 class DeltaCurve(_Result):
     """The privacy spectrum by a classifier: ``deltas`` of x from x' at ``epsilons``, in nats.
 
-    ``low`` and ``high`` are the ends of an interval for the classifier's delta, which is at most
-    that of the pair: ``low`` is a lower bound for both. Each holds at its epsilon with the
-    ``confidence``; the bootstrap has none. These arrays have shape ``(m,)``. n draws of x and
-    n_prime of x' tested the ``classifier``, and others trained it.
+    They are non-increasing, and convex in exp(epsilon), as the pair's delta is. ``low`` and
+    ``high`` enclose the classifier's delta, which is at most that of the pair, at all epsilons
+    together with the ``confidence``, at every n; ``low`` is a lower bound for both. These arrays
+    have shape ``(m,)``. n draws of x and n_prime of x' tested the ``classifier``, and others
+    trained it.
     """
 
     epsilons: Floats
     deltas: Floats
     low: Floats
     high: Floats
-    confidence: float | None
+    confidence: float
     classifier: str
 
     def epsilon_at(self, delta: float) -> float:
@@ -147,10 +170,8 @@ class DeltaCurve(_Result):
         shown = sorted({0, len(self.epsilons) // 2, len(self.epsilons) - 1})
         rows = zip(self.epsilons, self.deltas, self.low, self.high, strict=True)
         points = [f"{d:.4g} in [{a:.4g}, {b:.4g}] at {e:g}" for e, d, a, b in rows]
-        sure = f"with confidence {self.confidence:g} each" if self.confidence else "no confidence"
-        return self._line(
-            f"delta {', '.join(points[i] for i in shown)} ({self.classifier}, {sure})"
-        )
+        sure = f"{self.classifier}, with confidence {self.confidence:g} for all epsilons together"
+        return self._line(f"delta {', '.join(points[i] for i in shown)} ({sure})")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -189,8 +210,9 @@ def local_loss(
     ``x`` and ``x_prime`` have 100 draws or more, ``(n,)`` or ``(n, d)``; ``outputs``, ``(k,)`` or
     ``(k, d)``, are in their unit. Reals need a density (Gaussian kernels, Silverman's bandwidth):
     those with atoms are refused. Entries of rows share a bandwidth: their units should be similar.
-    Smaller densities (in one over the unit of outputs) or probabilities count as ``floor``, tau; if
-    not given, 0.001 or the share of 30 draws, over the spread where outputs are real.
+    Where a side's density (in one over the unit of outputs) or probability is below the ``floor``,
+    tau, there is no estimate. It is 0.001, or the share of 30 draws, over the spread where outputs
+    are real, if not given.
 
     Laplace noise of scale 1 around 0 and .7 loses .7 left of both:
 
@@ -202,8 +224,22 @@ def local_loss(
     pair = pair_of(x, x_prime, outputs, least=_FEW)
     assert pair.outputs is not None
     tau = _floor(pair, floor)
-    losses = loss_at(pair.x, pair.x_prime, pair.outputs, tau)
-    return LossCurve(outputs=np.asarray(outputs), losses=losses, floor=tau, **_sizes(pair))
+    p, q = densities_at(pair.x, pair.x_prime, pair.outputs)
+    at_least, known = signed_loss(p, q, tau), np.minimum(p, q) >= tau
+    reason = ""
+    if not known.all():
+        reason = (
+            f"hardly an output of a side is near the other {np.count_nonzero(~known)}: epsilon "
+        )
+        reason += f"at least {np.abs(at_least[~known]).max():.4g} nats there, no upper estimate"
+    return LossCurve(
+        outputs=np.asarray(outputs),
+        losses=np.where(known, at_least, np.nan),
+        at_least=at_least,
+        floor=tau,
+        reason=reason,
+        **_sizes(pair),
+    )
 
 
 def largest_loss(
@@ -211,9 +247,11 @@ def largest_loss(
 ) -> LargestLoss:
     """Estimate the pure level of a pair, the largest local loss (DPL; askin2022, Algorithm 3).
 
-    Single reals are searched between the ends of the ``region``, in their unit; if not given, from
-    the lowest 1 % quantile to the highest 99 % quantile of the sides. Rows are searched at some
-    draws. Other arguments are as for `local_loss`.
+    Single reals are searched between the ends of the ``region``, in their unit. If it is not given,
+    they are searched where the sum of both densities is largest and holds 80 % of the draws: at the
+    edge of the data few draws decide, so that the largest loss would be noise. ``region`` of the
+    result has the ends of this set. Rows are searched at the densest 80 % of some draws, outcomes
+    everywhere. Other arguments are as for `local_loss`.
 
     Of a bit that is kept with probability 3/4 the level is log 3, 1.10:
 
@@ -224,21 +262,25 @@ def largest_loss(
     (1.07, 0, "x'")
     """
     pair = pair_of(x, x_prime, least=_FEW)
-    region = _searched(region, pair)
-    if pair.real and pair.x.ndim == 1:
-        region = region or default_region(pair.x, pair.x_prime)
-    tau = _floor(pair, floor)
-    _, (loss,) = LocalLoss(tau).screen([(pair.x, pair.x_prime)], region)
-    assert loss.target is not None  # the selected pair has one
-    output, side = loss.target["output"], "x" if loss.target["sign"] > 0 else "x'"
-    if pair.labels is not None:
-        output = [pair.labels[int(output[0])].tolist()]
+    ends, tau = _searched(region, pair), _floor(pair, floor)
+    found = estimated(pair.x, pair.x_prime, ends, _POINTS)
+    if pair.real and ends is None:
+        found = densest(found, _DENSEST)
+    outputs, p, q = found
+    losses = signed_loss(p, q, tau)
+    k = int(np.argmax(np.abs(losses)))
+    at_least, known = float(abs(losses[k])), min(p[k], q[k]) >= tau
+    likelier, other = ("x", "x'") if losses[k] >= 0 else ("x'", "x")
+    if pair.real and pair.x.ndim == 1 and ends is None:
+        ends = float(outputs[0]), float(outputs[-1])
     return LargestLoss(
-        value=loss.loss,
-        output=output[0] if len(output) == 1 else output,
-        likelier=side,
-        region=region,
+        value=at_least if known else None,
+        at_least=at_least,
+        output=pair.named(outputs[k]),
+        likelier=likelier,
+        region=ends,
         floor=tau,
+        reason="" if known else _no_estimate(other, "it", at_least),
         **_sizes(pair),
     )
 
@@ -247,37 +289,42 @@ def loss_lower_bound(
     x: ArrayLike,
     x_prime: ArrayLike,
     *,
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     choosing: float = 0.3,
     region: Region | None = None,
-    floor: float | None = None,
 ) -> LowerBound:
     """Bound the pure level of a pair from below (MPL; askin2022, Algorithm 4, (26)).
 
-    Some draws choose the output of the largest loss; the others bound the loss there. The loss
-    keeps the sign that it had in the choosing draws, unlike the paper's, whose bound is too often
-    above the truth where the sides are alike. ``alpha`` is the share of repetitions in which the
-    bound may lie above the level, for large n; ``choosing`` the share of the draws that choose.
-    Other arguments are as for `largest_loss`.
+    Some draws, a share ``choosing``, choose a set of outputs that is likelier on one side. The
+    others bound the loss of this set by its relative frequencies: nothing is smoothed, and atoms do
+    no harm. Rows of reals are projected to one number; `measure` shows more of them. The loss keeps
+    the sign that it had in the choosing draws, unlike the paper's, whose bound is too often above
+    the truth where the sides are alike. The level is at least the bound in a share ``confidence``
+    of repetitions, for large n.
 
-    Laplace noise of scale 1, .7 apart, whose level is .7, searched where there are many draws:
+    With a ``region`` of single reals, as (-1, 2) in their unit, it is the paper's bound for one
+    output, that of the largest loss there, by densities (Gaussian kernels).
+
+    ``x`` and ``x_prime`` have 100 draws or more, ``(n,)`` or ``(n, d)``. Raise `ArgumentError` for
+    others, and for reals with an atom if there is a region.
+
+    Laplace noise of scale 1, .7 apart, whose level is .7:
 
     >>> rng = np.random.default_rng(4)
     >>> x, x_prime = rng.laplace(0, 1, 50_000), rng.laplace(0.7, 1, 50_000)
-    >>> loss_lower_bound(x, x_prime, region=(-1, 2))
+    >>> loss_lower_bound(x, x_prime)
     epsilon >= 0.643 nats with confidence 0.95 for large n, from 35000 draws of x and 35000 of x'
     """
     pair = pair_of(x, x_prime, least=_FEW)
-    return _loss_lower_bound("epsilon", [pair], alpha, choosing, region, floor)
+    return _loss_lower_bound("epsilon", [pair], confidence, choosing, region)
 
 
 def loss_lower_bound_of_pairs(
     pairs: Iterable[tuple[ArrayLike, ArrayLike]],
     *,
-    alpha: float = 0.05,
+    confidence: float = 0.95,
     choosing: float = 0.3,
     region: Region | None = None,
-    floor: float | None = None,
 ) -> LowerBound:
     """Bound the largest pure level of several pairs from below (MPL; askin2022, Algorithm 4).
 
@@ -293,32 +340,80 @@ def loss_lower_bound_of_pairs(
     """
     given = pairs_of_arrays(pairs, least=_FEW)
     quantity = f"largest epsilon of {len(given)} pairs"
-    return _loss_lower_bound(quantity, given, alpha, choosing, region, floor)
+    return _loss_lower_bound(quantity, given, confidence, choosing, region)
 
 
 def _loss_lower_bound(
     quantity: str,
     pairs: Sequence[Pair],
-    alpha: float,
+    confidence: float,
     choosing: float,
     region: Region | None,
-    floor: float | None,
 ) -> LowerBound:
+    method, candidates = MaximumPrivacyLoss(alpha=_alpha(confidence)), []
     checks.between_0_and_1("choosing", choosing)
-    method, k, best = MaximumPrivacyLoss(alpha=alpha), 0, -math.inf
-    for number, pair in enumerate(pairs):
-        ends, mixed = _searched(region, pair), pair.shuffled()
-        first = mixed.part(0, choosing)
-        candidate = LocalLoss(_floor(first, floor))
-        _, (found,) = candidate.screen([(first.x, first.x_prime)], ends)
-        if number == 0 or found.loss > best:
-            k, best, screen, loss = number, found.loss, candidate, found
-            fresh = mixed.part(choosing, 1)
-    assert loss.target is not None  # the selected pair has one
-    bound = float(method.bound(screen.weigh(fresh.x, fresh.x_prime, loss.target)))
+    for pair in pairs:
+        ends, mixed = _searched(region, pair), pair.coded().shuffled()
+        first, fresh = mixed.part(0, choosing), mixed.part(choosing, 1)
+        if ends is None:
+            candidates.append(_of_a_set(first, fresh, confidence))
+        else:
+            candidates.append(_of_an_output(first, fresh, ends))
+    k = int(np.argmax([candidate.expected for candidate in candidates]))
+    best = candidates[k]
     return LowerBound(
-        quantity=quantity, value=max(bound, 0.0), confidence=1 - alpha, pair=k, **_sizes(fresh)
+        quantity=quantity,
+        value=max(float(method.bound(best.evidence)), 0.0),
+        confidence=confidence,
+        pair=k,
+        reason=best.reason,
+        n=best.n,
+        n_prime=best.n_prime,
     )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """What the choosing draws of a pair expect, and what n fresh draws of x, n_prime of x' show."""
+
+    expected: float
+    evidence: OutputEvidence
+    n: int
+    n_prime: int
+    reason: str = ""
+
+
+def _of_a_set(first: Pair, fresh: Pair, confidence: float) -> _Candidate:
+    """Return the candidate of a set of outputs."""
+    sides = [first.x, first.x_prime, fresh.x, fresh.x_prime]
+    if first.labels is not None or first.x.ndim > 1:
+        sides = likelier_sets.placed(sides[:2], sides[2:])
+    sizes = len(fresh.x), len(fresh.x_prime)
+    chosen = likelier_sets.choose(sides[0], sides[1], sizes, NormalDist().inv_cdf(confidence))
+    held, held_prime = (chosen.holds(side).astype(int) for side in sides[2:])
+    target = {"output": [1], "sign": chosen.sign}
+    evidence = LocalLoss(1 / min(sizes)).weigh(held, held_prime, target)
+    reason = ""
+    if min(held.sum(), held_prime.sum()) < _RARE:
+        reason = "few draws of a side are in the chosen set: measure() holds at every n"
+    return _Candidate(chosen.expected, evidence, *sizes, reason)
+
+
+def _of_an_output(first: Pair, fresh: Pair, region: Region) -> _Candidate:
+    """Return the candidate of the paper, the output of the largest loss in a region."""
+    method = LocalLoss(_floor(first, None))
+    _, (loss,) = method.screen([(first.x, first.x_prime)], region)
+    assert loss.target is not None  # the selected pair has one
+    evidence = method.weigh(fresh.x, fresh.x_prime, loss.target)
+    return _Candidate(loss.loss, evidence, len(fresh.x), len(fresh.x_prime))
+
+
+def _no_estimate(side: str, where: str, at_least: float) -> str:
+    """Return the reason for a loss without an estimate, of which the floor shows so much."""
+    if at_least == 0:
+        return f"hardly a draw is near {where}"
+    shows = f"epsilon at least {at_least:.4g} nats, no upper estimate"
+    return f"hardly a draw of {side} is near {where}: {shows}"
 
 
 def _floor(pair: Pair, floor: float | None) -> float:
@@ -348,6 +443,11 @@ def _searched(region: Region | None, pair: Pair) -> Region | None:
     return ends
 
 
+def _alpha(confidence: float) -> float:
+    """Return alpha, the share of repetitions in which a bound may fail."""
+    return 1 - checks.between_0_and_1("confidence", confidence)
+
+
 def _sizes(pair: Pair) -> dict[str, Any]:
     return {"n": len(pair.x), "n_prime": len(pair.x_prime)}
 
@@ -356,48 +456,48 @@ def _sizes(pair: Pair) -> dict[str, Any]:
 
 
 def renyi_lower_bound(
-    x: ArrayLike, x_prime: ArrayLike, order: float, *, alpha: float = 0.05
+    x: ArrayLike, x_prime: ArrayLike, *, order: float, confidence: float = 0.95
 ) -> LowerBound:
     """Bound the Rényi divergence of x from x' from below (kutta2022, (16), without its bias).
 
     ``x`` and ``x_prime`` have more than 50 draws: ``(n,)``, or ``(n, d)`` of outcomes. Of unequal
     sides as many draws of the larger are used. Reals are counted in cells between quantiles:
     units, kinks, atoms and tails do not matter. The ``order`` lambda is above 1 and finite;
-    ``alpha`` is the share of repetitions in which the bound may lie above the divergence, for large
+    ``confidence`` is the share of repetitions in which the divergence is above the bound, for large
     n.
 
     A bit that is kept with probability 3/4; the divergence of order 2 is log(7/3), .847:
 
     >>> rng = np.random.default_rng(4)
     >>> kept, flipped = rng.random(10_000) < 0.75, rng.random(10_000) < 0.25
-    >>> bound = renyi_lower_bound(kept, flipped, 2)
+    >>> bound = renyi_lower_bound(kept, flipped, order=2)
     >>> bound.quantity, round(bound.value, 2), bound.confidence
     ('Rényi divergence of order 2', 0.78, 0.95)
     """
     order = checks.order("order", order, finite=True)
-    method = RenyiBound(draws_at_floor=_AT_FLOOR, alpha=alpha)
+    method = RenyiBound(_AT_FLOOR, _alpha(confidence))
     pair = pair_of(x, x_prime, least=_AT_FLOOR + 1, rows=False).of_one_size()
     (answer,) = answers(method, (pair.x, pair.x_prime), order=order)
     quantity, forward = f"Rényi divergence of order {order:g}", float(answer.forward)
-    return _renyi(quantity, [pair], [forward if answer.trusted() else None], alpha)
+    return _renyi(quantity, [pair], [forward if answer.trusted() else None], confidence)
 
 
 def renyi_lower_bound_of_pairs(
     pairs: Iterable[tuple[ArrayLike, ArrayLike]],
-    order: float,
     *,
-    alpha: float = 0.05,
+    order: float,
+    confidence: float = 0.95,
     own_samples: bool = False,
 ) -> LowerBound:
     """Bound the largest Rényi divergence of several pairs, in both directions (kutta2022, (8)).
 
-    Arguments and errors are as for `renyi_lower_bound`; ``alpha`` is of all pairs together. If no
-    draws are in two pairs, ``own_samples`` gives a slightly larger bound: (8) for Bonferroni's
-    correction.
+    Arguments and errors are as for `renyi_lower_bound`; the ``confidence`` is of all pairs
+    together. If no draws are in two pairs, ``own_samples`` gives a slightly larger bound: (8) for
+    Bonferroni's correction.
 
     >>> rng = np.random.default_rng(4)
     >>> bits = [rng.random(10_000) < chance for chance in (0.5, 0.4, 0.75, 0.25)]
-    >>> bound = renyi_lower_bound_of_pairs([bits[:2], bits[2:]], 2)
+    >>> bound = renyi_lower_bound_of_pairs([bits[:2], bits[2:]], order=2)
     >>> bound.pair, round(bound.value, 2)
     (1, 0.8)
     """
@@ -405,16 +505,16 @@ def renyi_lower_bound_of_pairs(
     checks.flag("own_samples", own_samples)
     correction: Literal["independent", "bonferroni"]
     correction = "independent" if own_samples else "bonferroni"
-    method = RenyiBound(_AT_FLOOR, alpha, largest=True, correction=correction)
+    method = RenyiBound(_AT_FLOOR, _alpha(confidence), largest=True, correction=correction)
     given = [p.of_one_size() for p in pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)]
     sides = [side for pair in given for side in (pair.x, pair.x_prime)]
     bounds = [a.both if a.trusted() else None for a in answers(method, sides, order=order)]
     quantity = f"largest Rényi divergence of order {order:g} of {len(given)} pairs"
-    return _renyi(quantity, given, bounds, alpha)
+    return _renyi(quantity, given, bounds, confidence)
 
 
 def _renyi(
-    quantity: str, pairs: Sequence[Pair], bounds: Sequence[float | None], alpha: float
+    quantity: str, pairs: Sequence[Pair], bounds: Sequence[float | None], confidence: float
 ) -> LowerBound:
     """Return the largest bound; those of None are not trusted, so that D >= 0 is all they say."""
     k = int(np.argmax([-math.inf if bound is None else bound for bound in bounds]))
@@ -426,7 +526,7 @@ def _renyi(
         reasons.append(f"{cut} draws of the larger side are not used")
     value, n = max(bounds[k] or 0.0, 0.0), pairs[k].n
     about: dict[str, Any] = {"pair": k, "n": n, "n_prime": n, "reason": "; ".join(reasons)}
-    return LowerBound(quantity=quantity, value=value, confidence=1 - alpha, **about)
+    return LowerBound(quantity=quantity, value=value, confidence=confidence, **about)
 
 
 # --- lu2022: the privacy spectrum -----------------------------------------------------------------
@@ -435,39 +535,39 @@ def _renyi(
 def delta_curve(
     x: ArrayLike,
     x_prime: ArrayLike,
-    epsilons: ArrayLike | None = None,
     *,
+    epsilons: ArrayLike | None = None,
+    confidence: float = 0.95,
     classifier: str | None = None,
     options: Mapping[str, Any] | None = None,
-    interval: Interval = "clopper-pearson",
-    alpha: float = 0.05,
     rng: np.random.Generator | int | None = None,
 ) -> DeltaCurve:
     """Estimate delta of x from x' at every epsilon with a classifier (lu2022, Figure 1).
 
     ``x`` and ``x_prime`` have 2 draws or more, ``(n,)`` or ``(n, d)``. Half of the smaller side and
     as many draws of the other train the classifier; all others test it. ``epsilons`` rise from 0 or
-    more, in nats, ``(m,)``; 0 to 3 by .01, if not given.
+    more, in nats, ``(m,)``; 0 to 3 by .01, if not given. At an epsilon delta is that of the best of
+    the events that the classifier has for these (for 32 of them, if they are more). The ends of the
+    band hold for all epsilons together, in a share ``confidence`` of repetitions, at every n.
 
     The ``classifier`` is ``counting`` (frequencies of outcomes, the default for them),
-    ``nearest_neighbours`` (kNN of numbers, the default for reals), or a full name of scikit-learn,
-    as ``sklearn.ensemble.RandomForestClassifier`` or ``sklearn.linear_model.LogisticRegression``,
-    with its ``options``. The ``interval`` is ``clopper-pearson``, which holds at every n, or
-    ``bootstrap``; ``alpha`` is its error probability at each epsilon by itself. ``rng``
-    is a generator or a seed, for what draws: seed 0, if not given.
+    ``nearest_neighbours`` (the default for reals, and for rows of up to 20 of them, in units of
+    their spread), or a full name of scikit-learn, as ``sklearn.ensemble.RandomForestClassifier`` or
+    ``sklearn.linear_model.LogisticRegression``, with its ``options``. ``rng`` is a generator or a
+    seed, for what draws: seed 0, if not given.
 
     delta(0) of Laplace noise of scale 1, .5 apart, is 1 - exp(-1/4), .221; sides may differ in n:
 
     >>> rng = np.random.default_rng(4)
     >>> x, x_prime = rng.laplace(0, 1, 200_000), rng.laplace(0.5, 1, 50_000)
-    >>> curve = delta_curve(x, x_prime, [0.0, 0.25])
+    >>> curve = delta_curve(x, x_prime, epsilons=[0.0, 0.25])
     >>> curve.deltas.round(2), curve.low.round(2), curve.high.round(2), curve.n_prime
     (array([0.22, 0.11]), array([0.21, 0.1 ]), array([0.23, 0.12]), 25000)
     """
     pair = pair_of(x, x_prime, least=2).shuffled()
     usual = "nearest_neighbours" if pair.real else "counting"
-    name = usual if classifier is None else classifier
-    parameters: dict[str, Any] = {"interval": interval, "alpha": alpha, "options": options or {}}
+    name, alpha = usual if classifier is None else classifier, _alpha(confidence)
+    parameters: dict[str, Any] = {"options": options or {}}
     if epsilons is not None:
         parameters["claims"] = np.ravel(np.asarray(epsilons)).tolist()
     registered = name
@@ -476,6 +576,9 @@ def delta_curve(
     generator = _generator(rng)
     with _renamed(claims="epsilons", name="classifier"):
         method = Spectrum(registered, **parameters)
+        grid = method.grid
+        at = np.unique(np.linspace(0, grid.size - 1, min(grid.size, _EVENTS)).astype(int))
+        method = replace(method, claims=grid[at].tolist())
         try:
             if pair.labels is not None and name != "counting":
                 raise ArgumentError("outputs", "are strings")
@@ -483,17 +586,18 @@ def delta_curve(
         except ArgumentError as error:
             if error.argument != "outputs":
                 raise
-            usual = "one of scikit-learn" if pair.real and pair.x.ndim > 1 else usual
+            many = pair.x.ndim > 1 and pair.x.shape[1] > MOST_ENTRIES
+            usual = "one of scikit-learn" if pair.real and many else usual
             message = f"must be for such outputs, as {usual} is, got {name!r}"
             raise ArgumentError("classifier", message) from None
     tested = answer.tested[0]
-    low, high = tested.interval(interval, alpha, generator)
+    deltas, low, high = tested.band(grid, alpha)
     return DeltaCurve(
-        epsilons=tested.claims,
-        deltas=tested.delta,
+        epsilons=grid,
+        deltas=deltas,
         low=low,
         high=high,
-        confidence=None if method.guarantee == "none" else 1 - alpha,
+        confidence=confidence,
         classifier=name,
         n=int(tested.tested[0]),
         n_prime=int(tested.tested_prime[0]),
@@ -525,8 +629,8 @@ def _renamed(**names: str) -> Iterator[None]:
 def histogram_level(
     x: ArrayLike,
     x_prime: ArrayLike,
-    order: float = math.inf,
     *,
+    order: float = math.inf,
     gamma: float = 0.5,
     support: Region | None = None,
     lipschitz: float | None = None,
@@ -614,9 +718,9 @@ def _counts(
 
 def planned_draws(
     gamma: float,
-    order: float = math.inf,
     *,
-    alpha: float = 0.05,
+    order: float = math.inf,
+    confidence: float = 0.95,
     support: Region | None = None,
     lipschitz: float | None = None,
     outcomes: int | None = None,
@@ -625,27 +729,29 @@ def planned_draws(
 ) -> int:
     """Return n, the draws a side after which `histogram_level` errs by gamma at most.
 
-    It is that of gorla2022, (7), of (16) at a finite order, and of Remark 2 for outcomes. ``alpha``
-    is the share of repetitions that may err by more, or fail; other arguments are as there.
+    It is that of gorla2022, (7), of (16) at a finite order, and of Remark 2 for outcomes.
+    ``confidence`` is the share of repetitions that err by so much at most, and do not fail; other
+    arguments are as there.
     ``as_published`` gives the paper's smaller n, which breaks the promise where cells are many.
 
     The paper (Section III-E) prints 1863132, one more:
 
     >>> claims = {"support": (0, 1), "lipschitz": 1.58}
-    >>> planned_draws(0.5, alpha=0.2, as_published=True, **claims)
+    >>> planned_draws(0.5, confidence=0.8, as_published=True, **claims)
     1863131
-    >>> planned_draws(0.5, alpha=0.2, **claims)
+    >>> planned_draws(0.5, confidence=0.8, **claims)
     3798299
     """
     claims = Claims(ends_of("support", support), lipschitz, outcomes, smallest_probability)
-    method, delta = HistogramEstimator(gamma), 1 - checks.between_0_and_1("alpha", alpha)
+    method = HistogramEstimator(gamma)
+    delta = checks.between_0_and_1("confidence", confidence)
     checks.flag("as_published", as_published)
     order = checks.order("order", order)
     return method.planned_samples(claims, order, delta, as_published=as_published)
 
 
 def planned_cells(
-    gamma: float, order: float = math.inf, *, support: Region, lipschitz: float
+    gamma: float, *, order: float = math.inf, support: Region, lipschitz: float
 ) -> int:
     """Return m, the cells with which `histogram_level` errs by gamma at most.
 

@@ -1,9 +1,17 @@
-"""Arrays of outputs as users have them: lists, booleans, strings and numbers of any type."""
+"""Arrays of outputs as users have them, of any library; one rule for estimates and audits.
+
+Arrays and tensors on the CPU are read by ``__array__`` or DLPack, so no library is imported for
+them. Masked entries are refused. Reals of two widths are compared at the lesser: a float32 among
+float64 would show its side by its low bits. Missing entries, NaN and infinities are outcomes of
+their own to audits, which compare outputs; what needs densities, distances or counts of `Pair`
+refuses them, and says how many there are and where the first is.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +19,12 @@ from numpy.typing import ArrayLike
 
 from epsilometer import checks, seeds
 from epsilometer.arrays import Sample
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, one_line, shown
 
 _NAMES = "x", "x_prime", "outputs"
 _LARGEST = 2**62  # its distances do not overflow
+_TOO_LARGE = "must hold integers from -2^62 to 2^62; larger ones as strings"
+_NUMBERS = bool, int, float, np.bool_, np.integer, np.floating
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,13 +32,15 @@ class Pair:
     """The draws of both sides, float64 or int64, of shape ``(n,)`` or ``(n, d)``.
 
     ``outputs`` are others of the same kind, ``(k,)`` or ``(k, d)``. Strings, or rows of them, are
-    numbered: ``labels`` has them by their numbers.
+    numbered: ``labels`` has them by their numbers. ``columns`` are the names of those of a data
+    frame.
     """
 
     x: Sample
     x_prime: Sample
     outputs: Sample | None = None
     labels: Sample | None = None
+    columns: tuple[str, ...] = ()
 
     @property
     def real(self) -> bool:
@@ -40,11 +52,24 @@ class Pair:
         """The draws of the smaller side."""
         return min(len(self.x), len(self.x_prime))
 
+    def named(self, output: Sample) -> Any:
+        """Return one output as it was given: a number, a string, a list or a dictionary of them."""
+        given = (output if self.labels is None else self.labels[int(output)]).tolist()
+        in_columns = isinstance(given, list) and len(self.columns) > 0
+        return dict(zip(self.columns, given, strict=True)) if in_columns else given
+
+    def coded(self) -> Pair:
+        """Return outcomes of several entries by numbers whose order says nothing."""
+        if self.real or self.x.ndim == 1:
+            return self
+        labels, (x, x_prime) = _numbered([self.x, self.x_prime])
+        return Pair(x, x_prime, labels=labels)
+
     def shuffled(self) -> Pair:
         """Return the draws in another order, always the same: parts of sorted draws are biased."""
         rng = seeds.generator(0, "shuffled")  # not a stream that may have made the draws
         x, x_prime = (side[rng.permutation(len(side))] for side in (self.x, self.x_prime))
-        return Pair(x, x_prime, self.outputs, self.labels)
+        return replace(self, x=x, x_prime=x_prime)
 
     def of_one_size(self) -> Pair:
         """Return n draws of either side: all of the smaller, and a random part of the larger."""
@@ -53,7 +78,7 @@ class Pair:
     def part(self, start: float, stop: float) -> Pair:
         """Return the draws between two shares of either side, in order."""
         x, x_prime = (s[int(start * len(s)) : int(stop * len(s))] for s in (self.x, self.x_prime))
-        return Pair(x, x_prime, self.outputs, self.labels)
+        return replace(self, x=x, x_prime=x_prime)
 
 
 def pair_of(
@@ -67,14 +92,20 @@ def pair_of(
 ) -> Pair:
     """Check and convert the arrays of a pair; integers among reals are reals.
 
-    Raise `ArgumentError` for arrays without such a shape, of other types or of different ones, for
-    NaN and infinity, below ``least`` draws of a side, and for ``rows`` of reals unless allowed.
+    Raise `ArgumentError` for arrays without such a shape, of other types or of different ones, of
+    data frames with different columns, for missing numbers, NaN and infinity, below ``least`` draws
+    of a side, and for ``rows`` of reals unless allowed.
     ``place`` is written before the names of arguments.
     """
     given = [x, x_prime] if outputs is None else [x, x_prime, outputs]
     arrays = [_array(place + name, a) for name, a in zip(_NAMES, given, strict=False)]
+    arrays[:2] = of_one_width(arrays[:2])
     kinds = {array.dtype.kind for array in arrays}
-    for name, array in zip(_NAMES, arrays, strict=False):
+    columns = _columns(x)
+    for name, array, values in zip(_NAMES, arrays, given, strict=False):
+        if columns and (other := _columns(values)) and other != columns:
+            message = f"has columns {', '.join(other)}; x has {', '.join(columns)}"
+            raise ArgumentError(place + name, f"{message:.150}")
         if array.shape[1:] != arrays[0].shape[1:]:
             raise ArgumentError(place + name, f"has shape {array.shape}, x has {arrays[0].shape}")
         if (array.dtype.kind == "U") != (arrays[0].dtype.kind == "U"):
@@ -89,10 +120,16 @@ def pair_of(
             message = "has rows of reals, for which there are local_loss and delta_curve only"
             raise ArgumentError(f"{place}x", message)
     elif "U" in kinds:
-        labels, codes = np.unique(np.concatenate(arrays), axis=0, return_inverse=True)
-        ends = np.cumsum([len(array) for array in arrays])[:-1]
-        arrays = np.split(codes.ravel().astype(np.int64), ends)
-    return Pair(arrays[0], arrays[1], arrays[2] if outputs is not None else None, labels)
+        labels, arrays = _numbered(arrays)
+    others = arrays[2] if outputs is not None else None
+    return Pair(arrays[0], arrays[1], others, labels, columns)
+
+
+def _numbered(arrays: Sequence[Sample]) -> tuple[Sample, list[Sample]]:
+    """Return the different outcomes of arrays, and arrays of their positions among these."""
+    labels, codes = np.unique(np.concatenate(arrays), axis=0, return_inverse=True)
+    ends = np.cumsum([len(array) for array in arrays])[:-1]
+    return labels, np.split(codes.ravel().astype(np.int64), ends)
 
 
 def ends_of(name: str, ends: Any) -> tuple[float, float] | None:
@@ -125,29 +162,105 @@ def _are_two(parts: Any) -> bool:
     return listed and len(parts) == 2
 
 
-def _array(name: str, values: ArrayLike) -> Sample:
-    """Return strings, int64 or float64 of one or two dimensions."""
-    if np.ma.is_masked(values):
-        raise ArgumentError(name, "must have no masked entries")
+def as_numpy(name: str, values: Any) -> Any:
+    """Return an array of any library as one of NumPy, and anything else as it is.
+
+    Raise `ArgumentError` for masked entries, and for an array that cannot be read: on another
+    device, or of a type that NumPy does not have.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        if (masked := np.argwhere(np.ma.getmaskarray(values))).size:
+            message = f"must have no masked entries, has {len(masked)}, the first"
+            raise ArgumentError(name, f"{message} {_place(masked[0])}")
+        return values.data
+    if hasattr(values, "detach"):  # a tensor of PyTorch, which may record gradients
+        values = values.detach()
+    try:
+        if hasattr(values, "__array__"):
+            return np.asarray(values)
+        return np.from_dlpack(values) if hasattr(values, "__dlpack__") else values
+    except Exception as error:
+        message = f"is no array that NumPy can read: {one_line(error):.100}"
+        raise ArgumentError(name, message) from None
+
+
+def of_one_width(sides: Sequence[Any]) -> list[Any]:
+    """Return both sides, rounded to the lesser width if they are arrays of reals of two widths."""
+    kinds = {getattr(side, "dtype", np.dtype(object)) for side in sides}
+    if len(kinds) == 1 or any(kind.kind != "f" for kind in kinds):
+        return list(sides)
+    less = min(kinds, key=lambda kind: kind.itemsize)
+    with np.errstate(over="ignore"):
+        return [side.astype(less) for side in sides]
+
+
+def _columns(values: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a data frame of pandas or Polars."""
+    return tuple(map(str, values.columns)) if hasattr(type(values), "columns") else ()
+
+
+def _place(at: Iterable[Any], columns: Sequence[str] = ()) -> str:
+    """Return where an entry is, as "in row 3, column 'age'"."""
+    row, *column = map(int, at)
+    of = f", column {columns[column[0]]!r}" if column and columns else ""
+    return f"in row {row}{of}"
+
+
+def _array(name: str, values: Any) -> Sample:
+    """Return strings, int64 or reals of one or two dimensions."""
+    columns, values = _columns(values), as_numpy(name, values)
     try:
         array = np.asarray(values)
-        if array.dtype.kind == "O":
-            array = np.array(array.tolist())
-    except (TypeError, ValueError):  # ragged lists
+    except (TypeError, ValueError, RuntimeError):  # ragged lists, and lists of tensors
         raise ArgumentError(name, "must have shape (n,) or (n, d)") from None
+    read = array is not values  # from a list, of which NumPy makes texts if one entry is a text
+    if array.ndim and (array.dtype.kind == "O" or (read and array.dtype.kind in "US")):
+        array = _of_objects(name, array.tolist() if array.dtype.kind == "O" else values, columns)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2) or not array.size:
         raise ArgumentError(name, f"must have shape (n,) or (n, d), not empty, got {array.shape}")
+    if array.dtype.kind == "S":
+        return np.char.decode(array, "utf-8", "backslashreplace")
     if array.dtype.kind == "U":
         return array
+    if array.dtype.kind == "O" and array.ndim:
+        raise ArgumentError(name, _TOO_LARGE)
     if array.dtype.kind not in "biuf":
         message = f"must hold numbers, or booleans or strings as outcomes, not {array.dtype}"
         raise ArgumentError(name, message)
     if array.dtype.kind == "f":
-        if bad := array.size - np.count_nonzero(np.isfinite(array)):
-            raise ArgumentError(name, f"has {bad} entries that are NaN or infinite")
-        return np.ascontiguousarray(array, np.float64)
+        if not np.isfinite(array).all():
+            bad = np.argwhere(~np.isfinite(array))
+            message = f"has {len(bad)} entries that are NaN or infinite, the first"
+            raise ArgumentError(name, f"{message} {_place(bad[0], columns)}")
+        return np.ascontiguousarray(array)
     if array.max() > _LARGEST or array.min() < -_LARGEST:
-        raise ArgumentError(name, "must hold integers from -2^62 to 2^62; larger ones as strings")
+        raise ArgumentError(name, _TOO_LARGE)
     return np.ascontiguousarray(array, np.int64)
+
+
+def _of_objects(name: str, values: Any, columns: Sequence[str]) -> Sample:
+    """Return numbers, or strings, or raise `ArgumentError` at the first entry that is neither."""
+    objects = np.array(values, object)
+    entries = objects.ravel().tolist()
+    kinds = set(map(type, entries))
+    if all(issubclass(kind, _NUMBERS) for kind in kinds):
+        return np.array(objects.tolist())
+    if all(issubclass(kind, str | bytes) for kind in kinds):
+        texts = [v if isinstance(v, str) else v.decode(errors="backslashreplace") for v in entries]
+        return np.array(texts).reshape(objects.shape)
+    wanted = (str, bytes) if kinds & {str, bytes, np.str_} else _NUMBERS
+    others = [i for i, entry in enumerate(entries) if not isinstance(entry, wanted)]
+    place = _place(np.unravel_index(others[0], objects.shape), columns)
+    if all(_is_missing(entries[i]) for i in others):
+        raise ArgumentError(name, f"has {len(others)} missing entries, the first {place}")
+    found = shown(entries[others[0]], 40)
+    raise ArgumentError(
+        name, f"must hold numbers only, or strings only; an entry {place} is {found}"
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
+    return missing or (isinstance(value, float) and math.isnan(value))

@@ -63,19 +63,21 @@ def _losses(case: Case, pairs: list[Any]) -> Bounds:
 def _renyi(case: Case, pairs: list[Any]) -> Bounds:
     for order in ORDERS:
         if len(pairs) > 1:
-            bound = em.renyi_lower_bound_of_pairs(pairs, order)
+            bound = em.renyi_lower_bound_of_pairs(pairs, order=order)
             truth = max(case.pairs[bound.pair].renyi(order, reverse=way) for way in (False, True))
             yield Answer(f"{order}", bound.value, truth)
             continue
         for way, sides in enumerate((pairs[0], pairs[0][::-1])):
-            bound = em.renyi_lower_bound(*sides, order)
+            bound = em.renyi_lower_bound(*sides, order=order)
             truth = case.pairs[0].renyi(order, reverse=bool(way))
             yield Answer(f"{order} way {way}", bound.value, truth)
 
 
 def _deltas(case: Case, pairs: list[Any]) -> Bounds:
     for way, (x, x_prime) in enumerate((pairs[0], pairs[0][::-1])):
-        curve = em.delta_curve(x, x_prime[: len(x) // 2], AT_CLAIMS)  # of unequal sizes, too
+        curve = em.delta_curve(
+            x, x_prime[: len(x) // 2], epsilons=AT_CLAIMS
+        )  # of unequal sizes, too
         for claim, low in zip(AT_CLAIMS, curve.low, strict=True):
             truth = case.pairs[0].delta(claim, reverse=bool(way))
             yield Answer(f"{claim} way {way}", float(low), truth)
@@ -125,7 +127,7 @@ def test_bounds_are_close_enough_to_be_of_use(name, case):
 
 def test_an_interval_of_smooth_outputs_covers_the_level():
     claims = {"support": (0.0, 1.0), "lipschitz": 1.0}
-    n = em.planned_draws(1.0, alpha=0.2, **claims)
+    n = em.planned_draws(1.0, confidence=0.8, **claims)
     for seed in range(10):
         x = np.sqrt(2 * np.random.default_rng(seed).random(n) + 0.25) - 0.5
         level = em.histogram_level(x, 1 - x, gamma=1.0, **claims)

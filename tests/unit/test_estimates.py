@@ -11,6 +11,7 @@ import epsilometer as em
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError
 from epsilometer.estimates import _Result
+from epsilometer.estimators import likelier_sets
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
@@ -20,9 +21,9 @@ TESTS = {
     "largest_loss": em.largest_loss,
     "loss_lower_bound": em.loss_lower_bound,
     "loss_lower_bound_of_pairs": lambda x, y: em.loss_lower_bound_of_pairs([(x, y)]),
-    "renyi_lower_bound": lambda x, y: em.renyi_lower_bound(x, y, 2.0),
-    "renyi_lower_bound_of_pairs": lambda x, y: em.renyi_lower_bound_of_pairs([(x, y)], 2.0),
-    "delta_curve": lambda x, y: em.delta_curve(x, y, [0.0, 0.3]),
+    "renyi_lower_bound": lambda x, y: em.renyi_lower_bound(x, y, order=2.0),
+    "renyi_lower_bound_of_pairs": lambda x, y: em.renyi_lower_bound_of_pairs([(x, y)], order=2.0),
+    "delta_curve": lambda x, y: em.delta_curve(x, y, epsilons=[0.0, 0.3]),
     "histogram_level": em.histogram_level,
     "histogram_level of reals": lambda x, y: em.histogram_level(x, y, support=(-60, 60), cells=4),
 }
@@ -86,45 +87,124 @@ def test_a_result_is_frozen_and_prints_in_a_line(name, sides):
 # --- the numbers are those of the estimators ------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_estimators():
-    x, y = LAPLACE
-    tau = em.largest_loss(x, y).floor
-    _, (loss,) = LocalLoss(tau).screen([(x, y)])
-    seen = em.largest_loss(x, y)
+def shuffled_parts(share):
+    """Return the parts of LAPLACE that the functions use, before and after a share."""
+    rng = seeds.generator(0, "shuffled")
+    shuffled = [side[rng.permutation(4000)] for side in LAPLACE]
+    k = int(share * 4000)
+    return [side[:k] for side in shuffled], [side[k:] for side in shuffled]
+
+
+def test_a_loss_in_a_region_is_that_of_the_estimators():
+    """Algorithms 3 and 4 of askin2022 on a region, by the classes that the workflow calls."""
+    region = (-1.0, 2.0)
+    seen = em.largest_loss(*LAPLACE, region=region)
+    _, (loss,) = LocalLoss(seen.floor).screen([LAPLACE], region)
     assert (seen.value, [seen.output]) == (loss.loss, loss.target["output"])
     assert seen.likelier == ("x" if loss.target["sign"] > 0 else "x'")
 
-    rng = seeds.generator(0, "shuffled")
-    shuffled = [side[rng.permutation(4000)] for side in (x, y)]
-    (x1, x2), (y1, y2) = ((side[:1200], side[1200:]) for side in shuffled)
-    tau = em.largest_loss(x1, y1).floor
-    _, (loss,) = LocalLoss(tau).screen([(x1, y1)])
-    evidence = LocalLoss(tau).weigh(x2, y2, loss.target)
-    bound = em.loss_lower_bound(x, y, alpha=0.1)
-    assert bound.value == max(float(MaximumPrivacyLoss(alpha=0.1).bound(evidence)), 0)
+    first, fresh = shuffled_parts(0.3)
+    method = LocalLoss(em.largest_loss(*first).floor)
+    _, (loss,) = method.screen([tuple(first)], region)
+    expected = MaximumPrivacyLoss(alpha=0.1).bound(method.weigh(*fresh, loss.target))
+    bound = em.loss_lower_bound(*LAPLACE, confidence=0.9, region=region)
+    assert bound.value == pytest.approx(max(float(expected), 0), rel=1e-9)
     assert (bound.n, bound.confidence) == (2800, 0.9)
 
+
+def test_a_bound_without_a_region_is_that_of_one_set():
+    """The bound is (26) of askin2022 for the frequencies of a set that the first draws chose."""
+    first, fresh = shuffled_parts(0.3)
+    chosen = likelier_sets.choose(*first, (2800, 2800), 1.2815515655446004)
+    hits = [np.count_nonzero(chosen.holds(side)) for side in fresh][:: chosen.sign]
+    deviation = math.sqrt(sum(1 / k - 1 / 2800 for k in hits))
+    expected = math.log(hits[0] / hits[1]) - 1.2815515655446004 * deviation
+    assert em.loss_lower_bound(*LAPLACE, confidence=0.9).value == pytest.approx(expected)
+    assert 0.4 < expected < 0.7
+
+
+def test_a_delta_is_that_of_the_best_event():
+    """One event: its point; several: the largest of their lines in exp(epsilon)."""
+    first, second = shuffled_parts(0.5)
+    halves = [np.concatenate(parts) for parts in zip(first, second, strict=True)]
     method = Spectrum("nearest_neighbours", claims=[0.1, 0.4])
-    tested, _ = method.test(*shuffled, np.random.default_rng(0))
-    curve = em.delta_curve(x, y, [0.1, 0.4])
-    np.testing.assert_array_equal(curve.deltas, tested.delta)
-    np.testing.assert_array_equal(curve.low, tested.interval("clopper-pearson", 0.05, None)[0])
+    tested, _ = method.test(*halves, np.random.default_rng(0))
+    single = em.delta_curve(*LAPLACE, epsilons=[0.4])
+    assert single.deltas[0] == pytest.approx(tested.delta[1])
+    curve = em.delta_curve(*LAPLACE, epsilons=[0.1, 0.4])
+    assert (curve.deltas >= tested.delta - 1e-12).all()
+    assert (curve.low <= tested.interval("clopper-pearson", 0.05, None)[0] + 0.01).all()
     assert curve.epsilon_at(1.0) == 0.1
+
+
+@pytest.mark.parametrize("sides", [LAPLACE, BITS, (LAPLACE[0], LAPLACE[0] + 40)])
+def test_a_curve_is_non_increasing_and_convex(sides):
+    curve = em.delta_curve(*sides, epsilons=np.linspace(0, 4, 200))
+    scale = np.exp(curve.epsilons)
+    for deltas in (curve.low, curve.deltas, curve.high):
+        slopes = np.diff(deltas) / np.diff(scale)
+        assert (slopes <= 1e-12).all()
+        uncapped = deltas < 1
+        assert (np.diff(slopes[uncapped[:-1]]) >= -1e-9).all()
+    assert (curve.low <= curve.deltas).all()
+    assert (curve.deltas <= curve.high).all()
+
+
+# --- outputs of one side only ---------------------------------------------------------------------
+
+
+def test_disjoint_sides_have_no_upper_estimate():
+    x, y = RNG.random(3000), RNG.random(3000) + 2
+    seen = em.largest_loss(x, y)
+    assert seen.value is None
+    assert 4 < seen.at_least < math.log(3000)
+    assert "near it: epsilon at least" in str(seen)
+    assert "no upper estimate" in str(seen)
+    losses = em.local_loss(x, y, [0.5, 1.5, 2.5])
+    assert np.isnan(losses.losses).all()
+    assert losses.at_least[0] > 4
+    assert losses.at_least[1] == 0
+    assert losses.at_least[2] < -4
+    assert "losses at 0 of 3 outputs" in str(losses)
+    assert "no upper estimate" in str(losses)
+    bound = em.loss_lower_bound(x, y)
+    assert 5 < bound.value < math.log(3000)
+    assert "measure() holds at every n" in str(bound)
+
+
+def test_outcomes_of_one_side_have_no_upper_estimate():
+    x, y = np.repeat([0, 1], [900, 100]), np.repeat([0, 2], [900, 100])
+    seen = em.largest_loss(x, y)
+    assert (seen.value, seen.output, seen.likelier) == (None, 1, "x")
+    assert seen.at_least == pytest.approx(math.log(0.1 / seen.floor))
+
+
+@pytest.mark.parametrize("n", [2_000, 20_000])
+def test_a_largest_loss_is_not_at_the_edge_of_the_data(n):
+    """Laplace noise has the same loss at all outputs of a tail; the edge of the data has noise."""
+    seen = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, y = rng.laplace(0, 1, n), rng.laplace(1, 1, n)
+        seen.append(em.largest_loss(x, y))
+        outside = [np.mean(side < seen[-1].output) for side in (x, y)]
+        assert 0.02 < np.mean(outside) < 0.98
+    assert np.median([each.value for each in seen]) == pytest.approx(1, abs=0.25)
 
 
 def test_a_published_number_of_cells_and_draws():
     cells = [em.planned_cells(0.5, support=(0, 1), lipschitz=c) for c in (1.58198, 1.58)]
     assert cells[0] == 91
-    n = em.planned_draws(0.5, alpha=0.2, support=(0, 1), lipschitz=1.58, as_published=True)
+    n = em.planned_draws(0.5, confidence=0.8, support=(0, 1), lipschitz=1.58, as_published=True)
     assert n + 1 == 1863132
     claims = {"outcomes": 2, "smallest_probability": 0.25}
-    n = em.planned_draws(0.5, 2.0, alpha=0.2, **claims)
+    n = em.planned_draws(0.5, order=2.0, confidence=0.8, **claims)
     rng = np.random.default_rng(0)
     sides = rng.random(n) < 0.75, rng.random(n) < 0.25
-    level = em.histogram_level(*sides, 2.0, gamma=0.5, **claims)
+    level = em.histogram_level(*sides, order=2.0, gamma=0.5, **claims)
     assert 0.8 <= level.confidence < 0.82
     assert level.low <= math.log(7 / 3) <= level.high
-    assert em.histogram_level(*(s[:-1] for s in sides), 2.0, **claims).confidence < 0.8
+    assert em.histogram_level(*(s[:-1] for s in sides), order=2.0, **claims).confidence < 0.8
 
 
 # --- unequal sizes --------------------------------------------------------------------------------
@@ -147,7 +227,7 @@ def test_sides_of_unequal_sizes_have_the_same_delta(classifier, options, sizes):
     """A classifier that is trained on more draws of one side votes for it everywhere."""
     rng = np.random.default_rng(4)
     x, y = (rng.laplace(at, 1, n) for at, n in zip((0.0, 0.5), sizes, strict=True))
-    curve = em.delta_curve(x, y, [0.0, 0.2], classifier=classifier, options=options)
+    curve = em.delta_curve(x, y, epsilons=[0.0, 0.2], classifier=classifier, options=options)
     truth = [1 - math.exp(-0.25), 1 - math.exp(-0.15)]
     assert curve.deltas[0] == pytest.approx(truth[0], abs=0.045)
     assert (curve.low <= truth).all()
@@ -157,11 +237,11 @@ def test_sides_of_unequal_sizes_have_the_same_delta(classifier, options, sizes):
 def test_sides_of_unequal_sizes_have_the_same_levels():
     rng = np.random.default_rng(4)
     x, y = rng.random(20_000) < 0.75, rng.random(5_000) < 0.25
-    bound = em.renyi_lower_bound(x, y, 2)
-    assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, 2).value, abs=0.05)
+    bound = em.renyi_lower_bound(x, y, order=2)
+    assert bound.value == pytest.approx(em.renyi_lower_bound(x[:5000], y, order=2).value, abs=0.05)
     assert (bound.n, bound.n_prime) == (5000, 5000)
     assert "15000 draws of the larger side are not used" in str(bound)
-    pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], 2)
+    pairs = em.renyi_lower_bound_of_pairs([(x, y), (x[:5000], y[:60])], order=2)
     assert (pairs.pair, pairs.n) == (0, 5000)
     level = em.histogram_level(x, y, outcomes=2, smallest_probability=0.25)
     assert level.value == pytest.approx(math.log(3), abs=0.1)
@@ -222,7 +302,7 @@ def test_an_output_is_named_as_it_was_given():
     assert em.largest_loss(*BITS).output in (0, 1)
     losses = em.local_loss(*words, ["yes", "no", "never"]).losses
     np.testing.assert_array_equal(losses[:2], em.local_loss(*BITS, [1, 0]).losses)
-    assert losses[2] == 0
+    assert np.isnan(losses[2])
 
 
 def test_rows_of_reals():
@@ -231,13 +311,30 @@ def test_rows_of_reals():
     assert em.largest_loss(x, y).value > 0.4
     assert em.loss_lower_bound(x, y).value >= 0
     assert em.local_loss(x, y, [[0.0, 2.0]]).losses[0] < -0.3
-    curve = em.delta_curve(x, y, [0.0], classifier="sklearn.linear_model.LogisticRegression")
-    assert 0.2 < curve.deltas[0] < 0.35
+    for classifier in (None, "sklearn.linear_model.LogisticRegression"):
+        curve = em.delta_curve(x, y, epsilons=[0.0], classifier=classifier)
+        assert 0.2 < curve.deltas[0] < 0.35
     for name in ("renyi_lower_bound", "histogram_level of reals"):
         assert refused(TESTS[name], x, y).startswith("x has rows of reals")
-    for classifier in (None, "nearest_neighbours", "counting"):
-        text = refused(em.delta_curve, x, y, classifier=classifier)
-        assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
+    text = refused(em.delta_curve, x, y, classifier="counting")
+    assert text.startswith("classifier must be for such outputs, as nearest_neighbours is")
+    text = refused(em.delta_curve, *(rng.normal(size=(2, 100, 21))))
+    assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_vectors_have_deltas_in_any_units(d):
+    """delta(0) of normal noise 1 apart is .383; the second entry says nothing, in a large unit."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(2, 8000, d))
+    y[:, 0] += 1
+    units = np.array([1.0, 1024.0] + [1.0] * (d - 2))
+    curve = em.delta_curve(x * units, y * units, epsilons=[0.0, 1.0])
+    assert 0.3 < curve.deltas[0] < 0.42
+    np.testing.assert_array_equal(curve.deltas, em.delta_curve(x, y, epsilons=[0, 1]).deltas)
+    bound = em.loss_lower_bound(x * units, y * units)
+    assert bound.value == pytest.approx(em.loss_lower_bound(x, y).value)
+    assert bound.value > 1
 
 
 BAD = [
@@ -303,13 +400,13 @@ def test_tiny_and_constant_arrays_give_numbers_or_one_line(name):
             except ArgumentError as error:
                 assert "\n" not in str(error)  # noqa: PT017
                 continue
-            assert np.isfinite(numbers(result)).all()
+            assert np.isfinite(numbers(result)).all() or result.reason
             assert getattr(result, "value", 0.0) is not None or result.reason
             if alike and isinstance(result, em.LowerBound):
                 assert result.value == 0
 
 
-@pytest.mark.parametrize("name", [name for name in TESTS if "loss" in name])
+@pytest.mark.parametrize("name", ["local_loss", "largest_loss"])
 def test_units_beyond_all_densities_are_refused(name):
     for unit in (1e-310, 1e-200, 1e200, 1e307):
         assert "use another unit" in refused(TESTS[name], *(side * unit for side in LAPLACE))
@@ -323,23 +420,23 @@ def test_units_beyond_all_densities_are_refused(name):
 def test_an_order_that_is_none_is_refused():
     for order in (1, 1.0, 0.5, 0, -2, math.nan, "2", True, None):
         for call in (
-            lambda order: em.renyi_lower_bound(*LAPLACE, order),
-            lambda order: em.renyi_lower_bound_of_pairs([LAPLACE], order),
-            lambda order: em.histogram_level(*BITS, order),
-            lambda order: em.planned_draws(0.5, order, support=(0, 1), lipschitz=1.0),
-            lambda order: em.planned_cells(0.5, order, support=(0, 1), lipschitz=1.0),
+            lambda order: em.renyi_lower_bound(*LAPLACE, order=order),
+            lambda order: em.renyi_lower_bound_of_pairs([LAPLACE], order=order),
+            lambda order: em.histogram_level(*BITS, order=order),
+            lambda order: em.planned_draws(0.5, order=order, support=(0, 1), lipschitz=1.0),
+            lambda order: em.planned_cells(0.5, order=order, support=(0, 1), lipschitz=1.0),
         ):
             assert refused(call, order).startswith("order must be above 1")
-    text = refused(em.renyi_lower_bound, *LAPLACE, math.inf)
+    text = refused(em.renyi_lower_bound, *LAPLACE, order=math.inf)
     assert text == "order must be above 1 and finite, got inf"
 
 
 def test_too_few_draws_for_an_order_show_nothing():
-    bound = em.renyi_lower_bound(*BITS, 25)
+    bound = em.renyi_lower_bound(*BITS, order=25)
     assert bound.value == 0
     assert "too few for this order" in str(bound)
-    assert em.renyi_lower_bound(*BITS, 7).value > 0.5
-    pairs = em.renyi_lower_bound_of_pairs([BITS, BITS], 25)
+    assert em.renyi_lower_bound(*BITS, order=7).value > 0.5
+    pairs = em.renyi_lower_bound_of_pairs([BITS, BITS], order=25)
     assert pairs.value == 0
     assert "of 2 pairs" in pairs.reason
 
@@ -358,17 +455,23 @@ def curve(**named):
         (curve(classifier="counting"), "must be for such outputs, as nearest_neighbours is"),
         (curve(classifier="nearest_neighbour"), "did you mean 'nearest_neighbours'"),
         (curve(classifier="sklearn.svm.Nothing"), "classifier 'sklearn.svm.Nothing' is not in"),
-        (curve(alpha=0), "alpha must lie strictly between 0 and 1"),
+        (curve(confidence=1), "confidence must lie strictly between 0 and 1"),
         (lambda: em.largest_loss(*LAPLACE, region=(1, 0)), "region must have lower < upper"),
         (lambda: em.largest_loss(*BITS, region=(0, 1)), "region is for real outputs"),
         (lambda: em.largest_loss(*LAPLACE, region=(100, 200)), "region [100, 200] holds no draw"),
-        (lambda: em.renyi_lower_bound_of_pairs(None, 2), "pairs must be pairs of arrays, got None"),
+        (
+            lambda: em.renyi_lower_bound_of_pairs(None, order=2),
+            "pairs must be pairs of arrays, got None",
+        ),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
         (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
         (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),
-        (lambda: em.renyi_lower_bound_of_pairs(LAPLACE, 2), r"pairs[0] must be two arrays"),
-        (lambda: em.renyi_lower_bound_of_pairs([LAPLACE], 2, own_samples=1), "own_samples must"),
+        (lambda: em.renyi_lower_bound_of_pairs(LAPLACE, order=2), r"pairs[0] must be two arrays"),
+        (
+            lambda: em.renyi_lower_bound_of_pairs([LAPLACE], order=2, own_samples=1),
+            "own_samples must",
+        ),
         (lambda: em.histogram_level(*LAPLACE), "support must be claimed"),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1), cells=3), "x has"),
         (lambda: em.histogram_level(*LAPLACE, support=(-60, 60)), "lipschitz must be claimed"),

@@ -9,6 +9,8 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 
+_UNIT_DRAWS = 1000  # draws of each side that determine the units of entries
+
 
 @dataclass(frozen=True)
 class Votes:
@@ -83,3 +85,17 @@ def neighbours(training: int, exponent: float = 0.5) -> int:
     if exponent == 0.5:
         return max(math.isqrt(training), 1)
     return max(math.floor(math.pow(training, exponent)), 1)
+
+
+def units_of(*sides: Sample, alike: bool) -> Floats:
+    """Return a power of 2 by each entry's spread, ``(d,)``, or by the median of them if ``alike``.
+
+    Distances add entries, and scikit-learn has absolute thresholds. Sides have shape ``(n, d)``.
+    """
+    first = np.concatenate([side[:_UNIT_DRAWS] for side in sides]).astype(float)
+    spread = np.subtract(*np.quantile(first, [0.75, 0.25], axis=0))
+    spread = np.where(spread > 0, spread, first.std(axis=0))
+    if alike:
+        spread = np.full(spread.shape, np.median(spread))
+    usable = np.isfinite(spread) & (spread > 0)
+    return np.asarray(np.exp2(np.floor(np.log2(np.where(usable, spread, 1.0)))))

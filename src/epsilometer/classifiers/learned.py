@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer.classifiers.base import Votes
+from epsilometer.classifiers.base import Votes, units_of
 from epsilometer.errors import ArgumentError, one_line, suggest
-
-_UNIT_DRAWS = 1000  # draws of each side that determine the units of entries
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class ScikitLearn:
             # among ties it takes the first rows, which must not depend on the label
             order = np.random.default_rng(seed).permutation(len(rows))
             rows, labels = rows[order], labels[order]
-        units = _units(_rows(x), _rows(x_prime), alike=hasattr(model[-1], "kneighbors"))
+        units = units_of(_rows(x), _rows(x_prime), alike=hasattr(model[-1], "kneighbors"))
         try:
             # the configured number of passes is enough, converged or not
             with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
@@ -140,17 +138,6 @@ def _kind(name: str, kind: str) -> Any:
     ):
         raise ArgumentError("name", f"must be a {kind} of scikit-learn, got {name!r}")
     return estimator
-
-
-def _units(*sides: Sample, alike: bool) -> Floats:
-    """Return a power of 2 by each entry's spread: scikit-learn has absolute thresholds."""
-    first = np.concatenate([side[:_UNIT_DRAWS] for side in sides]).astype(float)
-    spread = np.subtract(*np.quantile(first, [0.75, 0.25], axis=0))
-    spread = np.where(spread > 0, spread, first.std(axis=0))
-    if alike:
-        spread = np.full(spread.shape, np.median(spread))
-    usable = np.isfinite(spread) & (spread > 0)
-    return np.asarray(np.exp2(np.floor(np.log2(np.where(usable, spread, 1.0)))))
 
 
 def _rows(outputs: Sample) -> Sample:

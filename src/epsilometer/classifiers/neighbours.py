@@ -1,9 +1,10 @@
-"""k nearest neighbours of numbers, by sorting and a sliding window.
+"""k nearest neighbours of numbers, by sorting and a sliding window, and of vectors, by distances.
 
 The k nearest of a sorted training sample are a window of it. Queries are sorted, too, so the window
 only moves upwards: after the sorts in O(n log n) there is one pass. Where points outside the window
 are as far as the k-th, all points at that distance share its votes: clamped, rounded or counted
-outputs have many of them.
+outputs have many of them. Vectors are compared in powers of 2 near the spread of each entry, so
+that ties of clamped or rounded entries stay exact.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Indices, Sample
+from epsilometer.arrays import Floats, Indices, Sample
 from epsilometer.checks import Checked, Count, Fractional
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
 from epsilometer.compiled import allocating, compiled
 from epsilometer.errors import ArgumentError
+
+MOST_ENTRIES = 20  # of vectors: among more, all points are nearly as far
+_MOST_POINTS = 2**12  # of vectors in training: each output is compared with all of them
+_BLOCK = 2**22  # distances held at once
 
 
 @dataclass(frozen=True)
 class NearestNeighbours(Checked):
-    """kNN with Euclidean distance on the real line (lu2022, Section 6).
+    """kNN with Euclidean distance on the real line (lu2022, Section 6), or of vectors.
 
     Parameters
     ----------
@@ -37,10 +42,14 @@ class NearestNeighbours(Checked):
     exponent: Fractional = 0.5
 
     def check(self, outputs: str) -> None:
-        if outputs not in ("scalar", "index"):
-            raise ArgumentError("outputs", f"must be scalar or index to be near, not {outputs}")
+        if outputs not in ("scalar", "index", "vector", "tuple"):
+            raise ArgumentError("outputs", f"must be numbers or vectors to be near, not {outputs}")
 
-    def fit(self, x: Sample, x_prime: Sample, training: int, seed: int) -> FittedNeighbours:
+    def fit(
+        self, x: Sample, x_prime: Sample, training: int, seed: int
+    ) -> FittedNeighbours | FittedVectors:
+        if x.ndim > 1:
+            return self._of_vectors(x, x_prime, training)
         k = min(self.k or neighbours(training, self.exponent), x.size + x_prime.size)
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
@@ -48,6 +57,45 @@ class NearestNeighbours(Checked):
         points, before = np.empty(size, x.dtype), np.empty(size + 1, np.int32)
         _merge(np.sort(x), np.sort(x_prime), points, before)
         return FittedNeighbours(points, before, k)
+
+    def _of_vectors(self, x: Sample, x_prime: Sample, training: int) -> FittedVectors:
+        if x.shape[1] > MOST_ENTRIES:
+            message = f"must have {MOST_ENTRIES} entries at most to be near, not {x.shape[1]}"
+            raise ArgumentError("outputs", message)
+        if not len(x) or not len(x_prime):
+            raise ArgumentError("x", "has no draws of one side to train on")
+        units = units_of(x, x_prime, alike=False)
+        share = min(1.0, _MOST_POINTS / (len(x) + len(x_prime)))
+        x, x_prime = (side[: max(1, int(share * len(side)))] / units for side in (x, x_prime))
+        k = self.k or neighbours(int(share * training), self.exponent)
+        return FittedVectors(x, x_prime, units, min(k, len(x) + len(x_prime)))
+
+
+@dataclass(frozen=True)
+class FittedVectors:
+    """Training points of x and of x', ``(m, d)``, in ``units`` of their entries, ``(d,)``."""
+
+    x: Sample
+    x_prime: Sample
+    units: Floats
+    k: int
+
+    def votes(self, outputs: Sample) -> Votes:
+        """Return the odds of each output."""
+        step = _BLOCK // (len(self.x) + len(self.x_prime))
+        blocks = range(0, len(outputs), step)
+        odds = [self._log_odds(outputs[i : i + step] / self.units) for i in blocks]
+        return Votes(np.concatenate(odds), np.ones(len(outputs), np.int64))
+
+    def _log_odds(self, queries: Floats) -> Floats:
+        from scipy.spatial.distance import cdist  # imported where outputs are vectors
+
+        distances = [cdist(queries, points, "sqeuclidean") for points in (self.x, self.x_prime)]
+        ordered = np.partition(np.concatenate(distances, axis=1), self.k - 1, axis=1)
+        kth = ordered[:, self.k - 1, None]
+        closer = [np.count_nonzero(side < kth, axis=1) for side in distances]
+        within = [np.count_nonzero(side <= kth, axis=1) for side in distances]
+        return shared_log_odds(closer, within, self.k)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats, Sample
+from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import quantiles
@@ -48,7 +48,8 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Estimator, Loss, OutputEvidence, ScreeningMethod, check_pure
 
 Region = tuple[float, float]
-_Estimated = tuple[Sample, Floats, Floats]
+Estimated = tuple[Sample, Floats, Floats]
+"""Outputs, ``(k,)`` or ``(k, d)``, and the densities of both sides there, ``(k,)``."""
 
 _CANDIDATES = 200  # draws of each side at which a loss in several dimensions is evaluated
 _INT_K_SQUARED = 1 / (2 * math.sqrt(math.pi))  # of the Gaussian kernel, per dimension
@@ -108,7 +109,7 @@ class LocalLoss(_OfTheLoss, ScreeningMethod):
         ends = None if region is None else (region[0], region[1])
         losses = []
         for x, x_prime in pairs:
-            outputs, p, q = _estimated(x, x_prime, ends, self.points)
+            outputs, p, q = estimated(x, x_prime, ends, self.points)
             signed = signed_loss(p, q, self.floor)
             largest = int(np.argmax(np.abs(signed)))
             output = np.atleast_1d(outputs[largest]).tolist()
@@ -175,8 +176,12 @@ class MaximumPrivacyLoss(_OfTheLoss):
         return bound
 
 
-def _estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) -> _Estimated:
-    """Return candidate outputs, and densities or frequencies of both sides there."""
+def estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) -> Estimated:
+    """Return candidate outputs, and densities or frequencies of both sides there, ``(k,)``.
+
+    Draws have shape ``(n,)`` or ``(n, d)``; without a region single reals are searched in
+    `default_region`. Raise `ArgumentError` for an atom among floats.
+    """
     if np.issubdtype(x.dtype, np.integer):
         return frequencies(x, x_prime)
     refuse_atoms(x, x_prime)
@@ -185,14 +190,14 @@ def _estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) -
     return _at_draws(x, x_prime, region)
 
 
-def _on_line(x: Floats, x_prime: Floats, region: Region, points: int) -> _Estimated:
+def _on_line(x: Floats, x_prime: Floats, region: Region, points: int) -> Estimated:
     """Return densities of real outputs on an even grid of the region."""
     lower, upper = checks.interval("region", *region)
     p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
     return np.linspace(lower, upper, points), p, q
 
 
-def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> _Estimated:
+def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> Estimated:
     """Return densities of real vectors at some draws, which are no part of the estimates."""
     n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
     candidates = np.concatenate([x[:n], x_prime[:n]])
@@ -211,18 +216,31 @@ def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> _Estimated:
     return points, p, q
 
 
-def loss_at(x: Sample, x_prime: Sample, outputs: Sample, floor: float) -> Floats:
-    """Return ln f_x - ln f_x' at given outputs, of shape ``(k,)`` or ``(k, d)`` (Algorithm 2).
+def densest(candidates: Estimated, share: float) -> Estimated:
+    """Return the candidates of largest density that hold a share of the draws of both sides.
 
-    Draws have shape ``(n,)`` or ``(n, d)``, losses ``(k,)``, in nats. Raise `ArgumentError` for an
-    atom among floats.
+    Single reals are candidates at even distances, rows are draws themselves.
+    """
+    outputs, p, q = candidates
+    order = np.argsort(-(p + q), kind="stable")
+    mass = np.ones(len(order)) if outputs.ndim > 1 else (p + q)[order]
+    held = np.cumsum(mass) <= share * mass.sum()
+    held[0] = True
+    kept = np.sort(order[held])
+    return outputs[kept], p[kept], q[kept]
+
+
+def densities_at(x: Sample, x_prime: Sample, outputs: Sample) -> tuple[Floats, Floats]:
+    """Return densities or relative frequencies of both sides at given outputs, ``(k,)``.
+
+    Draws and outputs have shape ``(n,)`` and ``(k,)``, or ``(n, d)`` and ``(k, d)``. Raise
+    `ArgumentError` for an atom among floats.
     """
     if np.issubdtype(x.dtype, np.integer):
-        p, q = ([_log_density(side, t, floor, None)[0] for t in outputs] for side in (x, x_prime))
-        return signed_loss(p, q, floor)
+        p, q = (np.array([_hits(side, t).mean() for t in outputs]) for side in (x, x_prime))
+        return p, q
     refuse_atoms(x, x_prime)
-    f, g = (density_at(side, outputs, nrd0(side)) for side in (x, x_prime))
-    return signed_loss(f, g, floor)
+    return density_at(x, outputs, nrd0(x)), density_at(x_prime, outputs, nrd0(x_prime))
 
 
 def signed_loss(p: ArrayLike, q: ArrayLike, floor: float) -> Floats:
@@ -247,11 +265,15 @@ def _log_density(
     """Return the density at an output, floored, and the variance of its logarithm."""
     n = len(sample)
     if bandwidth is None:
-        hits = sample == output if sample.ndim == 1 else (sample == output).all(axis=1)
-        p = max(np.count_nonzero(hits) / n, floor)
+        p = max(np.count_nonzero(_hits(sample, output)) / n, floor)
         return p, (1 / p - 1) / n
     f = max(float(density_at(sample, output[None, :], bandwidth)[0]), floor)
     return f, _INT_K_SQUARED**output.size / (f * n * bandwidth**output.size)
+
+
+def _hits(sample: Sample, output: Sample) -> Bools:
+    """Tell which draws are an output."""
+    return np.asarray(sample == output if sample.ndim == 1 else (sample == output).all(axis=1))
 
 
 def undersmoothed(x: Floats, x_prime: Floats) -> float:

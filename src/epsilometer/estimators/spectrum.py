@@ -92,6 +92,25 @@ class Tested:
             _clipped(1 - scale * (self.weight * low + low_prime)),
         )
 
+    def band(self, epsilons: Floats, alpha: float) -> tuple[Floats, Floats, Floats]:
+        """Return the delta of the best event at each epsilon, and the ends of its band, ``(k,)``.
+
+        The event of a claim is that an output is taken for one of x; P and P' are its probabilities
+        on either side. The largest of the lines P - exp(epsilon) P' is convex in exp(epsilon),
+        non-increasing, and at most the delta of the pair. All P and P' are in their intervals
+        (Clopper and Pearson) with probability 1 - alpha, at every n: so the band encloses the curve
+        at all epsilons together. The chance that its lower end is anywhere above the delta of the
+        pair is alpha / 2 at most. The coin must be expected: a drawn one trains for each claim.
+        """
+        level = 1 - alpha / (2 * self.claims.size)
+        low, high = clopper_pearson(self.wrong, self.tested, level)
+        low_prime, high_prime = clopper_pearson(self.wrong_prime, self.tested_prime, level)
+        shares = self.wrong / self.tested, self.wrong_prime / self.tested_prime
+        scale = np.exp(epsilons)[:, None]
+        ends = shares, (high, high_prime), (low, low_prime)
+        deltas, below, above = (_clipped((1 - a - scale * b).max(axis=1)) for a, b in ends)
+        return deltas, below, above
+
 
 def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
     """Return the smallest claim at which a curve is at most delta: the curve, inverted.

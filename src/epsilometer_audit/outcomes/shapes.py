@@ -16,6 +16,7 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
+from epsilometer.samples import as_numpy, of_one_width
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import Array
 from epsilometer_audit.outcomes.words import DEPTH, Other, Step, Word
@@ -31,7 +32,7 @@ _RARE = 0.01  # of all values may be other words
 _SORTS = {None: "None", "value": "words", "failure": "failures", "object": "objects"}
 
 
-def raw(outputs: object) -> Any:
+def raw(outputs: Any) -> Any:
     """Return outputs as an array of numbers, or a list of plain values.
 
     Raise `ArgumentError` if there is only one output, or the type of an output is not supported.
@@ -41,11 +42,10 @@ def raw(outputs: object) -> Any:
     if type(outputs) is np.ndarray and outputs.ndim and outputs.dtype.kind in "biuf":
         return outputs
     try:
-        outputs = rows(outputs, index=False)
-        if hasattr(outputs, "__array__") and not isinstance(outputs, np.ma.MaskedArray):
-            outputs = np.asarray(outputs)
-            if outputs.ndim and outputs.size and outputs.dtype.kind != "O":
-                return of_array(outputs)
+        outputs = as_numpy("outputs", rows(outputs, index=False))
+        filled = isinstance(outputs, np.ndarray) and outputs.ndim and outputs.size
+        if filled and outputs.dtype.kind != "O":
+            return of_array(outputs)
         single = isinstance(outputs, (str, bytes, Mapping)) or getattr(outputs, "ndim", 1) == 0
         if isinstance(outputs, Iterable) and not single:
             return compact(list(outputs))
@@ -60,14 +60,12 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
 
     Reals of two widths are compared at the lesser.
     """
-    sides, note = [raw(x), raw(x_prime)], ""
-    kinds = {getattr(side, "dtype", np.dtype(object)) for side in sides}
-    if len(kinds) == 2 and all(kind.kind == "f" for kind in kinds):
-        less = min(kinds, key=lambda kind: kind.itemsize)
+    sides = [raw(x), raw(x_prime)]
+    rounded, note = of_one_width(sides), ""
+    if any(new is not side for new, side in zip(rounded, sides, strict=True)):
+        less = rounded[0].dtype
         note = f"one side holds {less} only, so both are compared as {less}"
-        with np.errstate(over="ignore"):
-            sides = [side.astype(less) for side in sides]
-    return sides[0], sides[1], note
+    return rounded[0], rounded[1], note
 
 
 def joined(batches: Sequence[Any]) -> Any:

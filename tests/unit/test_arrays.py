@@ -1,0 +1,188 @@
+"""Arrays as people have them: one rule for the functions of two arrays and for audits."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import epsilometer as em
+import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError
+from epsilometer.samples import pair_of
+
+RNG = np.random.default_rng(6)
+SIDES = RNG.laplace(0, 1, 2000), RNG.laplace(1, 1, 2000)
+NAMES = np.array(["no", "yes"])
+
+
+class Tensor:
+    """What PyTorch offers: ``detach`` where a gradient is recorded, ``__array__`` after it."""
+
+    def __init__(self, values, gradient=False):
+        self.values, self.gradient = values, gradient
+
+    def detach(self):
+        return Tensor(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.gradient:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+        return np.array(self.values, dtype)
+
+
+class Packed:
+    """What an array offers that has DLPack only."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+class OnAnotherDevice(Packed):
+    def __dlpack__(self, **options):
+        raise BufferError("the array is on\na GPU")
+
+
+ARRAYS = {
+    "list": np.ndarray.tolist,
+    "pandas": pd.Series,
+    "pandas, nullable": lambda values: pd.Series(values, dtype="Float64"),
+    "column of pandas": lambda values: pd.DataFrame({"score": values}),
+    "Polars": pl.Series,
+    "column of Polars": lambda values: pl.DataFrame({"score": values}),
+    "tensor": Tensor,
+    "tensor with a gradient": lambda values: Tensor(values, gradient=True),
+    "DLPack": Packed,
+    "objects": lambda values: values.astype(object),
+    "masked nowhere": np.ma.masked_array,
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_an_array_of_any_library_is_an_array(kind):
+    given = [ARRAYS[kind](side) for side in SIDES]
+    assert str(em.delta_curve(*given)) == str(em.delta_curve(*SIDES))
+    claim = ea.pure(0.1)
+    verdict = ea.audit_outputs(tuple(given), claim, as_reals=True)
+    assert verdict.bound == ea.audit_outputs(SIDES, claim, as_reals=True).bound
+    assert ("score" in str(verdict)) == kind.startswith("column")  # audits name columns
+
+
+OUTCOMES = {
+    "words": lambda bits: NAMES[bits],
+    "list of words": lambda bits: NAMES[bits].tolist(),
+    "bytes": lambda bits: NAMES[bits].astype("S"),
+    "list of bytes": lambda bits: NAMES[bits].astype("S").tolist(),
+    "words of pandas": lambda bits: pd.Series(NAMES[bits]),
+    "categories": lambda bits: pd.Series(NAMES[bits], dtype="category"),
+    "words of Polars": lambda bits: pl.Series(NAMES[bits]),
+    "booleans": lambda bits: bits == 1,
+    "booleans of pandas": lambda bits: pd.Series(bits == 1, dtype="boolean"),
+    "bytes of memory": lambda bits: bits.astype(np.uint8),
+    "tensor": Tensor,
+}
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_outcomes_of_any_kind_are_outcomes(kind):
+    bits = [(RNG.random(1000) < chance).astype(int) for chance in (0.8, 0.3)]
+    given = [OUTCOMES[kind](side) for side in bits]
+    expected = em.loss_lower_bound(*bits)
+    assert em.loss_lower_bound(*given).value == pytest.approx(expected.value)
+    verdicts = [ea.audit_outputs(tuple(sides), ea.pure(0.1)) for sides in (given, bits)]
+    assert verdicts[0].bound == verdicts[1].bound
+
+
+def test_columns_are_named():
+    x, y = (pd.DataFrame({"age": side, "height": side[::-1]}) for side in SIDES)
+    assert set(em.largest_loss(x, y).output) == {"age", "height"}
+    words = [pd.DataFrame({"kind": NAMES[(side > 0).astype(int)], "one": "a"}) for side in SIDES]
+    assert em.largest_loss(*words).output["kind"] in NAMES
+    rows = pl.DataFrame({"age": [1, 2], "height": [3, 4]})
+    assert pair_of(rows, rows).columns == ("age", "height")
+
+
+def missing(kind):
+    return pd.Series([1, None, 3], dtype=kind)
+
+
+REFUSED = [
+    (np.ma.masked_less(np.arange(5), 3), "must have no masked entries, has 3, the first in row 0"),
+    ([0.0, np.nan, np.inf], "has 2 entries that are NaN or infinite, the first in row 1"),
+    (pd.DataFrame({"a": [1, 2], "b": [1, np.nan]}), "the first in row 1, column 'b'"),
+    (pl.Series([1, None]), "the first in row 1"),
+    (missing("float64"), "the first in row 1"),
+    (missing("Int64"), "the first in row 1"),
+    (pd.Series(["a", None, None]), "has 2 missing entries, the first in row 1"),
+    (["a", float("nan")], "has 1 missing entries, the first in row 1"),
+    ([None, 1.0], "has 1 missing entries, the first in row 0"),
+    (["a", 1], "must hold numbers only, or strings only; an entry in row 1 is 1"),
+    (pd.DataFrame({"a": [1.5], "b": ["x"]}), "an entry in row 0, column 'a' is 1.5"),
+    ([2**70], "must hold integers from -2^62 to 2^62; larger ones as strings"),
+    (pd.to_datetime(pd.Series(["2020-01-01"])), "not datetime64"),
+    (np.zeros(3, [("a", float)]), "must hold numbers, or booleans or strings as outcomes, not ["),
+    (OnAnotherDevice(np.zeros(3)), "is no array that NumPy can read: the array is on a GPU"),
+    ([Tensor(0.5, gradient=True)], "must have shape (n,) or (n, d)"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), REFUSED)
+def test_other_arrays_are_refused_in_a_line(values, message):
+    with pytest.raises(ArgumentError) as caught:
+        pair_of(values, values)
+    text = str(caught.value)
+    assert text.startswith("x ")
+    assert message in text
+    assert "\n" not in text
+    assert len(text) < 150
+
+
+def test_other_columns_are_refused():
+    x = pd.DataFrame({"age": [1, 2], "height": [3, 4]})
+    with pytest.raises(ArgumentError) as caught:
+        pair_of(x, x[["height", "age"]])
+    assert str(caught.value) == "x_prime has columns height, age; x has age, height"
+    assert pair_of(x, x.to_numpy()).columns == ("age", "height")
+
+
+def test_audits_refuse_what_estimates_refuse():
+    good = np.zeros(500)
+    for bad, message in (
+        (np.ma.masked_less(np.arange(500), 3), "must have no masked entries, has 3"),
+        (OnAnotherDevice(good), "is no array that NumPy can read"),
+    ):
+        with pytest.raises(ArgumentError, match=f"^outputs {message}"):
+            ea.audit_outputs((bad, good), ea.pure(1.0))
+
+
+def test_numbers_that_are_missing_are_outcomes_of_audits():
+    """A mechanism that fails on one side shows itself, in NaN, infinities or None."""
+    for strange in (np.nan, np.inf, None):
+        x, y = np.zeros(2000, object), np.zeros(2000, object)
+        x[:200] = strange
+        assert ea.audit_outputs((x.tolist(), y.tolist()), ea.pure(1.0)).bound > 2
+
+
+def test_reals_of_two_widths_are_compared_at_the_lesser():
+    """With the low bits of one side only, its draws would be another side's in no case."""
+    x = SIDES[0]
+    pair = pair_of(x.astype(np.float32), x)
+    np.testing.assert_array_equal(pair.x, pair.x_prime)
+    assert pair.x.dtype == np.float64
+    assert em.delta_curve(x.astype(np.float32), x, epsilons=[0.0]).deltas[0] < 0.1
+
+
+@pytest.mark.parametrize("name", [name for name in em.__all__ if name[0].islower()])
+def test_a_signature_names_its_types(name):
+    text = str(inspect.signature(getattr(em, name)))
+    assert len(text) < 350
+    assert "numpy" not in text
+    if "lower_bound" in name:
+        assert "confidence: 'float' = 0.95" in text
