@@ -19,12 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer import checks
+from epsilometer import checks, plots
 from epsilometer.arrays import Floats, Sample
 from epsilometer.classifiers.neighbours import MOST_ENTRIES
 from epsilometer.densities.binned import quantiles
@@ -45,7 +45,11 @@ from epsilometer.estimators.local_loss import (
 )
 from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
+from epsilometer.results import Holds, Result, Row
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
@@ -61,13 +65,32 @@ EmptyCells = Literal["fail", "skip"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Result:
+class _OfTwoArrays(Result):
     n: int
     n_prime: int
     reason: str = ""
 
-    def __repr__(self) -> str:
-        return str(self)
+    def facts(self) -> dict[str, Any]:
+        """Return the draws, and the position of the pair and the confidence, if it has them."""
+        return {
+            "pair": getattr(self, "pair", None),
+            "n": self.n,
+            "n_prime": self.n_prime,
+            "confidence": getattr(self, "confidence", None),
+        }
+
+    def plot(self, ax: Axes | None = None, *, claim: float | None = None) -> Axes:
+        """Draw a point for each number, with what its limits enclose; see `Result.plot`."""
+        axes = plots.axes_of(ax)
+        rows = list(self.rows())
+        for number, row in enumerate(rows):
+            plots.point(axes, number, row.estimate, row.low, row.high)
+        axes.set_xticks(range(len(rows)), [row.quantity for row in rows])
+        axes.set_xlim(-1, len(rows))
+        axes.set_ylim(bottom=0)
+        if claim is not None:
+            plots.level(axes, claim, f"claim: {claim:g}")
+        return plots.finished(axes, "", "nats")
 
     def _line(self, text: str) -> str:
         because = f"; {self.reason}" if self.reason else ""
@@ -75,7 +98,7 @@ class _Result:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LossCurve(_Result):
+class LossCurve(_OfTwoArrays):
     """Estimates, without a confidence, of the local loss from n draws of x and n_prime of x'.
 
     ``losses`` are ln f_x - ln f_x' in nats, ``(k,)``, at the given ``outputs``, ``(k,)`` or
@@ -89,6 +112,27 @@ class LossCurve(_Result):
     at_least: Floats
     floor: float
 
+    def rows(self) -> Iterator[Row]:
+        """Yield the loss at each output; without an estimate, the end of it that is known."""
+        for output, loss, at_least in zip(
+            self.outputs.tolist(), self.losses.tolist(), self.at_least.tolist(), strict=True
+        ):
+            low = at_least if math.isnan(loss) and at_least > 0 else math.nan
+            high = at_least if math.isnan(loss) and at_least < 0 else math.nan
+            yield Row("loss", output, loss, low, high, method="askin2022")
+
+    def plot(self, ax: Axes | None = None, *, claim: float | None = None) -> Axes:
+        """Draw the loss against the outputs, rows of them by their number; see `Result.plot`."""
+        axes = plots.axes_of(ax)
+        outputs = np.arange(float(len(self.outputs)))
+        if self.outputs.ndim == 1 and self.outputs.dtype.kind in "iuf":
+            outputs = self.outputs.astype(float)
+        plots.curve(axes, outputs, self.losses, "loss (askin2022)", marker=".")
+        if claim is not None:
+            plots.level(axes, claim, f"claim: {claim:g}")
+            plots.level(axes, -claim, "")
+        return plots.finished(axes, "output", "log ratio of densities")
+
     def __str__(self) -> str:
         known = self.losses[~np.isnan(self.losses)]
         text = f"losses at {len(known)} of {len(self.losses)} outputs"
@@ -98,7 +142,7 @@ class LossCurve(_Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LargestLoss(_Result):
+class LargestLoss(_OfTwoArrays):
     """The largest local loss that was seen, an estimate without a confidence.
 
     ``value`` is in nats, in the larger direction. It was seen at the ``output`` (a number, a
@@ -115,6 +159,12 @@ class LargestLoss(_Result):
     region: Region | None
     floor: float
 
+    def rows(self) -> Iterator[Row]:
+        """Yield the loss."""
+        known = self.value is not None
+        estimate, low = (self.at_least, math.nan) if known else (math.nan, self.at_least)
+        yield Row("largest loss", self.output, estimate, low, method="askin2022")
+
     def __str__(self) -> str:
         ends = f", searched in [{self.region[0]:.4g}, {self.region[1]:.4g}]" if self.region else ""
         size = f"{self.at_least:.4g} nats" if self.value is not None else "has no estimate,"
@@ -123,7 +173,7 @@ class LargestLoss(_Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LowerBound(_Result):
+class LowerBound(_OfTwoArrays):
     """A lower confidence bound: ``value``, in nats and at least 0, is at most the ``quantity``.
 
     So it is in a share ``confidence`` of repetitions, for large n. It rests on n draws of x and
@@ -136,13 +186,17 @@ class LowerBound(_Result):
     confidence: float
     pair: int = 0
 
+    def rows(self) -> Iterator[Row]:
+        """Yield the bound."""
+        yield Row(self.quantity, low=self.value, holds="large n")
+
     def __str__(self) -> str:
         sure = f"with confidence {self.confidence:g} for large n"
         return self._line(f"{self.quantity} >= {self.value:.4g} nats {sure}")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DeltaCurve(_Result):
+class DeltaCurve(_OfTwoArrays):
     """The privacy spectrum by a classifier: ``deltas`` of x from x' at ``epsilons``, in nats.
 
     They are non-increasing, and convex in exp(epsilon), as the pair's delta is. ``low`` and
@@ -158,6 +212,22 @@ class DeltaCurve(_Result):
     high: Floats
     confidence: float
     classifier: str
+
+    def rows(self) -> Iterator[Row]:
+        """Yield delta at each epsilon."""
+        numbers = np.column_stack([self.epsilons, self.deltas, self.low, self.high])
+        for at, delta, low, high in numbers.tolist():
+            yield Row("delta", at, delta, low, high, "every n", f"lu2022, {self.classifier}")
+
+    def plot(self, ax: Axes | None = None, *, claim: float | None = None) -> Axes:
+        """Draw delta at each epsilon with its band; the claim is an epsilon; see `Result.plot`."""
+        axes = plots.axes_of(ax)
+        sure = f"{100 * self.confidence:g} % confidence"
+        plots.band(axes, self.epsilons, self.low, self.high, sure)
+        plots.curve(axes, self.epsilons, self.deltas, f"lu2022, {self.classifier}")
+        if claim is not None:
+            plots.level(axes, claim, f"claim: epsilon = {claim:g}", vertical=True)
+        return plots.finished(axes, "epsilon", "delta of x from x'")
 
     def epsilon_at(self, delta: float) -> float:
         """Return the smallest epsilon, in nats, at which the estimate is ``delta`` at most.
@@ -175,7 +245,7 @@ class DeltaCurve(_Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class HistogramLevel(_Result):
+class HistogramLevel(_OfTwoArrays):
     """The level ``quantity`` from histograms of n draws of x and n_prime of x'.
 
     ``value`` is in nats, or None. By the theorem for the claims, its error is ``gamma`` nats at
@@ -191,6 +261,12 @@ class HistogramLevel(_Result):
     high: float | None
     gamma: float
     cells: int
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the level; it has an interval where there is a confidence."""
+        level, low, high = (math.nan if v is None else v for v in (self.value, self.low, self.high))
+        holds: Holds = "no promise" if self.confidence is None else "every n"
+        yield Row(self.quantity, None, level, low, high, holds, "gorla2022")
 
     def __str__(self) -> str:
         text = "no estimate" if self.value is None else f"{self.value:.4g} nats"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -48,7 +48,7 @@ _PARTITIONS = (
     (0.002, 0.01, 0.03, 0.08, 0.16, 0.28, 0.4, 0.5, 0.6, 0.72, 0.84, 0.92, 0.97, 0.99, 0.998),
 )
 """Shares of both sides' draws below the cuts between cells that are ordered by their log ratio."""
-_LEARNERS = 20_000  # draws of a side for a classifier of vectors, which take longer than numbers
+_LEARNERS = 5_000  # draws of a side for a classifier of vectors, which take longer than numbers
 _NAMED = 3  # values, rows or ranges of an event in words
 _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -127,7 +127,8 @@ class Measurement(Result):
             yield Row(name, float(at), low=float(theirs), holds="large n", method="kutta2022")
         if self.largest_loss is not None:
             loss = self.largest_loss
-            yield Row("largest loss", loss.output, loss.value, method="askin2022")
+            estimate = math.nan if loss.value is None else loss.value
+            yield Row("largest loss", loss.output, estimate, method="askin2022")
 
     def facts(self) -> dict[str, Any]:
         """Return the pair, the draws and the confidence."""
@@ -311,7 +312,7 @@ def measure(
         type_2=type_2,
         orders=np.array(known_orders),
         renyi_low=_divergences(split, scored, known_orders, alpha),
-        renyi_large_n=_for_large_n(split.pair, known_orders, 1 - confidence, reasons),
+        renyi_large_n=_for_large_n(split.pair, known_orders, confidence, reasons),
         largest_loss=_largest_loss(split.pair, reasons),
         event=None if best is None else best.chosen.event,
         event_text="" if best is None else _text(best.chosen.event, split.pair),
@@ -369,7 +370,7 @@ def _split(name: str | None, pair: Pair, seed: int) -> _Split:
     past = PastDraws(sides[0][:first], sides[1][:first], _columns(pair))
     x, x_prime = sides[0][first:], sides[1][first:]
     chosen = choose_events(past, [Pure(0.0)], len(x))
-    used = Pair(sides[0], sides[1], None, pair.labels)
+    used = replace(pair, x=sides[0], x_prime=sides[1])
     return _Split(name, used, past, x, x_prime, chosen)
 
 
@@ -499,14 +500,16 @@ def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
     sides = [side[:_LEARNERS] if vectors else side for side in (pair.x, pair.x_prime)]
     rising, places = np.unique(epsilons, return_inverse=True)
     try:
-        both = [estimates.delta_curve(a, b, rising) for a, b in (sides, sides[::-1])]
+        both = [estimates.delta_curve(*of, epsilons=rising) for of in (sides, sides[::-1])]
     except ArgumentError as error:
         reasons.append(f"no delta of lu2022: {error}")
         return np.full(epsilons.shape, math.nan)
     return np.maximum(both[0].deltas, both[1].deltas)[places]
 
 
-def _for_large_n(pair: Pair, orders: Sequence[float], alpha: float, reasons: list[str]) -> Floats:
+def _for_large_n(
+    pair: Pair, orders: Sequence[float], confidence: float, reasons: list[str]
+) -> Floats:
     """Return kutta2022's bounds in the larger direction, NaN where it has none."""
     bounds = np.full(len(orders), math.nan)
     if pair.real and pair.x.ndim > 1:
@@ -515,7 +518,7 @@ def _for_large_n(pair: Pair, orders: Sequence[float], alpha: float, reasons: lis
     sides = [(pair.x, pair.x_prime)]
     few = []
     for i, order in enumerate(orders):
-        shown = estimates.renyi_lower_bound_of_pairs(sides, order, alpha=alpha)
+        shown = estimates.renyi_lower_bound_of_pairs(sides, order=order, confidence=confidence)
         if shown.reason:
             few.append(f"{order:g}")
         else:
@@ -552,7 +555,7 @@ def _text(event: Event, pair: Pair) -> str:
         return " and ".join(_text(part, pair) for part in view.parts)
     names = ["output"]
     if pair.x.ndim > 1:
-        names = [f"entry {i}" for i in range(pair.x.shape[1])]
+        names = list(pair.columns) or [f"entry {i}" for i in range(pair.x.shape[1])]
     ranges = [(_short(first), _short(last)) for first, last in event.ranges]
     return _listed(range_texts(view.text(names), ranges))
 

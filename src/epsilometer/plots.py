@@ -5,6 +5,7 @@ Matplotlib is imported on use.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,17 @@ def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **ho
     """Draw a curve in the colour of this number; NaN are gaps."""
     if np.isfinite(y).any():
         axes.plot(x, y, color=COLOURS[number], label=label, **how)
+
+
+def point(axes: Axes, x: float, y: float, low: float, high: float) -> None:
+    """Draw a number with its limits; a limit without another end is an arrow away from it."""
+    if math.isfinite(low) and math.isfinite(high):
+        axes.vlines(x, low, high, color=COLOURS[0], alpha=0.6, linewidth=4)
+    elif math.isfinite(low):
+        axes.plot([x], [low], marker="^", color=COLOURS[0], markersize=8)
+        axes.annotate(f"at least {low:.3g}", (x, low), (8, 4), textcoords="offset points")
+    if math.isfinite(y):
+        axes.plot([x], [y], marker="o", color=COLOURS[0])
 
 
 def histogram(axes: Axes, edges: Floats, counts: Counts, label: str, *, number: int) -> None:
