@@ -113,6 +113,7 @@ dist: .venv/develop .venv/release/done
 	$(BIN)/pytest tests/release/test_dist.py
 
 docs: .venv/develop .venv/release/done
+	$(BIN)/python -m tests.gallery pictures
 	NO_MKDOCS_2_WARNING=1 .venv/release/bin/mkdocs build --quiet
 	$(BIN)/pytest tests/release/test_site.py
 	@echo "The site: site/index.html; its search needs a server, python3 -m http.server -d site"

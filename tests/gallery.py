@@ -1,4 +1,7 @@
-"""Runs the commands of docs/gallery; `python -m tests.gallery` puts outputs into the pages."""
+"""Runs the commands of docs/gallery; `python -m tests.gallery` puts outputs into the pages.
+
+`python -m tests.gallery pictures` draws the pictures of docs/pictures.md, each by its own code.
+"""
 
 import contextlib
 import io
@@ -7,12 +10,15 @@ import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from epsilometer_audit.cli.main import main
 from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[1]
+PICTURES = ROOT / "docs/pictures.md"
 PAGES = sorted((ROOT / "docs/gallery").glob("*.md"))
 _BLOCK = re.compile(r'```(\w+)(?: title="([^"]+)")?\n(.*?)```\n', re.DOTALL)
 
@@ -59,7 +65,34 @@ def _without_time(text: str) -> str:
     return re.sub(r"[0-9.]+ s, seed", "1.0 s, seed", text)
 
 
+def drawn() -> Iterator[tuple[str, Any]]:
+    """Yield the name of each picture of docs/pictures.md, and the axes that its code makes."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    first = True
+    space: dict[str, Any] = {}
+    for language, title, body in _BLOCK.findall(PICTURES.read_text()):
+        assert language == "python"
+        assert first != bool(title), "only the first block has no picture"
+        exec(compile(body, str(PICTURES), "exec"), space)  # noqa: S102
+        first = False
+        if title:
+            yield title, space.pop("axes")
+
+
+def draw() -> None:
+    """Write the pictures of docs/pictures.md."""
+    folder = PICTURES.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    for name, axes in drawn():
+        axes.figure.savefig(folder / name, dpi=100)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["pictures"]:
+        draw()
+        raise SystemExit
     for path in PAGES:
         with tempfile.TemporaryDirectory() as name:
             path.write_text(again(path, Path(name)))

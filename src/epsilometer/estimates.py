@@ -87,6 +87,7 @@ class _OfTwoArrays(Result):
             plots.point(axes, number, row.estimate, row.low, row.high)
         axes.set_xticks(range(len(rows)), [row.quantity for row in rows])
         axes.set_xlim(-1, len(rows))
+        axes.margins(y=0.2)
         axes.set_ylim(bottom=0)
         if claim is not None:
             plots.level(axes, claim, f"claim: {claim:g}")
@@ -223,8 +224,9 @@ class DeltaCurve(_OfTwoArrays):
         """Draw delta at each epsilon with its band; the claim is an epsilon; see `Result.plot`."""
         axes = plots.axes_of(ax)
         sure = f"{100 * self.confidence:g} % confidence"
-        plots.band(axes, self.epsilons, self.low, self.high, sure)
-        plots.curve(axes, self.epsilons, self.deltas, f"lu2022, {self.classifier}")
+        number = plots.band(axes, self.epsilons, self.low, self.high, sure)
+        name = f"lu2022, {self.classifier}"
+        plots.curve(axes, self.epsilons, self.deltas, name, number=number)
         if claim is not None:
             plots.level(axes, claim, f"claim: epsilon = {claim:g}", vertical=True)
         return plots.finished(axes, "epsilon", "delta of x from x'")

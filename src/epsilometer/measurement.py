@@ -161,8 +161,9 @@ class Measurement(Result):
         return drawers[of](plots.axes_of(ax), claim)
 
     def _draw_delta(self, ax: Axes, claim: float | None) -> Axes:
-        plots.band(ax, self.epsilons, self.delta_low, self.delta_high, _sure(self.confidence))
-        plots.curve(ax, self.epsilons, self.delta_low, "at least")
+        limits = self.delta_low, self.delta_high
+        number = plots.band(ax, self.epsilons, *limits, _sure(self.confidence))
+        plots.curve(ax, self.epsilons, self.delta_low, "at least", number=number)
         estimates_of = self.epsilons, self.delta_estimate, "estimate (lu2022)"
         plots.curve(ax, *estimates_of, number=1, linestyle=":")
         if claim is not None:

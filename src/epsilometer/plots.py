@@ -37,9 +37,15 @@ def axes_of(axes: Axes | None) -> Axes:
     return axes
 
 
-def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> None:
-    """Draw the area between two limits at ``x``; all have shape ``(m,)``."""
-    axes.fill_between(x, low, high, color=COLOURS[0], alpha=_BAND, linewidth=0, label=label)
+def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> int:
+    """Draw the area between two limits at ``x``, ``(m,)``, and return the number of its colour.
+
+    A further band on the same axes has another colour.
+    """
+    number = len(axes.collections) % len(COLOURS)
+    how = {"alpha": _BAND, "linewidth": 0, "label": label}
+    axes.fill_between(x, low, high, color=COLOURS[number], **how)
+    return number
 
 
 def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **how: Any) -> None:

@@ -11,6 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
 from snakemake.cli import get_argument_parser
 
@@ -18,7 +19,7 @@ from epsilometer import __version__
 from epsilometer.estimators import ESTIMATORS
 from epsilometer_audit.cli.arguments import OPTION, check_options, help_of, parsed
 from epsilometer_audit.cli.main import main
-from tests.gallery import PAGES, again, output
+from tests.gallery import PAGES, PICTURES, again, drawn, output
 from tests.pages import ROOT, commands, words
 from tests.unit.processes import ran
 
@@ -143,6 +144,18 @@ def test_modules_and_tests_exist(command: str):
     for word in arguments:
         if re.match(r"(tests|docs)/.*\.py$", word):
             assert (ROOT / word).is_file(), word
+
+
+def test_the_code_of_each_picture_draws_it():
+    names = []
+    for name, axes in drawn():
+        assert axes.has_data()
+        assert axes.get_xlabel()
+        assert f"pictures/{name}" in PICTURES.read_text()
+        assert (PICTURES.with_suffix("") / name).is_file()
+        names.append(name)
+        plt.close(axes.figure)
+    assert len(set(names)) == 8
 
 
 # --- outputs; on pages outside the gallery `...` is any lines -------------------------------------
