@@ -43,8 +43,8 @@ def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> int:
     A further band on the same axes has another colour.
     """
     number = len(axes.collections) % len(COLOURS)
-    how = {"alpha": _BAND, "linewidth": 0, "label": label}
-    axes.fill_between(x, low, high, color=COLOURS[number], **how)
+    colour = COLOURS[number]
+    axes.fill_between(x, low, high, color=colour, alpha=_BAND, linewidth=0, label=label)
     return number
 
 
