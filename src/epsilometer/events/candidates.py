@@ -21,6 +21,7 @@ from epsilometer.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+_LIKELIER = 1e-12  # log ratio, above which a cell is likelier in any rounding
 _CAUTION, _CAUTION_LINE = 4.0, 2.5  # standard deviations, of a set and of a half-line
 _MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
@@ -54,8 +55,20 @@ class Candidate:
     make_event: Callable[[], Event]
 
 
-_Set = tuple[Floats, Floats, Counts, Counts]
-"""Counts of several sets on x and on x', an order of cells, and the sizes of sets: its first."""
+@dataclass(frozen=True, eq=False)
+class _Family:
+    """Sets of cells: the first ones of an ``order``, as many as each of the ``sizes``, ``(k,)``.
+
+    ``hits`` and ``others`` are the draws in each set, ``(k,)``, on x and on x' for the ``sign`` 1,
+    on x' and on x for -1. ``caution`` is a number of standard deviations.
+    """
+
+    hits: Floats
+    others: Floats
+    order: Counts
+    sizes: Counts
+    sign: int
+    caution: float
 
 
 class Cells(ABC):
@@ -94,63 +107,78 @@ class Cells(ABC):
         no level is given). The cautious estimate subtracts several standard deviations, the
         optimistic one ``little`` of them.
         """
-        lines = self._half_lines() if self.ordered else []
-        kinds = [
-            (sign, caution, sides[::sign], order, sizes)
-            for sign, sets in zip((1, -1), self._sets(), strict=True)
-            for caution, of_kind in ((_CAUTION, sets), (_CAUTION_LINE, lines))
-            for *sides, order, sizes in of_kind
-        ]
-        if not kinds:
+        families = self._likelier_cells()
+        if self.ordered:
+            families += self._half_lines()
+        if not families:
             return []
-        signs, some, sides, orders, sizes = zip(*kinds, strict=True)
-        hits, others = map(np.concatenate, zip(*sides, strict=True))
-        times = [of.size for of in sizes]
-        n, m = np.repeat([(self._n, self._m)[::sign] for sign in signs], times, axis=0).T[:, None]
-        more = np.array(some) * (1 + _MORE * math.log10(max(self._n, _FEW_DRAWS) / _FEW_DRAWS))
-        cautions = np.stack([np.repeat(more, times), np.full(hits.size, little)])
-        levels = expected_level(hits[None], n, others[None], m, draws, cautions, level)
-        ends, chosen = np.cumsum(times), []
-        for i in levels.argmax(axis=1).tolist():
-            of = int(np.searchsorted(ends, i, "right"))
-            cells = orders[of][: sizes[of][i - ends[of]]]
-            event = partial(self.event, cells)
-            chosen.append(Candidate(float(levels[0, i]), float(levels[1, i]), signs[of], event))
-        return [each for each in chosen if each.optimistic > _NOTHING]
+        times = [of.sizes.size for of in families]
+        hits = np.concatenate([of.hits for of in families])
+        others = np.concatenate([of.others for of in families])
+        n = np.repeat([self._n if of.sign > 0 else self._m for of in families], times)
+        m = np.repeat([self._m if of.sign > 0 else self._n for of in families], times)
+        many = math.log10(max(self._n, _FEW_DRAWS) / _FEW_DRAWS)
+        caution = np.repeat([of.caution * (1 + _MORE * many) for of in families], times)
+        cautions = np.stack([caution, np.full(hits.size, little)])
+        levels = expected_level(hits[None], n[None], others[None], m[None], draws, cautions, level)
+        ends = np.cumsum(times)
+        chosen = []
+        for best in levels.argmax(axis=1).tolist():
+            k = int(np.searchsorted(ends, best, "right"))
+            family = families[k]
+            size = family.sizes[best - ends[k]]
+            event = partial(self.event, family.order[:size])
+            expected, optimistic = levels[:, best].tolist()
+            if optimistic > _NOTHING:
+                chosen.append(Candidate(expected, optimistic, family.sign, event))
+        return chosen
 
-    def _sets(self) -> tuple[list[_Set], list[_Set]]:
-        """Return the first r cells by shrunken log ratio, for several r: on x, and on x'."""
-        sets: tuple[list[_Set], list[_Set]] = [], []
+    def _likelier_cells(self) -> list[_Family]:
+        """Return sets of the first cells by shrunken log ratio, of x to x' and of x' to x.
+
+        An order is learned on four fifths of the draws, whose last fifth counts its sets, five
+        times in turn.
+        """
         if self.ordered and self.size <= 2:
-            return sets  # they are half-lines
-        some = np.array(SHRINKAGES)[:, None] / self._n
-        whole, rest = [], []
-        for folds, counts, n in zip(self.folds, self._all, (self._n, self._m), strict=True):
-            others = counts - folds
-            shares = ratio(others, others.sum(axis=1, keepdims=True))
-            whole.append(np.log(counts / n + some))
-            rest.append(np.log(shares + some[:, None]))
-        both_ways = [(ours - theirs, theirs - ours) for ours, theirs in (whole, rest)]
-        ratios, of_others = map(np.concatenate, both_ways)
-        orders = np.argsort(-ratios, axis=1, kind="stable")
-        first = np.argsort(-of_others, axis=2, kind="stable")
-        fold = np.arange(FOLDS)[:, None]
-        sums = [np.cumsum(side[fold, first], axis=2).sum(axis=1) for side in self.folds]
-        for i, likelier in enumerate(np.count_nonzero(ratios > 1e-12, axis=1).tolist()):
-            if likelier:
-                sizes = _ranks(likelier)
-                ours, theirs = (side[i, sizes - 1].astype(float) for side in sums)
-                sets[2 * i // len(orders)].append((ours, theirs, orders[i], sizes))
-        return sets
+            return []  # they are half-lines
+        more = np.array(SHRINKAGES)[:, None] / self._n
+        x, x_prime = self.folds
+        log, log_prime = (np.log(of / of.sum() + more) for of in self._all)
+        learned, learned_prime = (self._log_of_others(of, more[:, None]) for of in self.folds)
+        families = []
+        for sign in (1, -1):
+            ratios = sign * (log - log_prime)
+            orders = np.argsort(-ratios, axis=1, kind="stable")
+            of_others = np.argsort(-sign * (learned - learned_prime), axis=2, kind="stable")
+            hits, others = (self._first_cells(side, of_others) for side in (x, x_prime)[::sign])
+            for i, likelier in enumerate(np.count_nonzero(ratios > _LIKELIER, axis=1).tolist()):
+                if likelier:
+                    sizes = _ranks(likelier)
+                    first = hits[i, sizes - 1], others[i, sizes - 1]
+                    families.append(_Family(*first, orders[i], sizes, sign, _CAUTION))
+        return families
 
-    def _half_lines(self) -> list[_Set]:
-        """Return the counts of all half-lines from the left, and from the right."""
+    def _log_of_others(self, folds: Counts, more: Floats) -> Floats:
+        """Return the logs of shares in cells among all fifths but one, by shrinkage and fifth."""
+        others = folds.sum(axis=0) - folds
+        shares = ratio(others, others.sum(axis=1, keepdims=True))
+        return np.asarray(np.log(shares + more))
+
+    def _first_cells(self, folds: Counts, orders: Counts) -> Floats:
+        """Return the draws in the first cells of orders, by shrinkage: each fifth has its own."""
+        counts = folds[np.arange(FOLDS)[:, None], orders]
+        return np.asarray(np.cumsum(counts, axis=2).sum(axis=1), np.float64)
+
+    def _half_lines(self) -> list[_Family]:
+        """Return all half-lines from the left, and from the right, for either side."""
+        families = []
         left, sizes = np.arange(self.size), np.arange(1, self.size)
-        lines = []
         for order in (left, left[::-1]):
-            ours, theirs = (np.cumsum(side[order])[:-1].astype(float) for side in self._all)
-            lines.append((ours, theirs, order, sizes))
-        return lines
+            sides = [np.cumsum(side[order])[:-1].astype(float) for side in self._all]
+            for sign in (1, -1):
+                hits, others = sides[::sign]
+                families.append(_Family(hits, others, order, sizes, sign, _CAUTION_LINE))
+        return families
 
 
 def fifths(size: int) -> list[slice]:

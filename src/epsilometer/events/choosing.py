@@ -38,7 +38,9 @@ def best(
     views: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events of the largest promise, with full and with little caution."""
-    candidates = [each for cells in views for each in cells.judged(draws, level, daring)]
+    candidates = []
+    for cells in views:
+        candidates += cells.judged(draws, level, daring)
     surest = max(candidates, key=attrgetter("expected"), default=None)
     return surest, max(candidates, key=attrgetter("optimistic"), default=None)
 
@@ -109,9 +111,11 @@ class Look:
         if most is not None:
             view, part = parts[-1]
             parts = [(view, slice(max(part.start, part.stop - most), part.stop))]
-        numbers = [[view.of(side[part]) for view, part in parts] for side in self.past.sides]
-        x, x_prime = (each[0] if len(each) == 1 else np.concatenate(each) for each in numbers)
-        return x, x_prime
+        numbers = []
+        for side in self.past.sides:
+            seen = [view.of(side[part]) for view, part in parts]
+            numbers.append(seen[0] if len(seen) == 1 else np.concatenate(seen))
+        return numbers[0], numbers[1]
 
     def cells(self, number: int, most: int | None = None) -> list[Cells]:
         """Return cells of these draws between so many quantiles, and those of single values."""

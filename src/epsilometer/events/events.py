@@ -99,7 +99,7 @@ class View:
             return summary(self.summary, self.groups, sample)
         return sample if self.formula is None else self.formula.of(sample)
 
-    def text(self, names: Sequence[str]) -> str:
+    def text(self, names: Sequence[str]) -> str:  # noqa: PLR0911
         """Name the number of an output, by the names of the entries."""
         if self.kind in ("score", "learned"):
             return f"score of {len(self.read)} {'entries' if len(names) > 1 else 'bits'}"
@@ -113,16 +113,22 @@ class View:
         if self.kind == "difference":
             times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
             return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
-        before = "the lowest bit of " * (self.kind == "low bit")
-        after = f" modulo {self.modulus!r}" if self.kind == "remainder" else ""
-        return f"{before}{names[self.entry]}{after}"
+        name = names[self.entry]
+        if self.kind == "low bit":
+            return f"the lowest bit of {name}"
+        if self.kind == "remainder":
+            return f"{name} modulo {self.modulus!r}"
+        return name
 
     @property
     def read(self) -> Sequence[int]:
         """The numbers of the entries or bits that a score reads."""
         if self.formula is not None:
             return self.formula.entries
-        return sorted({i for table in self.tables for i in table.entries})
+        entries: set[int] = set()
+        for table in self.tables:
+            entries.update(table.entries)
+        return sorted(entries)
 
     def closed(self, ranges: Ranges) -> Ranges:
         """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
@@ -196,11 +202,7 @@ class Event:
     def to_plain(self) -> dict[str, Any]:
         """Return the event as plain values for JSON."""
         view = self.view
-        ends = [
-            [str(e) if isinstance(e, float) and not math.isfinite(e) else e for e in pair]
-            for pair in self.ranges
-        ]
-        plain: dict[str, Any] = {"ranges": ends}
+        plain: dict[str, Any] = {"ranges": [[_plain_end(e) for e in ends] for ends in self.ranges]}
         if self.missing:
             plain["missing"] = True
         if view.kind != "output":
@@ -209,6 +211,11 @@ class Event:
             plain["entry"] = view.entry
         more = [each.name for each in fields(view)[2:] if getattr(view, each.name) != each.default]
         return plain | {name: _plain(getattr(view, name)) for name in more}
+
+
+def _plain_end(end: Number | None) -> Number | str | None:
+    """Return an end of a range as JSON has it."""
+    return str(end) if isinstance(end, float) and not math.isfinite(end) else end
 
 
 def _plain(value: Any) -> Any:
@@ -301,14 +308,20 @@ def remainders(numbers: Sample, modulus: Number) -> Sample:
 
 
 def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:
-    """Return the first or the last numbers of the ranges, in the outputs' own type."""
-    if np.issubdtype(dtype, np.integer):
-        limits = np.iinfo(dtype)
-        least, most = limits.min, limits.max  # they are computed at each access
-        ends: list[Any] = [(least, most)[which] if e[which] is None else e[which] for e in ranges]
-        return np.array([min(max(end, least), most) for end in ends], dtype)
-    infinite = (-np.inf, np.inf)[which]
-    return np.array([infinite if pair[which] is None else pair[which] for pair in ranges], float)
+    """Return the first numbers of the ranges, or the last for 1, in the outputs' own type."""
+    ends = [pair[which] for pair in ranges]
+    if not np.issubdtype(dtype, np.integer):
+        infinite = np.inf if which else -np.inf
+        return np.array([infinite if end is None else end for end in ends], float)
+    limits = np.iinfo(dtype)
+    least, most = limits.min, limits.max  # they are computed at each access
+    whole: list[Number] = []
+    for end in ends:
+        if end is None:
+            whole.append(most if which else least)
+        else:
+            whole.append(min(max(end, least), most))
+    return np.array(whole, dtype)
 
 
 def entries_of(sample: Sample, most: int = 63) -> list[Sample]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -190,7 +190,8 @@ def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
 def _z_scores(table: Any, first: int) -> Floats:
     """Return z-scores of the differences of mean products of columns; float32 is twice as fast."""
     sides = table[:first], table[first:]
-    means, squares = ([(s**k).T @ s**k / len(s) for s in sides] for k in (1, 2))
+    means = [side.T @ side / len(side) for side in sides]
+    squares = [(side**2).T @ side**2 / len(side) for side in sides]
     spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
     return ratio(np.abs(means[0] - means[1]), spread)
 
@@ -272,7 +273,7 @@ def summaries(sides: tuple[Sample, Sample], columns: Columns) -> list[View]:
     """Return summaries of the entries of sequences, arrays and tables, ``(n, d)``."""
     views = []
     for group in columns.groups:
-        entries = tuple(i for row in group for i in row)
+        entries = tuple(chain.from_iterable(group))
         rows = (np.sort(side[:ROWS, list(entries)], axis=1) for side in sides)
         repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
         names = [name for name in vectors.SUMMARIES if repeat or name != vectors.DISTINCT]
