@@ -391,7 +391,7 @@ def loss_lower_bound(
     >>> rng = np.random.default_rng(4)
     >>> x, x_prime = rng.laplace(0, 1, 50_000), rng.laplace(0.7, 1, 50_000)
     >>> loss_lower_bound(x, x_prime)
-    epsilon >= 0.643 nats with confidence 0.95 for large n, from 35000 draws of x and 35000 of x'
+    epsilon >= 0.673 nats with confidence 0.95 for large n, from 35000 draws of x and 35000 of x'
     """
     pair = pair_of(x, x_prime, least=_FEW)
     return _loss_lower_bound("epsilon", [pair], confidence, choosing, region)

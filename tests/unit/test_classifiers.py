@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
+from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
 from epsilometer.classifiers.discrete import Counting, HammingNeighbours
 from epsilometer.classifiers.learned import ScikitLearn
 from epsilometer.classifiers.neighbours import NearestNeighbours
@@ -223,6 +223,50 @@ def test_each_is_for_its_outputs(name):
     empty = np.empty(0, np.int64)
     with pytest.raises(ArgumentError, match="x has no draws to train on"):
         method.fit(empty, empty, 4, 0)
+
+
+def votes_of_vectors(points, labels, query, k):
+    """Return the log odds of a query by the definition, ties sharing the rest of the votes."""
+    distances = ((points - query) ** 2).sum(axis=1)
+    kth = np.sort(distances)[k - 1]
+    votes = []
+    for label in (1, 0):
+        inner = np.count_nonzero((distances < kth) & (labels == label))
+        tied = np.count_nonzero((distances == kth) & (labels == label))
+        rest = (k - np.count_nonzero(distances < kth)) / np.count_nonzero(distances == kth)
+        votes.append(inner + tied * rest)
+    with np.errstate(divide="ignore"):
+        return np.log(votes[0]) - np.log(votes[1])
+
+
+@pytest.mark.parametrize("values", [None, 3, 1])
+def test_votes_of_vectors_follow_from_their_definition(values):
+    """Of few values nearly all distances are ties; these are exact in any unit that is a power."""
+    rng = np.random.default_rng(3)
+    shape = (60, 4)
+    x, x_prime, queries = (
+        rng.normal(size=shape) if values is None else rng.integers(values, size=shape) / 1.0
+        for _ in range(3)
+    )
+    units = units_of(x, x_prime, alike=False)
+    fitted = NearestNeighbours(k=7).fit(x, x_prime, 120, 0)
+    points, labels = np.concatenate([x, x_prime]) / units, np.repeat([0, 1], 60)
+    expected = [votes_of_vectors(points, labels, query / units, 7) for query in queries]
+    np.testing.assert_allclose(fitted.votes(queries).log_odds, expected, atol=1e-12)
+    scaled = NearestNeighbours(k=7).fit(x * 2.0**9, x_prime * 2.0**9, 120, 0)
+    np.testing.assert_array_equal(
+        scaled.votes(queries * 2.0**9).log_odds, fitted.votes(queries).log_odds
+    )
+
+
+def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
+    x, x_prime = np.random.default_rng(3).normal(size=(2, 6000, 2))
+    fitted = NearestNeighbours().fit(x, x_prime[:3000], 9000, 0)
+    assert len(fitted.x) == pytest.approx(2 * len(fitted.x_prime), abs=2)
+    assert len(fitted.x) + len(fitted.x_prime) <= 4096
+    assert fitted.k == 64
+    with pytest.raises(ArgumentError, match="20 entries at most"):
+        NearestNeighbours().fit(np.zeros((9, 21)), np.zeros((9, 21)), 18, 0)
 
 
 def test_the_number_of_neighbours_is_rounded_down():

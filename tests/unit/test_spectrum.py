@@ -8,6 +8,7 @@ import pytest
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import spectrum as sp
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.proportions import clopper_pearson
 from epsilometer_workflow.reports.lu2022 import accuracy as theory
 
 KNN = {"classifier": "nearest_neighbours"}
@@ -160,3 +161,26 @@ def test_differences_from_rounding_alone_are_0():
     tested = sp.Tested(claims, n, n, 0 * n, n, np.exp(-claims))  # nothing is ever taken for x
     low, high = tested.interval("bootstrap", 0.05, np.random.default_rng(0))
     assert tested.delta.max() == low.max() == high.max() == 0.0
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.05])
+def test_a_band_encloses_the_curve_of_the_classifier(alpha):
+    """Events of known probabilities: the share of bands that leave the curve at any epsilon."""
+    claims = np.linspace(0, 2, 12)
+    p, q = np.exp(-0.4 * claims) / 2, np.exp(-1.2 * claims) / 3
+    epsilons = np.linspace(0, 2.5, 60)
+    truth = np.maximum((p - np.exp(epsilons)[:, None] * q).max(axis=1), 0)
+    n, left = 2000, 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        x, x_prime = rng.random((2, n))  # events are nested, as those of one classifier
+        wrong = np.array([np.count_nonzero(x > share) for share in p])
+        wrong_prime = np.array([np.count_nonzero(x_prime < share) for share in q])
+        sizes = np.full(claims.size, n)
+        tested = sp.Tested(claims, wrong, sizes, wrong_prime, sizes, np.exp(-claims))
+        deltas, low, high = tested.band(epsilons, alpha)
+        left += bool((low > truth + 1e-12).any() or (high < truth - 1e-12).any())
+        assert (low <= deltas).all()
+        assert (deltas <= high).all()
+    assert clopper_pearson(left, 400, 0.999)[0] <= alpha
+    assert left > 0 or alpha < 0.1

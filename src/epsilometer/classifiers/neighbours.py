@@ -42,8 +42,9 @@ class NearestNeighbours(Checked):
     exponent: Fractional = 0.5
 
     def check(self, outputs: str) -> None:
-        if outputs not in ("scalar", "index", "vector", "tuple"):
-            raise ArgumentError("outputs", f"must be numbers or vectors to be near, not {outputs}")
+        if outputs not in ("scalar", "index", "vector"):
+            message = f"must be scalar, index or vector to be near, not {outputs}"
+            raise ArgumentError("outputs", message)
 
     def fit(
         self, x: Sample, x_prime: Sample, training: int, seed: int
