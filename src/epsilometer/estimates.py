@@ -2,10 +2,10 @@
 
 ``x`` and ``x_prime`` hold independent outputs of a mechanism on two inputs, of shape ``(n,)`` or
 ``(n, d)``; the sides may differ in n. Floats are real outputs. Integers, booleans and strings are
-outcomes, of which only equality counts (to kNN and scikit-learn integers are numbers); a row of
-them is one outcome. Losses and epsilons are of both directions. A divergence or delta is of x from
-x': exchange the arguments for the other direction. Where some draws choose or train and the others
-confirm or test, they are shuffled first, always alike.
+outcomes, of which only equality counts; to kNN, scikit-learn and the sets of `loss_lower_bound`
+integers are numbers. A row of outcomes is one. Losses and epsilons are of both directions. A
+divergence or delta is of x from x': exchange the arguments for the other direction. Where some
+draws choose or train and the others confirm or test, they are shuffled first, always alike.
 
 Functions raise `ArgumentError`, of one line, for arguments out of range. Results are frozen and
 print in a line. Where draws do not give a number it is None, or 0 for a bound, and ``reason`` says
