@@ -55,6 +55,7 @@ _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
 _IQR = 1.349  # of a normal distribution, in standard deviations
 _POINTS, _DENSEST = 1001, 0.8  # where single reals are searched; the share of draws there
+_FEWEST = 5  # draws that choose or confirm, for a bandwidth and cells
 _FEW = 100  # fewest draws of a side for a local loss
 _EVENTS = 32  # of a classifier, that share the confidence of a band: more make it wider
 _RARE = 10  # draws in a set, below which the normal law of a bound is doubtful
@@ -433,6 +434,9 @@ def _loss_lower_bound(
     for pair in pairs:
         ends, mixed = _searched(region, pair), pair.coded().shuffled()
         first, fresh = mixed.part(0, choosing), mixed.part(choosing, 1)
+        if min(first.n, fresh.n) < _FEWEST:
+            message = f"leaves {first.n} draws to choose and {fresh.n} to confirm"
+            raise ArgumentError("choosing", f"{message}; {_FEWEST} or more are needed")
         if ends is None:
             candidates.append(_of_a_set(first, fresh, confidence))
         else:
@@ -472,6 +476,8 @@ def _of_a_set(first: Pair, fresh: Pair, confidence: float) -> _Candidate:
     target = {"output": [1], "sign": chosen.sign}
     evidence = LocalLoss(1 / min(sizes)).weigh(held, held_prime, target)
     reason = ""
+    if first.x.ndim > 1:
+        reason = "rows are projected to one number: measure() looks at more"
     if min(held.sum(), held_prime.sum()) < _RARE:
         reason = "few draws of a side are in the chosen set: measure() holds at every n"
     return _Candidate(chosen.expected, evidence, *sizes, reason)

@@ -10,11 +10,11 @@ import pytest
 import epsilometer as em
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError
-from epsilometer.estimates import _Result
 from epsilometer.estimators import likelier_sets
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.results import Result
 
 TESTS = {
     "local_loss": lambda x, y: em.local_loss(x, y, np.asarray(x)[:2]),
@@ -75,7 +75,7 @@ def test_every_name_is_exported_and_documented():
 )
 def test_a_result_is_frozen_and_prints_in_a_line(name, sides):
     result = TESTS[name](*sides)
-    assert isinstance(result, _Result)
+    assert isinstance(result, Result)
     assert repr(result) == str(result)
     assert "\n" not in str(result)
     assert str(result.n) in str(result)
@@ -465,6 +465,7 @@ def curve(**named):
         ),
         (lambda: em.histogram_level(*LAPLACE, support=(0, 1, 2), cells=3), "support must have two"),
         (lambda: em.loss_lower_bound(*LAPLACE, choosing=1), "choosing must lie"),
+        (lambda: em.loss_lower_bound(*LAPLACE, choosing=1e-4), "choosing leaves 0 draws to choose"),
         (lambda: em.largest_loss(*(np.round(s) for s in LAPLACE)), "discrete outputs must be int"),
         (lambda: em.loss_lower_bound_of_pairs([]), "pairs must not be empty"),
         (lambda: em.renyi_lower_bound_of_pairs(LAPLACE, order=2), r"pairs[0] must be two arrays"),
