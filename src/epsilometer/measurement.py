@@ -26,6 +26,7 @@ from epsilometer.claims import EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import PastDraws
+from epsilometer.events.columns import columns_of
 from epsilometer.events.events import Event, range_texts
 from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
 from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
@@ -52,16 +53,6 @@ _LEARNERS = 5_000  # draws of a side for a classifier of vectors, which take lon
 _NAMED = 3  # values, rows or ranges of an event in words
 _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """The columns of outputs; `epsilometer.events.choosing.Columns` says which."""
-
-    numbers: tuple[int, ...]
-    reals: tuple[int, ...]
-    groups: tuple[tuple[tuple[int, ...], ...], ...]
-    as_reals: bool = True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -368,20 +359,11 @@ def _split(name: str | None, pair: Pair, seed: int) -> _Split:
     first = int(pair.n * CHOOSING)
     if pair.x.ndim > 1:
         first = min(int(pair.n * CHOOSING * _SEVERAL), _CHOOSERS)
-    past = PastDraws(sides[0][:first], sides[1][:first], _columns(pair))
+    past = PastDraws(sides[0][:first], sides[1][:first], columns_of(pair))
     x, x_prime = sides[0][first:], sides[1][first:]
     chosen = choose_events(past, [Pure(0.0)], len(x))
     used = replace(pair, x=sides[0], x_prime=sides[1])
     return _Split(name, used, past, x, x_prime, chosen)
-
-
-def _columns(pair: Pair) -> _Columns:
-    size = 1 if pair.x.ndim == 1 else pair.x.shape[1]
-    every = tuple(range(size))
-    groups = (tuple((i,) for i in every),) if size > 2 else ()
-    if pair.labels is not None:
-        return _Columns((), (), ())
-    return _Columns(every, every if pair.real else (), groups)
 
 
 def _widest(splits: Sequence[_Split]) -> _Split:

@@ -58,13 +58,6 @@ class Pair:
         in_columns = isinstance(given, list) and len(self.columns) > 0
         return dict(zip(self.columns, given, strict=True)) if in_columns else given
 
-    def coded(self) -> Pair:
-        """Return outcomes of several entries by numbers whose order says nothing."""
-        if self.real or self.x.ndim == 1:
-            return self
-        labels, (x, x_prime) = _numbered([self.x, self.x_prime])
-        return Pair(x, x_prime, labels=labels)
-
     def shuffled(self) -> Pair:
         """Return the draws in another order, always the same: parts of sorted draws are biased."""
         rng = seeds.generator(0, "shuffled")  # not a stream that may have made the draws

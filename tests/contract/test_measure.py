@@ -246,7 +246,7 @@ def test_wrong_arguments_are_named(arguments, argument):
 def test_estimates_of_the_papers_stand_beside_the_bounds():
     x, x_prime = np.random.default_rng(1).laplace([[0], [1]], 1, (2, 5000))
     shown = em.measure(x, x_prime, epsilons=[0.0, 0.5])
-    both = [estimates.delta_curve(*sides, [0.0, 0.5]).deltas for sides in ((x, x_prime),)]
+    both = [estimates.delta_curve(x, x_prime, epsilons=[0.0, 0.5]).deltas]
     assert np.allclose(shown.delta_estimate, both[0], atol=0.05)
     assert shown.largest_loss is not None
     assert np.isfinite(shown.renyi_large_n[:2]).all()

@@ -9,11 +9,14 @@ import pytest
 
 import epsilometer as em
 from epsilometer import seeds
+from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError
-from epsilometer.estimators import likelier_sets
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.events.choosing import PastDraws
+from epsilometer.events.columns import Columns
+from epsilometer.events.learning import choose_events
 from epsilometer.results import Result
 
 TESTS = {
@@ -115,8 +118,9 @@ def test_a_loss_in_a_region_is_that_of_the_estimators():
 def test_a_bound_without_a_region_is_that_of_one_set():
     """The bound is (26) of askin2022 for the frequencies of a set that the first draws chose."""
     first, fresh = shuffled_parts(0.3)
-    chosen = likelier_sets.choose(*first, (2800, 2800), 1.2815515655446004)
-    hits = [np.count_nonzero(chosen.holds(side)) for side in fresh][:: chosen.sign]
+    columns = Columns(numbers=(0,), reals=(0,))
+    chosen = choose_events(PastDraws(*first, columns), [Pure(0.0)], 2800)[0]
+    hits = [chosen.event.count(side) for side in fresh][:: -1 if chosen.swapped else 1]
     deviation = math.sqrt(sum(1 / k - 1 / 2800 for k in hits))
     expected = math.log(hits[0] / hits[1]) - 1.2815515655446004 * deviation
     assert em.loss_lower_bound(*LAPLACE, confidence=0.9).value == pytest.approx(expected)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -78,20 +78,6 @@ def _different(past: PastDraws) -> list[int]:
     return [int(i) for i in np.sort(np.argsort(-most, kind="stable")[:ENTRIES])]
 
 
-class Columns(Protocol):
-    """What is known of the columns of outputs, which are numbers.
-
-    ``numbers`` are those of columns that are no codes, ``reals`` those of columns of reals, and
-    ``groups`` those of columns that lie in one sequence, by row. With ``as_reals``, outputs stand
-    for reals: their low bits are not looked at.
-    """
-
-    numbers: Sequence[int]
-    reals: Sequence[int]
-    groups: Sequence[Sequence[tuple[int, ...]]]
-    as_reals: bool
-
-
 Learner = Callable[[Sample, Sample], View | None]
 """Learns a view from draws of both sides, of shape ``(n,)`` or ``(n, d)``; None from too few."""
 
@@ -138,7 +124,7 @@ class PastDraws:
 
     x: Sample
     x_prime: Sample
-    layout: Any  # of their columns, with what `Columns` has
+    layout: Any  # of their columns, which has what `columns.Columns` has
     earlier: InitVar[PastDraws | None] = None
     _scores: dict[str, Look | None] = field(default_factory=dict)
     _learned: dict[str, tuple[View, int]] = field(default_factory=dict)

@@ -16,7 +16,8 @@ import numpy as np
 from epsilometer.arrays import Sample
 from epsilometer.claims import EventClaim
 from epsilometer.events.candidates import Candidate, Cells, Level, Numbers
-from epsilometer.events.choosing import ROWS, Columns, Look, PastDraws, best, looks_of
+from epsilometer.events.choosing import ROWS, Look, PastDraws, best, looks_of
+from epsilometer.events.columns import Columns
 from epsilometer.events.events import Event
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.scores import differences, learn_tables, learned_score, summaries

@@ -23,7 +23,8 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events import vectors
 from epsilometer.events.candidates import Numbers
-from epsilometer.events.choosing import ENTRIES, PAIRED, ROWS, Columns
+from epsilometer.events.choosing import ENTRIES, PAIRED, ROWS
+from epsilometer.events.columns import Columns
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
 from epsilometer.ratios import has_spread, ratio
