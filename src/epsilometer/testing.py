@@ -31,6 +31,7 @@ _RARE = 1e-5  # probability of a false alarm
 _CLAIMS = (0.0, 0.1, 1.0)  # epsilons of compared deltas
 _LOGITS = np.linspace(-28, 28, 113)  # of quantiles: to a chance of 1e-12, as far as cdf has digits
 _PANEL = 0.01  # more than the mass of a node between two of these quantiles
+_FARTHEST = 1e100  # output, beyond which there is nothing to integrate
 _EXACT, _GRID = 1e-6, 0.01  # relative errors of levels from probabilities, and from densities
 _UNDERFLOW = -460.0  # log of masses, below which those of the other input may not be a number
 _DEEPEST = 200.0  # nats: the levels of densities that do not underflow
@@ -164,6 +165,7 @@ def _quantiles(exact: Any, x: Any) -> Floats:
     reach = 1.0
     while exact.cdf(-reach, x) > chances[0] or exact.cdf(reach, x) < chances[-1]:
         reach *= 2
+        assert reach < _FARTHEST, f"cdf does not rise from 0 to 1 at {x!r}"
     low, high = np.full(chances.size, -reach), np.full(chances.size, reach)
     for _ in range(60):
         middle = (low + high) / 2

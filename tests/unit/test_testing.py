@@ -149,6 +149,19 @@ class Misplaced(ExactNoisy):
         return super().pdf(z, 1 - x)
 
 
+class Short(ExactNoisy):
+    """The distribution function ends below 1."""
+
+    def cdf(self, z, x):
+        return (1 - 1e-6) * super().cdf(z, x)
+
+
+def test_a_distribution_function_that_never_is_1_is_found():
+    mechanism = Noisy(1.0, noise="logistic")
+    with pytest.raises(AssertionError, match="does not rise from 0 to 1"):
+        testing.check_exact(Short(mechanism, lambda d: d), mechanism, [0.0, 1.0])
+
+
 def test_a_density_that_is_not_that_of_the_distribution_function_is_found():
     mechanism = Noisy(1.0, noise="logistic")
     with pytest.raises(AssertionError, match="more or less than cdf"):
