@@ -1,4 +1,4 @@
-"""What pages tell a reader to do: their commands, and the edits of docs/experiments.md."""
+"""What pages tell a reader to do: commands, files of docs/extending.md, edits of experiments.md."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -47,8 +48,43 @@ def words(command: str) -> list[str]:
     return shlex.split(re.sub(r"^(\w+=\S+ )+", "", command))[1:]
 
 
+EXTENDING = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+PACKAGE = "epsilometer_logistic"
+FILE_OR_COMMANDS = re.compile(
+    r"^`(?P<name>[\w./-]+)`:\n\n```\w+\n(?P<text>.*?)^```$|(?P<commands>(?:^ {4}\S[^\n]*\n)+)",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """What a reader of docs/extending.md pastes: a file's name and text, or lines of commands."""
+
+    name: str | None
+    text: str
+
+    def write(self, folder: Path) -> None:
+        """Write the file into a folder."""
+        assert self.name is not None
+        file = folder / self.name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(self.text, encoding="utf-8")
+
+
+def extending() -> list[Pasted]:
+    """Return the files and commands of docs/extending.md in the order of the page."""
+    found = [match.groupdict() for match in FILE_OR_COMMANDS.finditer(EXTENDING)]
+    return [Pasted(part["name"], part["text"] or part["commands"]) for part in found]
+
+
+def write_extending(folder: Path, under: str = "") -> None:
+    """Write the files of docs/extending.md whose names begin with ``under``."""
+    for part in extending():
+        if part.name is not None and part.name.startswith(under):
+            part.write(folder)
+
+
 PAGE = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
-COPIED = ROOT / "tests/data/plugin/epsilometer_survey/knn.py"
 KINDS = ("answers", "estimates", "tables", "figures")
 EDIT = re.compile(r"(Add to )?`([\w./=-]+)`:\n((?:\n```\w+\n.*?```\n)+)", re.DOTALL)
 
@@ -69,7 +105,9 @@ def steps(folder: Path) -> Iterator[tuple[str, str]]:
     yield begin, ""
     for section in sections:
         if "`knn.py`, into `code/`" in section:
-            shutil.copy(COPIED, folder / "code")
+            (folder / "code").mkdir(exist_ok=True)
+            (copied,) = (part for part in extending() if part.name == f"{PACKAGE}/knn.py")
+            (folder / "code/knn.py").write_text(copied.text, encoding="utf-8")
         for added, name, blocks in EDIT.findall(section):
             for language, block in re.findall(r"```(\w+)\n(.*?)```", blocks, re.DOTALL):
                 _edit(folder / name, language, block, added=bool(added))

@@ -1,8 +1,7 @@
-"""What tests share: seeds, results made once for all workers, the package of tests/data/plugin."""
+"""What tests share: seeds, results made once for all workers, the package of docs/extending.md."""
 
 import fcntl
 import os
-import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-SOURCE = Path(__file__).parent / "data/plugin"
+from tests.pages import PACKAGE, extending, write_extending
 
 
 def with_five_seeds(*values: Any) -> list[Any]:
@@ -37,12 +36,11 @@ def build_once(build: Callable[[Path], object], name: str, factory: pytest.TempP
 
 
 def install(folder: Path, version: str = "1.0") -> Path:
-    """Copy the package into a folder of the path, with its metadata, as pip would."""
-    about = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]
-    ignored = shutil.ignore_patterns("__pycache__")
-    name = "epsilometer_survey"
-    shutil.copytree(SOURCE / name, folder / name, ignore=ignored, dirs_exist_ok=True)
-    metadata = folder / f"{name}.dist-info"
+    """Write the package into a folder of the path, with its metadata, as pip would."""
+    write_extending(folder, f"{PACKAGE}/")
+    (about,) = (tomllib.loads(part.text) for part in extending() if part.name == "pyproject.toml")
+    about = about["project"]
+    metadata = folder / f"{PACKAGE}.dist-info"
     metadata.mkdir(exist_ok=True)
     text = f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {version}\n"
     (metadata / "METADATA").write_text(text)

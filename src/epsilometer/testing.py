@@ -12,14 +12,15 @@ from importlib.metadata import distribution
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
+from epsilometer.arrays import Bools, Floats
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims
-from epsilometer.exact import EXACT
+from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
@@ -27,6 +28,13 @@ from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 _REGISTRIES = {r.group: r for r in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS)}
 _ORDERS = (1.01, 2.0, 10.0, math.inf)
 _RARE = 1e-5  # probability of a false alarm
+_CLAIMS = (0.0, 0.1, 1.0)  # epsilons of compared deltas
+_LOGITS = np.linspace(-28, 28, 113)  # of quantiles: to a chance of 1e-12, as far as cdf has digits
+_PANEL = 0.01  # more than the mass of a node between two of these quantiles
+_FARTHEST = 1e100  # output, beyond which there is nothing to integrate
+_EXACT, _GRID = 1e-6, 0.01  # relative errors of levels from probabilities, and from densities
+_UNDERFLOW = -460.0  # log of masses, below which those of the other input may not be a number
+_DEEPEST = 200.0  # nats: the levels of densities that do not underflow
 _BEYOND = 0.02  # how much more often than alpha a bound for large n may be above, at the n of cases
 
 
@@ -80,7 +88,14 @@ def check_mechanism(
 
 
 def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]) -> None:
-    """Check an exact distribution: its levels, its spectrum, and the mechanism's draws."""
+    """Check an exact distribution: its levels, its spectrum, and the mechanism's draws.
+
+    Levels and deltas are compared with those of the probabilities of outputs, of a quadrature of
+    densities, or of the independent entries of a vector, whose distribution is ``exact.entry``.
+    Other outputs of several numbers have no densities: then levels need only rise with the order.
+    Levels above 200 nats are not compared. A finite loss of densities must be reached where that of
+    x is above 1e-200: take an epsilon for which it is.
+    """
     pairs = [(x, y) for i, x in enumerate(inputs) for j, y in enumerate(inputs) if i != j]
     for order in (1, 0.5, math.nan):
         _refuses(f"order {order}", exact.renyi, order, *pairs[0])
@@ -92,12 +107,130 @@ def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]
     for x, y in pairs:
         levels = [divergence(exact, order, x, y) for order in _ORDERS]
         assert levels == sorted(levels), f"levels {levels} do not rise with the order"
+        _check_levels(exact, mechanism.outputs, x, y)
         if hasattr(exact, "spectrum"):
             first, *_, last = deltas = spectrum(exact, [0, 0.1, 1, max(levels[-1], 1)], x, y)
             assert (np.diff(deltas) <= 1e-12).all(), f"deltas {deltas} rise"
             assert math.isinf(levels[-1]) or abs(last) < 1e-9, f"delta {last} at the pure level"
             differs = abs(first - spectrum(exact, [0], y, x)[0]) > 1e-9
             assert not differs, "delta at epsilon = 0 differs between the directions"
+
+
+def _check_levels(exact: Any, outputs: str, x: Any, y: Any) -> None:
+    """Check levels and deltas of a pair by its densities or probabilities, if it has any."""
+    if outputs == "scalar":
+        _check_masses(exact, x, y, _at_nodes(exact, x, y))
+    elif outputs == "index":
+        p, q = (np.asarray(exact.probabilities(side), float) for side in (x, y))
+        size = max(p.size, q.size)
+        p, q = np.pad(p, (0, size - p.size)), np.pad(q, (0, size - q.size))
+        _check_masses(exact, x, y, _Masses(_log(p), _log(q)))
+    elif hasattr(exact, "entry"):
+        _check_entries(exact, x, y)
+    elif hasattr(exact, "compare"):
+        pair = exact.compare(x, y)
+        _check_masses(exact, x, y, _Masses(pair.log_p, pair.log_q))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Masses:
+    """Logarithms of the masses of the same outputs at both inputs, of shape ``(k,)``.
+
+    Of real outputs they are those at the nodes of a quadrature, of which some are ``far`` out.
+    """
+
+    log_p: Floats
+    log_q: Floats
+    far: Bools | None = None
+
+
+def _at_nodes(exact: Any, x: Any, y: Any) -> _Masses:
+    """Return the masses of real outputs, whose density must add up to the distribution function."""
+    ends = np.concatenate([_quantiles(exact, x), _quantiles(exact, y)])
+    z, weights = quadrature.nodes(ends, float(np.ptp(ends)))
+
+    def log_masses(side: Any) -> Floats:
+        density = exact.log_pdf(z, side) if hasattr(exact, "log_pdf") else _log(exact.pdf(z, side))
+        masses: Floats = density + np.log(weights)
+        gap = float(np.abs(np.cumsum(np.exp(masses)) - exact.cdf(z, side)).max())
+        assert gap < _PANEL, f"the density at {side!r} adds up to {gap:.2g} more or less than cdf"
+        return masses
+
+    return _Masses(log_masses(x), log_masses(y), (z < ends.min()) | (z > ends.max()))
+
+
+def _quantiles(exact: Any, x: Any) -> Floats:
+    """Return quantiles of both tails and between, by bisection of the distribution function."""
+    chances = special.expit(_LOGITS)
+    reach = 1.0
+    while exact.cdf(-reach, x) > chances[0] or exact.cdf(reach, x) < chances[-1]:
+        reach *= 2
+        assert reach < _FARTHEST, f"cdf does not rise from 0 to 1 at {x!r}"
+    low, high = np.full(chances.size, -reach), np.full(chances.size, reach)
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = exact.cdf(middle, x) > chances
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return high
+
+
+def _check_masses(exact: Any, x: Any, y: Any, masses: _Masses) -> None:
+    """Check levels and deltas of a pair by its masses."""
+    likely = masses.log_p > _UNDERFLOW
+    log_p, log_q = masses.log_p[likely], masses.log_q[likely]
+    far = None if masses.far is None else masses.far[likely]
+    precision = _EXACT if far is None else _GRID
+    pair = f"from {x!r} to {y!r}"
+    _check_loss(f"privacy_loss {pair}", exact.privacy_loss(x, y), log_p - log_q, far)
+    totals = special.logsumexp(masses.log_p), special.logsumexp(masses.log_q)
+    for order in _ORDERS[:-1]:
+        claimed = exact.renyi(order, x, y)
+        if max(order - 1, 1) * claimed < _DEEPEST or (math.isinf(claimed) and far is None):
+            area = special.logsumexp(order * log_p + (1 - order) * log_q)
+            area -= order * totals[0] + (1 - order) * totals[1]  # to first order, its own error
+            _check_equal(f"renyi {pair} of order {order}", claimed, area / (order - 1), precision)
+    if hasattr(exact, "spectrum"):
+        for claim, delta in zip(_CLAIMS, spectrum(exact, _CLAIMS, x, y), strict=True):
+            excess = np.maximum(np.exp(log_p) - np.exp(claim + log_q), 0.0).sum()
+            assert abs(delta - excess) < precision / 10, f"spectrum {pair} at {claim} is {delta}"
+
+
+def _check_loss(name: str, claimed: float, loss: Floats, far: Bools | None) -> None:
+    """Check the largest loss: an infinite one of densities may only grow with the distance."""
+    largest = float(loss.max())
+    if math.isinf(claimed) and far is not None:
+        near = float(loss[~far].max())
+        grows = largest > near * (1 + _GRID) or math.isinf(largest)
+        assert grows, f"{name} is inf, and at most {near:.6g} by densities"
+    elif claimed < _DEEPEST or math.isinf(claimed):
+        _check_equal(name, claimed, largest, _EXACT if far is None else _GRID)
+        assert largest <= claimed + _EXACT * (1 + claimed), f"{name} is below {largest:.6g}"
+
+
+def _check_entries(exact: Any, x: Any, y: Any) -> None:
+    """Check the levels of independent entries, which add up, and those of each entry."""
+    entries = [(a, b) for a, b in zip(x, y, strict=True) if a != b]
+    for a, b in set(entries):
+        _check_levels(exact.entry, "scalar", a, b)
+    for order in _ORDERS:
+        total = math.fsum(divergence(exact.entry, order, a, b) for a, b in entries)
+        name = f"level of order {order} from {x!r} to {y!r}"
+        _check_equal(name, divergence(exact, order, x, y), total, _EXACT)
+    if hasattr(exact, "spectrum") and len(entries) == 1:
+        deltas = spectrum(exact, _CLAIMS, x, y), spectrum(exact.entry, _CLAIMS, *entries[0])
+        assert np.allclose(*deltas, rtol=_EXACT), (
+            f"spectrum {deltas[0]} is {deltas[1]} of its entry"
+        )
+
+
+def _check_equal(name: str, claimed: float, found: float, precision: float) -> None:
+    near = math.isclose(claimed, found, rel_tol=precision, abs_tol=1e-9)
+    assert near, f"{name} is {claimed:.6g}, and {found:.6g} by densities or probabilities"
+
+
+def _log(masses: Any) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(masses))
 
 
 def _p_value(exact: Any, outputs: str, x: Any, drawn: Any) -> float:

@@ -90,6 +90,35 @@ def test_every_law_keeps_the_contract(name):
     check_exact(law(name), mechanism(name), inputs(name))
 
 
+class Scaled:
+    """A law that multiplies some of its levels; of an infinite one it says 100."""
+
+    def __init__(self, exact, factor, names):
+        self._exact, self._factor, self._names = exact, factor, names
+
+    def __getattr__(self, name):
+        value = getattr(self._exact, name)
+        return self._scaled(value) if name in self._names else value
+
+    def _scaled(self, method):
+        def scaled(*arguments):
+            level = method(*arguments)
+            return self._factor * level if np.isfinite(level).all() else 100.0
+
+        return scaled
+
+
+@pytest.mark.parametrize("factor", [1.1, 0.9])
+@pytest.mark.parametrize(
+    "names", [["privacy_loss"], ["renyi"], ["spectrum"], ["privacy_loss", "renyi"]], ids="-".join
+)
+@pytest.mark.parametrize("name", sorted(EXACT))
+def test_levels_a_tenth_too_large_or_too_small_are_refused(name, names, factor):
+    scaled = Scaled(law(name), factor, names)
+    with pytest.raises(AssertionError, match=r"privacy_loss|renyi|level|spectrum"):
+        check_exact(scaled, mechanism(name), inputs(name))
+
+
 TABLE_1 = {  # parameter: D, C, epsilon
     "truncated_laplace": {0.5: (9.25, 4.63, 2.00), 0.8: (4.38, 2.19, 1.25), 1: (3.16, 1.58, 1.00)}
     | {2: (1.27, 0.64, 0.50), 5: (0.44, 0.22, 0.20)},

@@ -1,5 +1,6 @@
-"""An installed package adds a mechanism with its law, an estimator and a report."""
+"""The package of docs/extending.md adds a mechanism with its law, an estimator and a table."""
 
+import os
 import re
 import shutil
 import sys
@@ -17,13 +18,13 @@ from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration import functions
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from tests.pages import PAGE, begin_study, steps
+from tests.pages import EXTENDING, PACKAGE, PAGE, begin_study, extending, steps, write_extending
 from tests.products import all_products
 from tests.sharing import install
+from tests.unit.processes import ran
 from tests.unit.test_code_digests import forget as forget_files
 
 ROOT = Path(__file__).parents[2]
-STUDY = ROOT / "tests/data/study"
 
 
 def forget():
@@ -37,11 +38,11 @@ def folder(tmp_path, monkeypatch):
     """A folder of the path with the package, and the study of a repository that needs it."""
     install(tmp_path / "installed")
     monkeypatch.syspath_prepend(tmp_path / "installed")
-    shutil.copytree(STUDY / "config", tmp_path / "config")
-    monkeypatch.chdir(tmp_path)
+    write_extending(tmp_path, "study/")
+    monkeypatch.chdir(tmp_path / "study")
     forget()
     yield tmp_path
-    for name in [name for name in sys.modules if name.startswith("epsilometer_survey")]:
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
         del sys.modules[name]
     forget()
 
@@ -63,47 +64,66 @@ def changed_by(path, old, new, before):
     return {job for job in before if before[job] != after[job]}
 
 
-def test_the_documentation_has_these_files_word_for_word():
-    text = (ROOT / "docs/extending.md").read_text()
-    data = ROOT / "tests/data"
-    package = sorted((data / "plugin").rglob("*.py"))
-    files = [data / "plugin/pyproject.toml", *(f for f in package if f.name != "__init__.py")]
-    files += (data / "study/config").rglob("*.yaml")
-    assert len(files) == 11
-    assert not [str(file) for file in files if f"\n{file.read_text()}```" not in text]
+def test_every_block_of_the_page_is_a_file_a_command_or_in_a_sentence():
+    parts = extending()
+    fences = re.findall(r"^```\w+$", EXTENDING, re.MULTILINE)
+    files = [part.name for part in parts if part.name]
+    assert len(files) == len(set(files)) == len(fences)
+    commands = [line for part in parts if not part.name for line in part.text.split("\n") if line]
+    assert [line.split()[0] for line in commands] == ["pip", "pytest", "snakemake"]
+
+
+def test_the_page_runs_as_pasted(tmp_path):
+    """In an empty folder; pip installs beside the environment, and Snakemake runs nothing yet."""
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    alone = {
+        "PIP_TARGET": str(tmp_path / "site"),
+        "PIP_NO_BUILD_ISOLATION": "0",
+        "PIP_NO_DEPS": "1",
+    }
+    environment = os.environ | alone | {"PATH": programs, "PYTHONPATH": str(tmp_path / "site")}
+    (tmp_path / "mine").mkdir()
+    printed = []
+    for part in extending():
+        if part.name:
+            part.write(tmp_path / "mine")
+            continue
+        for line in part.text.replace("/path/to/clone", str(ROOT)).splitlines():
+            command = line.split()
+            if command[0] == "snakemake":
+                command.append("-n")
+            done = ran(*command, cwd=tmp_path / "mine", env=environment)
+            assert done.returncode == 0, done.stdout + done.stderr
+            printed.append(done.stdout)
+    _, tested, planned = printed
+    assert "5 passed" in tested
+    assert re.search(r"^answer +\d+$", planned, re.MULTILINE)
+
+
+def test_deploy_shows_the_snakefile_of_the_study():
     module = (ROOT / "docs/examples/study/Snakefile").read_text().partition("\n\n\n")[2]
     module = module.replace("../workflow", "/path/to/clone/workflow")
     assert module in (ROOT / "docs/deploy.md").read_text()
 
 
 def test_registries_have_its_names(folder):
-    assert "survey" in MECHANISMS
-    assert MECHANISMS["survey"] == "epsilometer_survey.survey:Survey [epsilometer-survey 1.0]"
-    assert MECHANISMS.module("survey") == "epsilometer_survey.survey"
-    law = EXACT.load("survey")(MECHANISMS.load("survey")(0.5))
-    assert law.privacy_loss(0, 1) == pytest.approx(1.0)
-    assert {"survey", "laplace"} <= set(MECHANISMS)
-    with pytest.raises(UnknownNameError, match="did you mean 'frequency_ratio'"):
-        ESTIMATORS.load("frequency_rate")
-
-
-def test_it_keeps_the_contract(folder):
-    testing.check_registered("epsilometer-survey")
-    mechanism = MECHANISMS.load("survey")(1.0)
-    testing.check_mechanism(mechanism, inputs=[0, 1], outside=[2, "0"])
-    testing.check_exact(EXACT.load("survey")(mechanism), mechanism, inputs=[0, 1])
-    testing.check_estimator(ESTIMATORS.load("frequency_ratio")(), n=300)
-    testing.check_estimator(ESTIMATORS.load("nearest_neighbours")(), runs=2)
+    assert "logistic" in MECHANISMS
+    assert MECHANISMS["logistic"] == f"{PACKAGE}.noise:Logistic [epsilometer-logistic 1.0]"
+    assert MECHANISMS.module("logistic") == f"{PACKAGE}.noise"
+    law = EXACT.load("logistic")(MECHANISMS.load("logistic")(0.5))
+    assert law.privacy_loss(0, 1) == pytest.approx(0.5)
+    assert {"logistic", "laplace"} <= set(MECHANISMS)
+    with pytest.raises(UnknownNameError, match="did you mean 'nearest_neighbours'"):
+        ESTIMATORS.load("nearest_neighbour")
 
 
 def test_a_study_of_it_is_sound(folder):
-    study = checked()
-    assert study.wanted == ["neighbours", "survey"]
-    shutil.rmtree(folder / "config/reports")
+    assert checked().wanted == ["logistic"]
+    shutil.rmtree("config/reports")
     for name in ("mechanisms", "estimators"):
-        (folder / f"config/{name}.yaml").unlink()
+        Path(f"config/{name}.yaml").unlink()
     assert checked().wanted == []  # of other code alone
-    shutil.rmtree(folder / "config")
+    shutil.rmtree("config")
     with pytest.raises(ConfigError, match="config: is not a folder"):
         checked()
 
@@ -111,30 +131,29 @@ def test_a_study_of_it_is_sound(folder):
 def test_an_edit_of_it_reruns_what_uses_it(folder):
     before = jobs()
     for file, old, new, stale in (
-        ("survey.py", "(-2 *", "(-3 *", {"samples", "summaries"}),
-        ("ratio.py", "(2 * x.shape", "(4 * x.shape", {"estimates"}),
+        ("noise.py", "* x + rng", "/ 2 * x + rng", {"samples", "confirmations", "summaries"}),
         ("knn.py", "bias = 2", "bias = 3", {"answers", "estimates"}),
         ("tables.py", "/ table", "- table", {"tables", "html"}),  # a page shows the code's digest
-        ("survey.py", "The mechanism, and", "Another docstring and", set()),
+        ("noise.py", "Logistic noise on", "Another docstring on", set()),
     ):
-        path = folder / "installed/epsilometer_survey" / file
-        changed = changed_by(path, old, new, before)
+        changed = changed_by(folder / "installed" / PACKAGE / file, old, new, before)
         kinds = {path.split("/")[2] if path.count("/") > 2 else "html" for path in changed}
-        assert stale <= kinds <= stale | {"html"}
+        assert stale <= kinds <= stale | {"html"}, old
     install(folder / "installed", "1.1")  # results know its version
     after = jobs()
     assert before.keys() == after.keys()
-    ours = [path for path in before if "survey" in path or "=2/neighbours/" in path]
+    ours = [path for path in before if "/samples/logistic/" in path or "=2/neighbours/" in path]
+    assert ours
     assert not [path for path in ours if before[path][0] == after[path][0]]
-    sample = next(spec for path, (spec, _) in after.items() if "/samples/survey/" in path)
-    assert sample["registered"].endswith(" [epsilometer-survey 1.1]")
+    sample = next(spec for path, (spec, _) in after.items() if "/samples/logistic/" in path)
+    assert sample["registered"].endswith(" [epsilometer-logistic 1.1]")
 
 
 @pytest.mark.parametrize(("group", "name"), [("mechanisms", "laplace"), ("reports", "lu2022")])
 def test_a_name_of_ours_cannot_be_taken(folder, group, name):
-    entries = folder / "installed/epsilometer_survey.dist-info/entry_points.txt"
+    entries = folder / f"installed/{PACKAGE}.dist-info/entry_points.txt"
     before, heading, rest = entries.read_text().partition(f"[epsilometer.{group}]")
-    entries.write_text(before + heading + rest.replace("survey = ", f"{name} = ", 1))
+    entries.write_text(before + heading + rest.replace("logistic = ", f"{name} = ", 1))
     forget()
     with pytest.raises(ConfigError, match=rf"entry points epsilometer\.{group}: '{name}' of"):
         checked()

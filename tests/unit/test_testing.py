@@ -1,12 +1,14 @@
 """The contract tests for other packages: ours keep them, and broken objects do not."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
-from epsilometer import testing
+from epsilometer import checks, testing
 from epsilometer.checks import Checked, Positive
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
@@ -82,6 +84,88 @@ class Unequal(ExactRandomizedResponse):
 def test_wrong_distributions_are_found(kind, message):
     with pytest.raises(AssertionError, match=message):
         testing.check_exact(kind(RESPONSE), RESPONSE, [0, 1])
+
+
+@dataclass(frozen=True)
+class Noisy(Broken):
+    """A number plus noise of a distribution of SciPy."""
+
+    noise: str = "cauchy"
+
+    def sample(self, x, size, rng):
+        return getattr(stats, self.noise).rvs(x, 1 / self.epsilon, size=size, random_state=rng)
+
+
+def logistic_renyi(a, d):
+    return math.log(math.sinh((a - 0.5) * d) / ((2 * a - 1) * math.sinh(d / 2))) / (a - 1)
+
+
+LEVELS = {  # by the noise: the largest loss, and the divergence of order a, at d scales
+    "norm": (lambda d: math.inf, lambda a, d: a * d**2 / 2),
+    "logistic": (lambda d: d, logistic_renyi),
+    "cauchy": (  # the divergence is a Legendre function
+        lambda d: 2 * math.asinh(d / 2),
+        lambda a, d: math.log(special.eval_legendre(a - 1, 1 + d**2 / 2)) / (a - 1),
+    ),
+}
+
+
+class ExactNoisy:
+    def __init__(self, mechanism, loss):
+        self.epsilon, self.loss = mechanism.epsilon, loss
+        self.noise = getattr(stats, mechanism.noise)
+        self.divergence = LEVELS[mechanism.noise][1]
+
+    def pdf(self, z, x):
+        return self.noise.pdf(z, x, 1 / self.epsilon)
+
+    def cdf(self, z, x):
+        return self.noise.cdf(z, x, 1 / self.epsilon)
+
+    def privacy_loss(self, x, x_prime):
+        return self.loss(self.epsilon * abs(x - x_prime)) if x != x_prime else 0.0
+
+    def renyi(self, order, x, x_prime):
+        a = checks.order("order", order, finite=True)
+        return self.divergence(a, self.epsilon * abs(x - x_prime)) if x != x_prime else 0.0
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
+@pytest.mark.parametrize("noise", LEVELS)
+def test_right_levels_are_accepted_and_wrong_losses_refused(noise, epsilon):
+    mechanism, loss = Noisy(epsilon, noise=noise), LEVELS[noise][0]
+    testing.check_exact(ExactNoisy(mechanism, loss), mechanism, [0.0, 1.0])
+    bounded = math.isfinite(loss(1.0))
+    wrong = [lambda d: 1.1 * loss(d), lambda d: math.inf] if bounded else [lambda d: 50 * d]
+    for other in wrong:
+        with pytest.raises(AssertionError, match="privacy_loss"):
+            testing.check_exact(ExactNoisy(mechanism, other), mechanism, [0.0, 1.0])
+
+
+class Misplaced(ExactNoisy):
+    """Of right levels and draws, with the density of another input."""
+
+    def pdf(self, z, x):
+        return super().pdf(z, 1 - x)
+
+
+class Short(ExactNoisy):
+    """The distribution function ends below 1."""
+
+    def cdf(self, z, x):
+        return (1 - 1e-6) * super().cdf(z, x)
+
+
+def test_a_distribution_function_that_never_is_1_is_found():
+    mechanism = Noisy(1.0, noise="logistic")
+    with pytest.raises(AssertionError, match="does not rise from 0 to 1"):
+        testing.check_exact(Short(mechanism, lambda d: d), mechanism, [0.0, 1.0])
+
+
+def test_a_density_that_is_not_that_of_the_distribution_function_is_found():
+    mechanism = Noisy(1.0, noise="logistic")
+    with pytest.raises(AssertionError, match="more or less than cdf"):
+        testing.check_exact(Misplaced(mechanism, lambda d: d), mechanism, [0.0, 1.0])
 
 
 def test_a_bound_that_is_too_high_is_found():
