@@ -150,7 +150,7 @@ def test_the_code_of_each_picture_draws_it():
     names = []
     for name, axes in drawn():
         assert axes.has_data()
-        assert axes.get_xlabel()
+        assert axes.get_ylabel()
         assert f"pictures/{name}" in PICTURES.read_text()
         assert (PICTURES.with_suffix("") / name).is_file()
         names.append(name)
