@@ -262,7 +262,7 @@ def test_an_entry_is_like_another_but_for_its_own_keys(tmp_path):
     file = tmp_path / "mechanisms.yaml"
     file.write_text("b: {like: a, parameters: {p: 3}}\n" + ENTRIES)
     entries = config.read_entries(file, config.MechanismEntry)
-    assert entries["b"].inputs == {"i": [0, 1]}
+    assert entries["b"].inputs["i"].sides() == [0, 1]
     assert entries["b"].parameters == {"p": 3}
     assert entries["a"].parameters == {"p": 1, "q": 2}
 

@@ -8,6 +8,7 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.real_line import Laplace
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.grouping import grouped, grouping_of
@@ -83,7 +84,7 @@ def both_of(builder, *data, **options):
     """Return a table and its curve."""
     data = [pd.concat(data, ignore_index=True)]
     more = grouping_of(builder).curve(data, options)
-    return [tabulate.build(builder, data, o, "f", "key", law_of) for o in (options, more)]
+    return [tabulate.build(builder, data, o, Place("f", "key"), law_of) for o in (options, more)]
 
 
 def law_of(mechanism, epsilon):

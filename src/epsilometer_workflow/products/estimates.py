@@ -43,29 +43,25 @@ class Estimates(Combination, Product, rule="estimate"):
 
     def identity(self) -> Spec:
         """Return the mechanism, inputs and estimator of the estimates."""
-        mechanism = self.study.mechanisms[self.mechanism]
-        estimator = self.study.estimators[self.estimator]
-        claims = self.study.claims(self.mechanism, self.epsilon)
-        screened = self.study.screen(self.estimator)
+        study = self.study
+        mechanism, estimator = study.mechanisms[self.mechanism], study.estimators[self.estimator]
+        inputs, screen = study.inputs(self.mechanism, self.inputs), study.screen(self.estimator)
+        of_inputs = {"id": self.inputs, "values": inputs.sides()}
+        of_pairs = {"pairing": inputs.pairing, "names": inputs.names()}
         return self.common | {
             "mechanism": self.mechanism,
             "mechanism_registered": MECHANISMS[mechanism.mechanism],
             "mechanism_parameters": dict(mechanism.parameters),
             "epsilon": self.epsilon,
-            "inputs": {
-                "id": self.inputs,
-                "values": self.study.input_values(self.mechanism, self.inputs),
-                "pairing": self.study.pairing(self.mechanism, self.inputs),
-                "names": self.study.pair_names(self.mechanism, self.inputs),
-            },
+            "inputs": of_inputs | of_pairs,
             "lambda": spell(self.order),
             "estimator": self.estimator,
             "registered": ESTIMATORS[estimator.estimator],
             "parameters": dict(estimator.parameters),
-            "after": self._after(screened),
-            "region": region_of(self.study, self.mechanism) if screened else None,
-            "claims": asdict(claims),
-            "cells": self.study.cells(self),
+            "after": self._after(screen),
+            "region": region_of(study, self.mechanism) if screen else None,
+            "claims": asdict(study.claims(self.mechanism, self.epsilon)),
+            "cells": study.cells(self),
             "n": str(self.n),
             "runs": self.runs,
         }

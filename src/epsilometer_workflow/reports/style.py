@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 (figures name it, too)
     from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
+Look = dict[str, Any]
+"""Options of matplotlib about how something is drawn."""
+
 Renderer = TypeVar("Renderer", bound="Callable[[pd.DataFrame], Figure]")
 
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
@@ -225,17 +228,16 @@ def hues(numbers: Iterable[float]) -> dict[float, str]:
     return {v: mpl.colors.to_hex(palette(i)) for i, v in enumerate(values)}
 
 
+def exact(axes: Axes, value: float, label: str) -> None:
+    """Draw an exact value, or a required probability, as a line."""
+    axes.axhline(value, color=TRUTH, linestyle="--", label=label)
+
+
 def band(axes: Axes, truth: float, gamma: float) -> None:
     """Draw the exact value as a line and the precision around it as an area."""
-    axes.axhspan(
-        truth - gamma,
-        truth + gamma,
-        color=BAND,
-        alpha=0.45,
-        linewidth=0,
-        label=r"exact $\varepsilon \pm \gamma$",
-    )
-    axes.axhline(truth, color=TRUTH, linestyle="--", label=r"exact $\varepsilon$")
+    label, ends = r"exact $\varepsilon \pm \gamma$", (truth - gamma, truth + gamma)
+    axes.axhspan(*ends, color=BAND, alpha=0.45, linewidth=0, label=label)
+    exact(axes, truth, r"exact $\varepsilon$")
 
 
 def legend(figure: Figure, title: str | None = None) -> None:
@@ -245,14 +247,8 @@ def legend(figure: Figure, title: str | None = None) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     for columns in range(len(handles), 0, -1):
-        box = figure.legend(
-            handles.values(),
-            handles.keys(),
-            loc="outside lower center",
-            ncols=columns,
-            columnspacing=1,
-            title=title,
-        )
+        place: Look = {"loc": "outside lower center", "ncols": columns}
+        box = figure.legend(handles.values(), handles.keys(), columnspacing=1, title=title, **place)
         size = box.get_window_extent()
         if size.width <= figure.bbox.width or columns == 1:
             break
@@ -265,7 +261,7 @@ def legend(figure: Figure, title: str | None = None) -> None:
 
 def theirs(axes: Axes, x: float, y: float, label: str) -> None:
     """Draw a point that the paper prints, as a light marker behind ours."""
-    look: dict[str, Any] = {"s": 70, "color": GUIDE, "marker": "D", "alpha": 0.5, "linewidths": 0}
+    look: Look = {"s": 70, "color": GUIDE, "marker": "D", "alpha": 0.5, "linewidths": 0}
     axes.scatter([x], [y], zorder=0, label=label, **look)
 
 
@@ -273,15 +269,8 @@ def guide(axes: Axes, n: float, label: str) -> None:
     """Mark a value of n by a dotted vertical line, named above the panel, where it is in view."""
     if n <= axes.get_xlim()[1]:  # NaN is not
         axes.axvline(n, color=GUIDE, linestyle=":", linewidth=1)
-        axes.annotate(
-            label,
-            (n, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            horizontalalignment="center",
-            color=GUIDE,
-        )
+        above: Look = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
+        axes.annotate(label, (n, 1), textcoords="offset points", color=GUIDE, **above)
 
 
 def save(figure: Figure, pdf: str, caption: str) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ArgumentError
 from epsilometer.registry import load
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.grouping import IDENTITY, told
@@ -33,9 +34,7 @@ def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
     try:
         figure = drawn(rows, dense, renderer)
     except ArgumentError as error:
-        identity = spec["identity"]
-        file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
-        raise ConfigError(file, f"{key}.figure", str(error)) from None
+        raise Place.of_artifact(spec["identity"]).at("figure").error(error) from None
     style.save(figure, pdf, spec["caption"])
 
 

@@ -20,12 +20,8 @@ from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `sample`."""
-    run(snakemake.output[0], snakemake.params.spec, progress)
-
-
-def run(output: str, spec: Mapping[str, Any], progress: Progress) -> None:
-    """Draw one batch of samples into one file; ``spec`` is their full identity."""
-    write_sides(output, spec, lambda _: range(spec["sides"]), progress)
+    spec = snakemake.params.spec
+    write_sides(snakemake.output[0], spec, lambda _: range(spec["sides"]), progress)
 
 
 def write_sides(

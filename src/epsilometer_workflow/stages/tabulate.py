@@ -30,17 +30,19 @@ from epsilometer_workflow.runtime.job import Progress, start
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Annotated, Any, get_type_hints
 
 import pandas as pd
 from pydantic import BaseModel, Field, PositiveFloat, create_model
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ArgumentError
 from epsilometer.models import parse
 from epsilometer.registry import load
 from epsilometer_workflow.files.options import Epsilon, Order, options_model
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
 
@@ -76,18 +78,17 @@ def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[s
     ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
     unless the builder says with which options (`reports.grouping`).
     """
-    identity = spec["identity"]
-    file = f"config/reports/{identity['report']}.yaml"
-    key = f"artifacts.{identity['artifact']}"
-    builder = load(spec["builder"])
+    identity, options, builder = spec["identity"], spec["options"], load(spec["builder"])
+    place = Place.of_artifact(identity)
     rows = read(data, spec["data"], builder, spec.get("provided", ()))
     laws = partial(_law, spec.get("laws", {}))
-    table = build(builder, rows, spec["options"], file, key, laws)
+    table = build(builder, rows, options, place, laws)
     dense, denser = table.head(0), grouping.grouping_of(builder).curve
     if denser is not None:
-        dense = build(builder, rows, denser(rows, spec["options"]), file, key, laws)
+        dense = build(builder, rows, denser(rows, options), place, laws)
     write_table(dense, curve, "curve", identity)
-    table = join_paper(table, spec["paper"], file, key)
+    if spec["paper"] is not None:
+        table = join_paper(table, spec["paper"], place.at("paper"))
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
 
@@ -96,37 +97,32 @@ def _law(laws: Mapping[str, Mapping[str, Any]], mechanism: str, epsilon: float) 
     entry = laws[mechanism]
     if entry["law"] is None:
         return None
-    return grouping.law_of(
-        entry["law"], entry["registered"], epsilon, json.dumps(entry["parameters"])
-    )
+    parameters = json.dumps(entry["parameters"])
+    return grouping.law_of(entry["law"], entry["registered"], epsilon, parameters)
 
 
 def check(
     builder: Builder,
-    data: Sequence[Any],
+    data: Collection[str],
+    tables: Collection[str],
     options: Mapping[str, Any],
-    file: str,
-    key: str,
-    *,
-    files: Mapping[str, Any] | None = None,
-    tables: Sequence[str] = (),
+    place: Place,
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these inputs."""
-    code, typed = builder.__code__, get_type_hints(builder)
+    """Raise `ConfigError` unless the builder takes experiments, other tables and options."""
+    code, typed, at = builder.__code__, get_type_hints(builder), place.at("table", "builder")
     for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         if parameter not in typed:
-            message = f"{builder.__name__} gives its parameter {parameter!r} no type"
-            raise ConfigError(file, f"{key}.table.builder", message)
+            raise at.error(f"{builder.__name__} gives its parameter {parameter!r} no type")
     name = _data(builder)
     if name is not None and name not in _READS:
-        message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
-        raise ConfigError(file, f"{key}.table.builder", message)
-    _parse(builder, {**options, **(files or {})}, file, key)
-    needed = {None: None, "table": "tables"}.get(reads(builder), "data")
+        raise at.error(f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}")
+    _parse(builder, options, place)
+    needed = None if name is None else "tables" if name == "tables" else "data"
     for part, noun, inputs in (("data", "experiment", data), ("tables", "other table", tables)):
-        if bool(inputs) != (part == needed):
-            number = f"{noun}s" if part == needed else f"no {noun}"
-            raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
+        if part == needed and not inputs:
+            raise place.at("table", part).error(f"{builder.__name__} takes {noun}s")
+        if part != needed and inputs:
+            raise place.at("table", part).error(f"{builder.__name__} takes no {noun}")
 
 
 def reads(builder: Builder) -> str | None:
@@ -145,24 +141,41 @@ def read(
 
     For draws it is a list of files; ``provided`` has the provider's claims for each of them.
     """
-    kind, paths = reads(builder), iter(files)
+    kind = reads(builder)
+    if kind is None:
+        return []
     if kind == "draws":
-        return [
-            [
-                [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
-                for specs, claims in zip(expected, provided, strict=True)
-            ]
-        ]
-    read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
+        return [_sample_files(files, expected, provided)]
+    identities = list(chain.from_iterable(expected))
     if kind == "table":
-        names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
-        tables = [read_one(next(paths), expected=identity) for (identity,) in expected]
-        for table, (identity,) in zip(tables, expected, strict=True):
-            table.attrs["scale"] = identity["scale"]
-        return [dict(zip(names, tables, strict=True))]
-    specs = [spec for experiment in expected for spec in experiment]
-    rows = [read_one(next(paths), expected=spec) for spec in specs]
-    return [pd.concat(rows, ignore_index=True)] if rows else []
+        return [_tables(files, identities)]
+    read_one = _samples if kind == "samples" else partial(read_table, kind=kind)
+    of_files = zip(files, identities, strict=True)
+    rows = [read_one(path, expected=identity) for path, identity in of_files]
+    return [pd.concat(rows, ignore_index=True)]
+
+
+def _sample_files(
+    files: Sequence[str],
+    expected: Sequence[Sequence[Any]],
+    provided: Sequence[Sequence[Mapping[str, Any]]],
+) -> list[list[SampleFile]]:
+    """Return the files of each experiment."""
+    paths, experiments = iter(files), []
+    for identities, claims in zip(expected, provided, strict=True):
+        of_files = zip(identities, claims, strict=True)
+        experiments.append([SampleFile(next(paths), spec, **more) for spec, more in of_files])
+    return experiments
+
+
+def _tables(files: Sequence[str], identities: Sequence[Any]) -> dict[str, pd.DataFrame]:
+    """Return other tables by their names."""
+    tables = {}
+    for path, identity in zip(files, identities, strict=True):
+        table = read_table(path, "table", identity)
+        table.attrs["scale"] = identity["scale"]
+        tables[f"{identity['report']}/{identity['artifact']}"] = table
+    return tables
 
 
 def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
@@ -171,24 +184,19 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
 
 def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
     """Return a row a draw; ``sides`` are run, side and outputs."""
-    inputs = expected["inputs"]["values"]
-    frames = [
-        pd.DataFrame(
-            {
-                "mechanism": expected["mechanism"],
-                "registered": expected["registered"],
-                "parameters": json.dumps(expected["parameters"], sort_keys=True),
-                "epsilon": expected["epsilon"],
-                "inputs": expected["inputs"]["id"],
-                "n": expected["n"],
-                "run": run,
-                "side": side,
-                "x": json.dumps(inputs[side]),
-                "output": outputs,
-            }
-        )
-        for run, side, outputs in sides
-    ]
+    inputs = [json.dumps(x) for x in expected["inputs"]["values"]]
+    common = {
+        "mechanism": expected["mechanism"],
+        "registered": expected["registered"],
+        "parameters": json.dumps(expected["parameters"], sort_keys=True),
+        "epsilon": expected["epsilon"],
+        "inputs": expected["inputs"]["id"],
+        "n": expected["n"],
+    }
+    frames = []
+    for run, side, outputs in sides:
+        own = {"run": run, "side": side, "x": inputs[side], "output": outputs}
+        frames.append(pd.DataFrame(common | own))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -196,12 +204,11 @@ def build(
     builder: Builder,
     data: list[Any],
     options: Mapping[str, Any],
-    file: str,
-    key: str,
+    place: Place,
     laws: Laws | None = None,
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
-    parsed = _parse(builder, options, file, key)
+    parsed = _parse(builder, options, place)
     try:
         if reads(builder) not in _GROUPED:
             return builder(*data, **parsed)
@@ -210,10 +217,11 @@ def build(
         rows = grouping.chosen(data[0], **choices)
         if reads(builder) != "samples":
             grouping.check_once(rows)
-        call, titles = partial(_of_group, builder, laws, parsed), choices["panels"] or {}
-        return grouping.by_group(call, rows, grouping.grouping_of(builder), [*titles.values()])
+        titles = list((choices["panels"] or {}).values())
+        of_group = partial(_of_group, builder, laws, parsed)
+        return grouping.by_group(of_group, rows, grouping.grouping_of(builder), titles)
     except ArgumentError as error:
-        raise ConfigError(file, f"{key}.table.options", str(error)) from None
+        raise place.at("table", "options").error(error) from None
 
 
 def _of_group(
@@ -231,19 +239,19 @@ def takes_law(builder: Builder) -> bool:
     return "law" in builder.__code__.co_varnames[1 : builder.__code__.co_argcount]
 
 
-def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
+def _parse(builder: Builder, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return the options; those of builders that are called by group may also choose rows."""
     model = options_model(builder)
     if reads(builder) in _GROUPED:
         model = _with_choices(model)
-    return dict(parse(model, dict(options), file, f"{key}.table.options"))
+    return dict(parse(model, dict(options), place.file, place.at("table", "options").key))
 
 
 @cache
 def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
-    own, fields = model.model_fields, dict[str, Any]()
+    fields = dict[str, Any]()
     for name, kind in _CHOICES.items():
-        if name not in own:
+        if name not in model.model_fields:
             fields[name] = (kind | None, None)
     return create_model(model.__name__, __base__=model, **fields)
 
@@ -254,20 +262,17 @@ def _data(builder: Builder) -> str | None:
     return code.co_varnames[0] if code.co_argcount else None
 
 
-def join_paper(
-    frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
-) -> pd.DataFrame:
+def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
     They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
     none of ours is an error, as it would drop out of sight; so is one that matches several.
     """
-    if paper is None:
-        return frame
     keys, values = list(paper["keys"]), [c for c in paper["columns"] if c not in paper["keys"]]
-    if missing := [key for key in keys if key not in frame]:
-        raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
-    own, across = _rounded(frame, keys), paper.get("across", [])
+    for key in keys:
+        if key not in frame:
+            raise place.at("keys").error(f"the table has no column {key!r}")
+    own = _rounded(frame, keys)
     for axis, value in paper.get("of", {}).items():
         if axis in own:
             own = own[own[axis] == value]
@@ -276,24 +281,26 @@ def join_paper(
         named = " ".join(f"{name}={value}" for name, value in zip(keys, key, strict=True))
         same = own.merge(row[keys], on=keys)
         if same.empty:
-            raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {named}")
-        axes = [axis for axis in grouping.IDENTITY if axis in same and axis not in across]
-        varying = [axis for axis in axes if len({*same[axis]}) > 1]
-        if len(same) > len(row) and varying:
-            which = "; ".join(
-                f"{axis}: {', '.join(map(str, same[axis].unique()))}" for axis in varying
-            )
+            raise place.at("rows").error(f"no row of the table has {named}")
+        if len(same) > len(row) and (which := _varying(same, paper.get("across", []))):
             message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
-            raise ConfigError(file, f"{where}.paper.keys", message)
+            raise place.at("keys").error(message)
     theirs = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
     theirs = theirs.set_axis(own.index)[values]
     if len(theirs) < len(frame):  # whole numbers stay whole where rows of others have none
         theirs = theirs.astype({n: "Int64" for n in theirs if theirs[n].dtype == int})
     joined = frame.copy()
     for name in values:
-        place = list(joined).index(name) + 1 if name in joined else joined.shape[1]
-        joined.insert(place, f"paper_{name}", theirs[name].reindex(joined.index))
+        place_of_ours = list(joined).index(name) + 1 if name in joined else joined.shape[1]
+        joined.insert(place_of_ours, f"paper_{name}", theirs[name].reindex(joined.index))
     return joined
+
+
+def _varying(rows: pd.DataFrame, across: Collection[str]) -> str:
+    """Return the axes that vary, but for those across which a number is the same, in words."""
+    axes = [axis for axis in grouping.IDENTITY if axis in rows and axis not in across]
+    values = {axis: [str(value) for value in rows[axis].unique()] for axis in axes}
+    return "; ".join(f"{axis}: {', '.join(v)}" for axis, v in values.items() if len(v) > 1)
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

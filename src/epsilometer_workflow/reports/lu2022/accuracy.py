@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from epsilometer import checks
 
@@ -32,36 +31,10 @@ def neighbours_error(n: int, beta: float, dimension: int = 1) -> float:
     return 12 * cones(dimension) * risk_error(n, beta)
 
 
-def estimate_error(
-    consistency: Callable[[int, float], float],
-    claim: float,
-    n: int,
-    beta: float,
-    *,
-    directions: int = 1,
-) -> float:
-    """Return alpha with |delta' - delta| <= alpha for any n-point classifier, with chance 1 - beta.
+def accuracy(claim: float, n: int, beta: float, dimension: int = 1) -> float:
+    """Return alpha with |delta' - delta| <= alpha for kNN with n points, with chance 1 - beta.
 
-    ``consistency(points, chance)`` is the paper's g: with probability 1 - ``chance``, the distance
-    from the Bayes risk after training on ``points`` is at most g. ``directions`` = 1 is one
-    direction of one pair (Lemma 1); a maximum over 2tm of them, both directions of every row
-    removed from t databases of m rows, is Theorem 5.
+    For n large enough (Lemma 1 and Corollary 2).
     """
-    share = checks.between_0_and_1("beta", beta) / checks.integer("directions", directions)
-    error = consistency(n // 2, share / 2) + risk_error(n, share)
+    error = neighbours_error(2 * (n // 2), beta, dimension) + risk_error(n, beta)
     return 2 * math.exp(checks.real("claim", claim)) * error
-
-
-def accuracy(
-    claim: float, n: int, beta: float, dimension: int = 1, *, directions: int = 1
-) -> float:
-    """Return `estimate_error` of kNN, for n large enough.
-
-    ``directions`` = 1 is Corollary 2, 2tm as above is Corollary 3, and mt|U|^2 for distributional
-    privacy is Corollary 4.
-    """
-
-    def consistency(points: int, chance: float) -> float:
-        return neighbours_error(2 * points, 2 * chance, dimension)
-
-    return estimate_error(consistency, claim, n, beta, directions=directions)

@@ -17,9 +17,8 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Fig
     figure, ax = style.panel()
     exact = table if curve is None else curve
     titles = list(dict.fromkeys(table["panel"]))
-    for i, (title, colour, marker) in enumerate(
-        zip(titles, cycle(style.colours(5)), cycle("osD^v"))
-    ):
+    looks = zip(titles, cycle(style.colours(5)), cycle("osD^v"))
+    for i, (title, colour, marker) in enumerate(looks):
         lines = exact[(exact["panel"] == title) & exact["truth"].notna()]
         # dashes of curves that coincide lie side by side, and so do the rings of their points
         dashes = (2 * (i % 3), (2, {1: 1.5, 2: 2}.get(len(titles), 4)))
@@ -49,18 +48,9 @@ def _points(
 ) -> None:
     """Draw deltas with their intervals."""
     spread = [(rows["delta"] - rows["low"]).clip(lower=0), (rows["high"] - rows["delta"]).clip(0)]
-    ax.errorbar(
-        x,
-        rows["delta"],
-        yerr=spread,
-        fmt=marker,
-        markersize=size,
-        markerfacecolor="white" if size > 2.5 else colour,
-        markeredgewidth=0.8,
-        elinewidth=0.8,
-        color=colour,
-        label=title,
-    )
+    fill = "white" if size > 2.5 else colour
+    look: style.Look = {"ms": size, "mfc": fill, "mew": 0.8, "elinewidth": 0.8}
+    ax.errorbar(x, rows["delta"], spread, fmt=marker, color=colour, label=title, **look)
 
 
 @style.points(x=["claim"])
@@ -93,9 +83,7 @@ def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> 
         middle.plot(lines["claim"], lines[name] - lines["truth"], color=colour, label=label)
     left.plot(table["claim"], table["delta"], "o", color="black", ms=3, mfc="none", mew=0.7)
     right.axhline(0, color=style.TRUTH, linewidth=1, label="the exact curve")
-    difference = table.assign(
-        **{name: table[name] - table["truth"] for name in ("delta", "low", "high")}
-    )
+    difference = table[["delta", "low", "high"]].sub(table["truth"], axis=0)
     _points(right, table["claim"], difference, "black", "estimate")
     left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None), title="curves and estimate")
     middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less exact curve")
