@@ -49,7 +49,7 @@ def test_every_builder_is_used_and_declares_its_input(reports):
     assert used - scorecard == defined(BUILDERS)
     assert scorecard <= used
     for builder in map(load, used):
-        kinds = (None, "summary", "runs", "samples", "draws", "timings", "table")
+        kinds = (None, "summary", "runs", "samples", "draws", "timings", "tables")
         assert tabulate.reads(builder) in kinds
 
 

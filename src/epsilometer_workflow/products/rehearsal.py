@@ -62,7 +62,7 @@ def built_of(table: Table, place: Place) -> pd.DataFrame | None:
     """
     study, entry, builder = table.study, table.definition.table, load(table.builder)
     kind = tabulate.reads(builder)
-    if kind in ("draws", "table") or entry.files:
+    if kind in ("draws", "tables") or entry.files:
         return None
     for c in table.combinations() if kind == "samples" else ():
         if _outputs(study, c).several:
@@ -166,7 +166,8 @@ def _outputs(study: Study, c: Combination | Samples) -> Kind:
 
 def _draws(samples: Samples) -> pd.DataFrame:
     """Return two outputs of each side."""
-    spec, kind = samples.spec(), _outputs(samples.study, samples).dtype
+    kind = _outputs(samples.study, samples).dtype
     identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
-    draws = np.arange(2) + _numbers(spec["sides"], *identity)[:, None]
-    return tabulate.drawn(spec, ((0, i, side.astype(kind)) for i, side in enumerate(draws)))
+    draws = np.arange(2) + _numbers(samples.sides, *identity)[:, None]
+    sides = [(0, side, outputs) for side, outputs in enumerate(draws.astype(kind))]
+    return tabulate.drawn(samples.spec(), sides)

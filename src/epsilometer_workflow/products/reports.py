@@ -90,7 +90,7 @@ class Table(_Shown, rule="tabulate"):
     def _parts(self) -> list[list[Product]]:
         """Return the products that the builder reads, by experiment, or each table."""
         study, table = self.study, self.definition.table
-        if self._reads == "table":
+        if self._reads == "tables":
             return [[Table(study, *name)] for name in study.tables(table.tables)]
         if self._reads in ("samples", "draws"):
             return [list(self._samples(name)) for name in table.data]

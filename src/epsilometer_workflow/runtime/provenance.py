@@ -75,7 +75,7 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
     jobs = list(jobs)
     causes = causes_of(jobs, began)
     missing = sorted({str(output) for job in jobs for output in job.output} - {""})
-    missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
+    missing = [path for path in missing if "/logs/" not in path]
     lines = [f"Failed: {cause}" for cause in _first(causes)]
     shown = [path for path in missing if not path.endswith(".parquet")] or missing
     lines += [f"Missing: {path}" for path in _first(shown)]

@@ -46,8 +46,6 @@ def kept(
             _report(f"{cause} (log: {log_file}) [{title}]")
             saved = cause not in OUTSIDE and _saved(stopped, cause, log_file)
         _log.info("took %s", usage)
-        with suppress(OSError):
-            _write_benchmark(log_file, usage)
         return saved
 
     terminal = watched(keep, ended, client())
@@ -112,15 +110,6 @@ def _clear_halves_of(outputs: Iterable[str]) -> None:
         for left in output.parent.glob(f"{glob.escape(output.stem)}.*.part.*"):
             with suppress(OSError):
                 left.unlink()
-
-
-def _write_benchmark(log_file: Path, usage: Usage) -> None:
-    """Write a job's own usage, as Snakemake's benchmarks do of the process that it started."""
-    results, scale, _, *parts = log_file.parts
-    path = Path(results, scale, "benchmarks", *parts).with_suffix(".tsv")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    numbers = f"{usage.seconds:.4f}\t{usage.megabytes:.2f}\t{usage.cpu_seconds:.2f}\n"
-    path.write_text(f"s\tmax_rss\tcpu_time\n{numbers}", encoding="utf-8")
 
 
 def _allocation() -> str:

@@ -62,7 +62,7 @@ _CHOICES: Mapping[str, Any] = {
 """The options of every table that choose some rows of its data, or give them titles."""
 
 _GROUPED = ("summary", "runs", "samples", "timings")
-_READS = {name: name for name in _GROUPED} | {"draws": "draws", "tables": "table"}
+_READS = (*_GROUPED, "draws", "tables")
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -113,22 +113,30 @@ def check(
     for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         if parameter not in typed:
             raise at.error(f"{builder.__name__} gives its parameter {parameter!r} no type")
-    name = _data(builder)
-    if name is not None and name not in _READS:
-        raise at.error(f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}")
+    kind = reads(builder)
+    if kind not in (None, *_READS):
+        raise at.error(f"{builder.__name__} takes {kind!r}, not one of {', '.join(_READS)}")
     _parse(builder, options, place)
-    needed = None if name is None else "tables" if name == "tables" else "data"
-    for part, noun, inputs in (("data", "experiment", data), ("tables", "other table", tables)):
-        if part == needed and not inputs:
-            raise place.at("table", part).error(f"{builder.__name__} takes {noun}s")
-        if part != needed and inputs:
-            raise place.at("table", part).error(f"{builder.__name__} takes no {noun}")
+    takes_tables = kind == "tables"
+    takes_data = kind is not None and not takes_tables
+    _check_given(builder, place.at("table", "data"), "experiment", data, taken=takes_data)
+    _check_given(builder, place.at("table", "tables"), "other table", tables, taken=takes_tables)
+
+
+def _check_given(
+    builder: Builder, place: Place, noun: str, given: Collection[str], *, taken: bool
+) -> None:
+    """Raise `ConfigError` unless an input is given where a builder takes it, and only there."""
+    if taken and not given:
+        raise place.error(f"{builder.__name__} takes {noun}s")
+    if given and not taken:
+        raise place.error(f"{builder.__name__} takes no {noun}")
 
 
 def reads(builder: Builder) -> str | None:
-    """Return the input of a builder for each experiment: a value of `_READS`, or nothing."""
-    name = _data(builder)
-    return None if name is None else _READS[name]
+    """Return what a builder reads, which is the name of its first positional parameter."""
+    code = builder.__code__
+    return code.co_varnames[0] if code.co_argcount else None
 
 
 def read(
@@ -147,7 +155,7 @@ def read(
     if kind == "draws":
         return [_sample_files(files, expected, provided)]
     identities = list(chain.from_iterable(expected))
-    if kind == "table":
+    if kind == "tables":
         return [_tables(files, identities)]
     read_one = _samples if kind == "samples" else partial(read_table, kind=kind)
     of_files = zip(files, identities, strict=True)
@@ -256,12 +264,6 @@ def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
     return create_model(model.__name__, __base__=model, **fields)
 
 
-def _data(builder: Builder) -> str | None:
-    """Return the name of the first positional parameter."""
-    code = builder.__code__
-    return code.co_varnames[0] if code.co_argcount else None
-
-
 def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
@@ -298,9 +300,12 @@ def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> p
 
 def _varying(rows: pd.DataFrame, across: Collection[str]) -> str:
     """Return the axes that vary, but for those across which a number is the same, in words."""
-    axes = [axis for axis in grouping.IDENTITY if axis in rows and axis not in across]
-    values = {axis: [str(value) for value in rows[axis].unique()] for axis in axes}
-    return "; ".join(f"{axis}: {', '.join(v)}" for axis, v in values.items() if len(v) > 1)
+    said = []
+    for axis in (axis for axis in grouping.IDENTITY if axis in rows and axis not in across):
+        values = rows[axis].unique()
+        if len(values) > 1:
+            said += [f"{axis}: {', '.join(map(str, values))}"]
+    return "; ".join(said)
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
