@@ -97,11 +97,10 @@ def test_functions_of_rules_agree_with_the_product(real, walk):
         memory = jobs.memory(rule, beside=1000)
         assert memory(wildcards, 1) - 1000 == 100 * product.samples_held() // 10**6
         assert memory(wildcards, 2) == 2 * memory(wildcards, 1) > 0
-    named = [jobs.reductions_of_estimate, jobs.estimates_of_experiment, jobs.data_of_table]
-    for rule, function in zip(("estimate", "summarise", "tabulate"), named, strict=True):
+    for rule in ("estimate", "summarise", "tabulate", "page"):
         product = next(p for p in walk if p.rule == rule and p.needs())
-        files = [need.file for group in product.needs().values() for need in group]
-        assert function(product.wildcards) == files != []
+        for name, group in product.needs().items():
+            assert jobs.needs(rule, name)(product.wildcards) == [need.file for need in group] != []
 
 
 def test_specs_are_plain_and_differ(walk):
