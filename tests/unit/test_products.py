@@ -11,10 +11,9 @@ import pytest
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked
-from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
-from epsilometer_workflow.products.reductions import Confirmation, Samples
+from epsilometer_workflow.products.reductions import Confirmation, Estimates, Samples
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from tests.products import all_products, pattern, read_by
 from tests.unit.loading import EVERY_STAGE

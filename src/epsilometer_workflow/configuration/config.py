@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Discriminator,
     Field,
     JsonValue,
@@ -32,20 +33,17 @@ from epsilometer_workflow.files.place import Place
 PLANNED = "planned"  # the n that a theorem gives
 
 
-def _draws(value: int | str) -> int | str:
+def _draws(value: object) -> Draws | None:
+    """Return numbers of draws as they are written; none where they are planned."""
     if isinstance(value, int) and value < 1:
         raise ValueError("must be positive")
+    number = isinstance(value, int) and not isinstance(value, bool)
+    text = isinstance(value, str) and not value.isdigit()
     try:
-        if value != PLANNED:
-            Draws.parse(str(value))
-        if isinstance(value, str) and value.isdigit():
-            raise EpsilometerError("a number needs no quotes")
+        return None if value == PLANNED else Draws.parse(str(value) if number or text else "")
     except EpsilometerError:
-        raise ValueError(
-            "must be a positive integer, 1..N for a search up to N, n+N to confirm by N fresh "
-            "samples, or planned"
-        ) from None
-    return value
+        forms = "1..N for a search up to N, n+N to confirm by N fresh samples, or planned"
+        raise ValueError(f"must be a positive integer, {forms}") from None
 
 
 Scalar = bool | int | float | str
@@ -274,22 +272,15 @@ class EstimatorEntry(Model):
     parameters: dict[str, JsonValue] = {}
 
 
-Samples = Annotated[int | str, AfterValidator(_draws)]
+Samples = Annotated[Draws | None, BeforeValidator(_draws)]
 
 
 class Size(Model):
     """The size of an experiment: runs, and samples a side in each (a list: several sizes)."""
 
     runs: PositiveInt
-    n: Annotated[
-        Annotated[Samples, Tag("one")] | Annotated[list[Samples], _SOME, Tag("several")],
-        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
-    ]
-
-    def draws(self) -> list[Draws | None]:
-        """Return every n; none where it is planned."""
-        sizes = self.n if isinstance(self.n, list) else [self.n]
-        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
+    n: Annotated[list[Samples], BeforeValidator(lambda n: n if isinstance(n, list) else [n]), _SOME]
+    """The numbers of draws; none where they are planned."""
 
 
 def _some(entries: str) -> AfterValidator:

@@ -145,11 +145,6 @@ class Study:
                 paths[option] = [str(self.file(name)) for name in names]
         return paths
 
-    @property
-    def temporary_samples(self) -> bool:
-        """Whether samples are deleted once they have been reduced."""
-        return self.main.scales[self.scale].temporary_samples
-
     def _overridden(self, main: config.Main) -> config.Main:
         known = list(config.Main.model_fields)
         for key in self.overrides:
@@ -238,7 +233,7 @@ class Study:
         size = self.reports[report].scales[self.scale][experiment]
         combinations = []
         for block in definition.grid:
-            for point, n in product(block.points(), size.draws()):
+            for point, n in product(block.points(), size.n):
                 draws = n or self._planned(report, experiment, *point)
                 combinations.append(Combination(*point, draws, size.runs))
         return combinations
@@ -262,11 +257,6 @@ class Study:
             published = plan.as_published
             n = estimator.planned_samples(claims, order, plan.delta, as_published=published)
             return Draws(int(n))
-
-    def parameters(self, combination: Combination) -> dict[str, Any]:
-        """Return the parameters of a combination's mechanism and estimator."""
-        of_mechanism = self.mechanisms[combination.mechanism].parameters
-        return {**of_mechanism, **self.estimators[combination.estimator].parameters}
 
     @cache  # noqa: B019
     def check(self, combination: Combination) -> None:

@@ -41,11 +41,6 @@ class Place:
         except (ArgumentError, ArithmeticError, TypeError, ValueError, UnknownNameError) as error:
             raise self.error(one_line(error)) from None
 
-    def entry(self, kind: str, name: str, entries: Mapping[str, Any]) -> Any:
-        """Return an entry; raise `ConfigError` if there is none of this name."""
-        self.check_known(kind, name, entries)
-        return entries[name]
-
     def check_known(self, kind: str, name: str, known: Collection[str]) -> None:
         """Raise `ConfigError` unless a name is known."""
         if name not in known:

@@ -23,7 +23,7 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, RE
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.products import captions
-from epsilometer_workflow.products.estimates import Estimates
+from epsilometer_workflow.products.reductions import Estimates
 from epsilometer_workflow.products.rehearsal import rehearse
 from epsilometer_workflow.products.reports import PRODUCT_KINDS, Table
 from epsilometer_workflow.stages import tabulate
@@ -105,7 +105,7 @@ def _check_sizes(place: Place, report: config.Report, sizes: Mapping[str, config
             wrong = f"is missing: {{runs: ..., n: ...}} of the experiment (there: {known})"
             raise place.at(experiment).error(wrong)
     for name, size in sizes.items():
-        searches = [str(n) for n in size.draws() if n is not None and n.searched]
+        searches = [str(n) for n in size.n if n is not None and n.searched]
         if len(searches) > 1:
             wrong = f"has {len(searches)} searches, {', '.join(searches)}, of the same n; keep one"
             raise place.at(name, "n").error(wrong)

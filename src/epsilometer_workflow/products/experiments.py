@@ -11,9 +11,8 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch
-from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
-from epsilometer_workflow.products.reductions import Samples, Verdicts
+from epsilometer_workflow.products.reductions import Estimates, Samples, Verdicts
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The products of sampling, and the reductions of samples before estimation.
+"""The products of sampling, the reductions of samples before estimation, and the estimates.
 
 Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
 read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
@@ -17,7 +17,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, Draws, Reduction, spell
-from epsilometer_workflow.products.products import Product, Spec, entry
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,6 @@ class _Drawn(Product):
         """Return the same, with the pairs of sides."""
         inputs = self.study.inputs(self.mechanism, self.inputs)
         return self.of_samples() | {"pairing": inputs.pairing}
-
-    def method(self, estimator: str) -> Spec:
-        """Return how an estimator is made."""
-        method = self.study.estimators[estimator]
-        registered = ESTIMATORS[method.estimator]
-        return {"registered": registered, "parameters": dict(method.parameters)}
 
     def modules_of(self, estimator: str) -> list[str]:
         """Return the code of an estimator."""
@@ -173,7 +167,7 @@ class Verdicts(_Drawn, rule="classify"):
         return str(self.study.estimators[self.classifier].parameters.get("classifier"))
 
     def spec(self) -> Spec:
-        method = self.method(self.classifier)
+        method = method_of(self.study, self.classifier)
         training = self.study.estimator(self.classifier).TRAINING
         used = {name: value for name, value in method["parameters"].items() if name in training}
         kind = CLASSIFIERS.get(self._kind)
@@ -201,7 +195,7 @@ class Answers(_Drawn, rule="answer"):
 
     def spec(self) -> Spec:
         goal = {"lambda": spell(self.order), "claims": self.provided()["claims"]}
-        return self.of_pairs() | self.method(self.estimator) | goal
+        return self.of_pairs() | method_of(self.study, self.estimator) | goal
 
     def modules(self) -> list[str]:
         return self.modules_of(self.estimator)
@@ -237,7 +231,7 @@ class Losses(_Screened, rule="screen"):
 
     def spec(self) -> Spec:
         region = {"region": region_of(self.study, self.mechanism)}
-        return self.of_pairs() | self.method(self.screen) | region
+        return self.of_pairs() | method_of(self.study, self.screen) | region
 
 
 @dataclass(frozen=True)
@@ -291,3 +285,68 @@ def region_of(study: Study, mechanism: str) -> list[float] | None:
     """Return the region in which the local loss is searched; None if there is no limit."""
     region = study.mechanisms[mechanism].region
     return None if region is None else list(region)
+
+
+def method_of(study: Study, estimator: str) -> Spec:
+    """Return how an estimator is made."""
+    method = study.estimators[estimator]
+    return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
+
+
+@dataclass(frozen=True)
+class Estimates(Combination, Product, rule="estimate"):
+    """The answers of an estimator in every run of one combination."""
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination) -> Self:
+        """Return the estimates of a combination."""
+        return cls(study, **vars(combination))
+
+    def check(self) -> None:
+        entry(self.study.estimators, "estimator", self.estimator)
+        keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
+        Samples(self.study, *keys).check()
+        self.study.check(self)
+
+    def needs(self) -> Needs:
+        kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
+        batches = self.study.batches(self)
+        return {"reductions": [kind.of(self.study, self, batch) for batch in batches]}
+
+    def spec(self) -> Spec:
+        """Return the identity of one file of estimates, and that of each file it reads."""
+        return {
+            "identity": self.identity(),
+            "reads": self.study.estimator(self.estimator).reads,
+            "data": [reduction.spec() for reduction in self.needs()["reductions"]],
+        }
+
+    def identity(self) -> Spec:
+        """Return the mechanism, inputs and estimator of the estimates."""
+        study = self.study
+        mechanism, screen = study.mechanisms[self.mechanism], study.screen(self.estimator)
+        inputs = study.inputs(self.mechanism, self.inputs)
+        after = None  # the estimator that chose the pairs, if there was a choice
+        if screen is not None and screen != self.estimator:
+            after = method_of(study, screen)
+        of_inputs = {"id": self.inputs, "values": inputs.sides()}
+        of_pairs = {"pairing": inputs.pairing, "names": inputs.names()}
+        return self.common | {
+            "mechanism": self.mechanism,
+            "mechanism_registered": MECHANISMS[mechanism.mechanism],
+            "mechanism_parameters": dict(mechanism.parameters),
+            "epsilon": self.epsilon,
+            "inputs": of_inputs | of_pairs,
+            "lambda": spell(self.order),
+            "estimator": self.estimator,
+            **method_of(study, self.estimator),
+            "after": after,
+            "region": region_of(study, self.mechanism) if screen else None,
+            "claims": asdict(study.claims(self.mechanism, self.epsilon)),
+            "cells": study.cells(self),
+            "n": str(self.n),
+            "runs": self.runs,
+        }
+
+    def modules(self) -> list[str]:
+        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

@@ -19,7 +19,6 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import captions, code_digests
-from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.experiments import (
     OfExperiment,
     Runs,
@@ -28,7 +27,7 @@ from epsilometer_workflow.products.experiments import (
     modules_of_laws,
 )
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
-from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Samples
+from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Estimates, Samples
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
@@ -62,14 +61,14 @@ class _Shown(Product):
     @property
     def caption(self) -> str:
         """Its caption, with the values of its grid and options in place of their names."""
-        shown = []
+        study, shown = self.study, []
         for name in self.definition.table.data:
-            plan = self.study.reports[self.report].experiments[name].plan
+            plan = study.reports[self.report].experiments[name].plan
             planned = {} if plan is None else {"delta": plan.delta}
-            combinations = self.study.combinations(self.report, name)
-            shown += [
-                captions.Shown(c.axes, planned | self.study.parameters(c)) for c in combinations
-            ]
+            for c in study.combinations(self.report, name):
+                of_mechanism = study.mechanisms[c.mechanism].parameters
+                of_estimator = study.estimators[c.estimator].parameters
+                shown += [captions.Shown(c.axes, planned | of_mechanism | of_estimator)]
         return captions.filled(self.definition, shown)
 
 
@@ -107,11 +106,11 @@ class Table(_Shown, rule="tabulate"):
         return drawn
 
     def spec(self) -> Spec:
-        table = self.definition.table
+        table, files = self.definition.table, self.study.files(self.definition.table.files)
         spec: Spec = {
             "caption": self.caption,
             "builder": self.builder,
-            "options": table.options | self._files(),
+            "options": table.options | files,
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
         }
         spec["data"] = [list(map(_identity, parts)) for parts in self._parts()]
@@ -119,7 +118,7 @@ class Table(_Shown, rule="tabulate"):
             spec["laws"] = laws
         if self._reads == "draws":
             spec["provided"] = [list(map(Samples.provided, files)) for files in self._drawn()]
-        if files := self._files():
+        if files:
             spec["files"] = code_digests.contents(listed(files))
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
@@ -136,10 +135,6 @@ class Table(_Shown, rule="tabulate"):
                     "parameters": dict(entry_of.parameters),
                 }
         return laws
-
-    def _files(self) -> dict[str, str | list[str]]:
-        """Return the files of options."""
-        return self.study.files(self.definition.table.files)
 
     def modules(self) -> list[str]:
         """Return the builder; with the mechanisms whose laws it uses or whose draws it reads.
@@ -176,7 +171,7 @@ class Table(_Shown, rule="tabulate"):
         return {
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
-            "files": listed(self._files()),
+            "files": listed(self.study.files(table.files)),
             "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
             "measured": self._reads == "timings",

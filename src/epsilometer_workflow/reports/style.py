@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -58,10 +58,10 @@ class Shows:
     """
 
     columns: tuple[str, ...]
-    x: tuple[str, ...]
-    tells: Mapping[str, Sequence[str]]
-    most: Mapping[str, int]
-    rows: bool
+    x: Sequence[str] = ()
+    tells: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
+    rows: bool = True
 
     def tellers(self, axis: str) -> list[str]:
         """Return the columns that may tell an axis of identity."""
@@ -69,13 +69,7 @@ class Shows:
         return [c for c in (*self.columns, *self.x) if c in may or axis in self.tells.get(c, ())]
 
 
-def points(
-    *columns: str,
-    x: Sequence[str] = (),
-    tells: Mapping[str, Sequence[str]] | None = None,
-    most: Mapping[str, int] | None = None,
-    rows: bool = True,
-) -> Callable[[Renderer], Renderer]:
+def points(*columns: str, **more: Any) -> Callable[[Renderer], Renderer]:
     """Declare what a figure `Shows`.
 
     A table with two rows for one point is not drawn, and a grid that would give it is refused
@@ -83,8 +77,7 @@ def points(
     """
 
     def declare(renderer: Renderer) -> Renderer:
-        shows = Shows(columns, tuple(x), tells or {}, most or {}, rows)
-        renderer.shows = shows  # type: ignore[attr-defined]
+        renderer.shows = Shows(columns, **more)  # type: ignore[attr-defined]
         return renderer
 
     return declare
@@ -281,9 +274,3 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
         figure.savefig(part, metadata=metadata)
     with atomic(Path(pdf).with_suffix(".png")) as part:
         figure.savefig(part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption})
-
-
-def legend_under(ax: Axes) -> None:
-    """Draw a legend below one panel, where each panel has markers of its own."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.17), ncols=2, columnspacing=1)

@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import DamagedError, EpsilometerError, one_line
 from epsilometer_workflow.runtime.forkserver import client
-from epsilometer_workflow.runtime.watch import OUTSIDE, Usage, done, failed, watched
+from epsilometer_workflow.runtime.watch import OUTSIDE, done, failed, watched
 
 _SECONDS_BETWEEN_LINES = 5.0
 _log = logging.getLogger("epsilometer")
@@ -39,7 +39,7 @@ def kept(
     def keep(printed: str) -> None:
         _log.info("printed: %s", printed.rstrip("\n"))
 
-    def ended(usage: Usage, cause: str | None) -> bool:
+    def ended(usage: str, cause: str | None) -> bool:
         saved = False
         if cause is not None:
             _clear_halves_of(snakemake.output)

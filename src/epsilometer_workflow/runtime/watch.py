@@ -19,7 +19,6 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,25 +35,13 @@ OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
 """Causes outside the child."""
 
 
-@dataclass(frozen=True)
-class Usage:
-    """The usage of a job: seconds of wall clock and of CPU, and its largest memory in megabytes."""
-
-    seconds: float
-    cpu_seconds: float
-    megabytes: float
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.1f} s, {self.cpu_seconds:.2f} s of CPU, {self.megabytes:.0f} MB"
-
-
 class _Stopped(Exception):  # noqa: N818
     """The child had to be stopped; the message is the cause."""
 
 
 def watched(
     keep: Callable[[str], None],
-    ended: Callable[[Usage, str | None], bool],
+    ended: Callable[[str, str | None], bool],
     client: int | None = None,
 ) -> int:
     """Fork. Return only in the child, with a descriptor of what was standard error before.
@@ -68,8 +55,9 @@ def watched(
         Called in this process with the text that the child prints, up to a megabyte: whole lines,
         and the beginning of a line where the child pauses in it.
     ended
-        Called in this process when the child has ended, with its usage and the cause of a failure:
-        ``None`` without one, or if the child reported it. Returns whether the job counts as done.
+        Called in this process when the child has ended, with its usage in words, and the cause of
+        a failure: ``None`` without one, or if the child reported it. Returns whether the job counts
+        as done.
     client
         A descriptor that becomes readable when the job is no longer wanted.
     """
@@ -191,18 +179,15 @@ def _terminated(*_: object) -> None:
     raise _Stopped(_TERMINATED)
 
 
-def _end(child: int, began: float) -> tuple[int, Usage]:
-    """Stop all processes of a child, and return its exit code and usage."""
+def _end(child: int, began: float) -> tuple[int, str]:
+    """Stop all processes of a child, and return its exit code and what it used."""
     for stop in (os.killpg, os.kill):
         with suppress(ProcessLookupError):
             stop(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
     _end_orphans()
-    usage = Usage(
-        seconds=time.monotonic() - began,
-        cpu_seconds=used.ru_utime + used.ru_stime,
-        megabytes=used.ru_maxrss * 1024 / 1e6,
-    )
+    seconds, cpu_seconds = time.monotonic() - began, used.ru_utime + used.ru_stime
+    usage = f"{seconds:.1f} s, {cpu_seconds:.2f} s of CPU, {used.ru_maxrss * 1024 / 1e6:.0f} MB"
     return os.waitstatus_to_exitcode(status), usage
 
 

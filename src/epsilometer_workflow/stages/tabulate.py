@@ -1,28 +1,12 @@
 """From summaries to the tables of a report, beside the numbers that a paper prints.
 
-A builder is called by its signature, and errors name the place in the configuration. The columns
-that it gets are in docs/extending.md.
-
-A builder's options are its keyword-only parameters, with their types. The name of its first
-positional parameter, if it has any, says which data it gets:
-
-``summary``
-    Statistics over runs (`epsilometer_workflow.stages.summarise.summarise`).
-``runs``
-    Every run beside the exact value (`epsilometer_workflow.stages.summarise.with_truth`).
-``samples``
-    The draws themselves; for few.
-``timings``
-    Measured seconds (`epsilometer_workflow.stages.time`).
-
-These are the rows of all experiments of the table in one data frame, and the builder is called for
-one group of them after the other (`epsilometer_workflow.reports.grouping`). A second parameter,
-``law``, is the exact distribution of the group's mechanism at an epsilon. Or data without groups:
-
-``draws``
-    Draws as files that are read run by run (`SampleFile`), a list for each experiment; for many.
-``tables``
-    Other tables, in a mapping by ``report/artifact``; ``attrs`` of each have its ``scale``.
+A builder is called by its signature: options are its keyword-only parameters, with their types, and
+the name of its first positional parameter, if it has any, says what it reads (docs/extending.md has
+all columns). Of ``summary``, ``runs``, ``samples`` and ``timings`` it gets the rows of all
+experiments in one data frame, one group after the other (`reports.grouping`); a second parameter,
+``law``, is the exact distribution of the group's mechanism at an epsilon. ``draws`` are files that
+are read run by run (`SampleFile`), a list for each experiment, and ``tables`` other tables by
+``report/artifact``.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
