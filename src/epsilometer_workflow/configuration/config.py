@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Discriminator,
     Field,
     JsonValue,
@@ -33,17 +32,17 @@ from epsilometer_workflow.files.place import Place
 PLANNED = "planned"  # the n that a theorem gives
 
 
-def _draws(value: object) -> Draws | None:
-    """Return numbers of draws as they are written; none where they are planned."""
+def _draws(value: int | str) -> int | str:
     if isinstance(value, int) and value < 1:
         raise ValueError("must be positive")
-    number = isinstance(value, int) and not isinstance(value, bool)
-    text = isinstance(value, str) and not value.isdigit()
+    quoted = isinstance(value, str) and value.isdigit()
     try:
-        return None if value == PLANNED else Draws.parse(str(value) if number or text else "")
+        if value != PLANNED:
+            Draws.parse("" if quoted else str(value))
     except EpsilometerError:
         forms = "1..N for a search up to N, n+N to confirm by N fresh samples, or planned"
         raise ValueError(f"must be a positive integer, {forms}") from None
+    return value
 
 
 Scalar = bool | int | float | str
@@ -272,15 +271,22 @@ class EstimatorEntry(Model):
     parameters: dict[str, JsonValue] = {}
 
 
-Samples = Annotated[Draws | None, BeforeValidator(_draws)]
+Samples = Annotated[int | str, AfterValidator(_draws)]
 
 
 class Size(Model):
     """The size of an experiment: runs, and samples a side in each (a list: several sizes)."""
 
     runs: PositiveInt
-    n: Annotated[list[Samples], BeforeValidator(lambda n: n if isinstance(n, list) else [n]), _SOME]
-    """The numbers of draws; none where they are planned."""
+    n: Annotated[
+        Annotated[Samples, Tag("one")] | Annotated[list[Samples], _SOME, Tag("several")],
+        Discriminator(lambda value: "several" if isinstance(value, list) else "one"),
+    ]
+
+    def draws(self) -> list[Draws | None]:
+        """Return every n; none where it is planned."""
+        sizes = self.n if isinstance(self.n, list) else [self.n]
+        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
 
 
 def _some(entries: str) -> AfterValidator:

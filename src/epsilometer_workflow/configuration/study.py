@@ -233,7 +233,7 @@ class Study:
         size = self.reports[report].scales[self.scale][experiment]
         combinations = []
         for block in definition.grid:
-            for point, n in product(block.points(), size.n):
+            for point, n in product(block.points(), size.draws()):
                 draws = n or self._planned(report, experiment, *point)
                 combinations.append(Combination(*point, draws, size.runs))
         return combinations

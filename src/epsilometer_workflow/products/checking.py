@@ -105,7 +105,7 @@ def _check_sizes(place: Place, report: config.Report, sizes: Mapping[str, config
             wrong = f"is missing: {{runs: ..., n: ...}} of the experiment (there: {known})"
             raise place.at(experiment).error(wrong)
     for name, size in sizes.items():
-        searches = [str(n) for n in size.n if n is not None and n.searched]
+        searches = [str(n) for n in size.draws() if n is not None and n.searched]
         if len(searches) > 1:
             wrong = f"has {len(searches)} searches, {', '.join(searches)}, of the same n; keep one"
             raise place.at(name, "n").error(wrong)
