@@ -111,7 +111,7 @@ def test_exact_spectra_have_no_corners_and_both_of_two_that_coincide_are_seen():
     assert dashes[0] != dashes[1]
     rings = [container.lines[0].get_markersize() for container in ax.containers]
     assert rings[0] > rings[1]
-    without = figures.spectra(table).axes[0]  # a table of another report may have no curve
+    without = figures.spectra(table, table).axes[0]  # a table of another report may have no curve
     assert len(lines_of(without, len(SHOWN))) >= 2
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators import accuracy as theory
 from epsilometer.estimators import spectrum as sp
 from epsilometer.estimators.spectrum import Spectrum
-from epsilometer_workflow.reports.lu2022 import accuracy as theory
 
 KNN = {"classifier": "nearest_neighbours"}
 INTERVALS = ("clopper-pearson", "bootstrap")

@@ -17,6 +17,7 @@ from epsilometer.errors import DataError, MechanismError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import RenyiBound, RenyiBoundAsPublished
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.mechanisms.drawing import draw
 from epsilometer_workflow.files.storage import (
     by_run,
     read_columns,
@@ -79,7 +80,7 @@ class Returns:
 )
 def test_the_error_of_a_broken_sampler_is_one_line(returned, outputs, message):
     with pytest.raises(MechanismError, match=message) as caught:
-        sample.draw(Returns(returned, outputs), 0.25, 3, np.random.default_rng(0), name="mine")
+        draw(Returns(returned, outputs), 0.25, 3, np.random.default_rng(0), name="mine")
     assert "mechanism 'mine' on input 0.25" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -93,7 +94,7 @@ def test_the_error_of_a_broken_sampler_is_one_line(returned, outputs, message):
     ],
 )
 def test_other_widths_are_converted_and_never_wrapped(returned, outputs, dtype):
-    drawn = sample.draw(Returns(returned, outputs), 0, 3, np.random.default_rng(0), name="m")
+    drawn = draw(Returns(returned, outputs), 0, 3, np.random.default_rng(0), name="m")
     assert drawn.dtype == dtype
     assert drawn.tolist() == np.asarray(returned).tolist()
 

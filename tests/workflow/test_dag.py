@@ -170,7 +170,7 @@ def test_an_edit_reruns_only_the_jobs_that_use_it(finished: Project, tmp_path):
     safety = "src/epsilometer/estimators/safety.py"
     copy.replace(safety, "import numpy", "# a comment\nimport numpy")
     stage = "src/epsilometer_workflow/stages/sample.py"
-    copy.replace(stage, '"""Draw one', '"""Another word. Draw one')
+    copy.replace(stage, '"""Do the job', '"""Another word. Do the job')
     supervision = "src/epsilometer_workflow/runtime/supervision.py"
     copy.replace(supervision, "import errno", "import errno\nimport cmath")
     copy.replace("src/epsilometer/estimators/__init__.py", "    {\n", "    {  # a new line\n")

@@ -46,30 +46,29 @@ class Writing:
     differing: Callable[[str], str]
 
 
-_TEX = Writing(lambda text: text.translate(_SPECIAL), str, str, "\\textbf{{{}}}".format)
+_LATEX = Writing(lambda text: text.translate(_SPECIAL), str, str, "\\textbf{{{}}}".format)
 
 
 def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return a tabular in the style of booktabs, or several under titles (`parts`)."""
-    texts = []
+    text = ""
     for title, rows in parts(table, layout):
-        laid = arranged(rows, layout, _TEX)
-        texts += [f"{_TEX.cell(title)}\n\n"] if title else []
+        laid = arranged(rows, layout, _LATEX)
+        text += f"{_LATEX.cell(title)}\n\n" if title else ""
         centred = "c" * laid.shape[1]
-        texts.append(laid.to_latex(index=False, column_format=centred, multicolumn_format="c"))
-    return "".join(texts)
+        text += laid.to_latex(index=False, column_format=centred, multicolumn_format="c")
+    return text
 
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return the same as HTML, with TeX in the heads as letters."""
-    theirs = '<span class="theirs">{}</span>'.format
-    differing = '<span class="theirs differs">{}</span>'.format
-    writing, texts = Writing(html.escape, _plain, theirs, differing), []
+    theirs, differing = '<span class="theirs">{}</span>', '<span class="theirs differs">{}</span>'
+    writing, text = Writing(html.escape, _plain, theirs.format, differing.format), ""
     for title, rows in parts(table, layout):
         laid = arranged(rows, {**layout, "beside": True}, writing)
-        texts += [f"<p>{writing.cell(title)}</p>"] if title else []
-        texts.append(laid.to_html(index=False, escape=False, border=0, classes="printed"))
-    return "".join(texts)
+        text += f"<p>{html.escape(title)}</p>" if title else ""
+        text += laid.to_html(index=False, escape=False, border=0, classes="printed")
+    return text
 
 
 def parts(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[tuple[str, pd.DataFrame]]:

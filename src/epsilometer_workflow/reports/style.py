@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Look = dict[str, Any]
 """Options of matplotlib about how something is drawn."""
 
-Renderer = TypeVar("Renderer", bound="Callable[[pd.DataFrame], Figure]")
+Renderer = TypeVar("Renderer", bound="Callable[..., Figure]")
 
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area

@@ -158,7 +158,10 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
         for descriptor, standard in zip(descriptors, (1, 2), strict=True):
             os.dup2(descriptor, standard)
             os.close(descriptor)
-        request = _received(connection, size)
+        with connection.makefile("rb") as stream:
+            request = stream.read(size)
+        if len(request) < size:
+            raise EOFError("the request ends too early")
         _client = connection.fileno()
         connection.sendall(_STARTED)
         code = _ran(request)
@@ -174,16 +177,6 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
             with suppress(OSError):
                 connection.sendall(bytes([code & 0xFF]))
         os._exit(code & 0xFF)
-
-
-def _received(connection: socket.socket, size: int) -> bytes:
-    """Return a request, of so many bytes."""
-    request = bytearray()
-    while len(request) < size:
-        if not (more := connection.recv(min(size - len(request), 1 << 20))):
-            raise EOFError("the request ends too early")
-        request += more
-    return bytes(request)
 
 
 def _ran(request: bytes) -> int:

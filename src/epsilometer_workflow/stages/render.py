@@ -41,13 +41,12 @@ def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
 def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figure":
     """Draw one figure of a table; axes that it does not know become rows of panels.
 
-    A renderer that takes a second argument gets the curve, if that has rows.
+    A renderer that takes a second argument gets the curve, or the table again if that has no rows.
     """
-    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
+    tables = [rows, rows if dense.empty else dense][: renderer.__code__.co_argcount]
     draw: dict[str, Callable[[], Any]] = {}
     for part in figures_of(rows, renderer):
-        curves = [part.of(dense)] if takes_curve else []
-        draw[part.title] = partial(renderer, part.of(rows), *curves)
+        draw[part.title] = partial(renderer, *map(part.of, tables))
     return next(iter(draw.values()))() if len(draw) == 1 else style.stacked(draw)
 
 

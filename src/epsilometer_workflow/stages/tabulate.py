@@ -23,9 +23,8 @@ import pandas as pd
 from pydantic import BaseModel, Field, PositiveFloat, create_model
 
 from epsilometer.errors import ArgumentError
-from epsilometer.models import parse
+from epsilometer.models import Epsilon, Model, Order, parse
 from epsilometer.registry import load
-from epsilometer_workflow.files.options import Epsilon, Order, options_model
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
@@ -204,7 +203,7 @@ def build(
     try:
         if reads(builder) not in _GROUPED:
             return builder(*data, **parsed)
-        own = options_model(builder).model_fields
+        own = _options_model(builder).model_fields
         choices = {name: parsed.pop(name) for name in _CHOICES if name not in own}
         rows = grouping.chosen(data[0], **choices)
         if reads(builder) != "samples":
@@ -233,10 +232,23 @@ def takes_law(builder: Builder) -> bool:
 
 def _parse(builder: Builder, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return the options; those of builders that are called by group may also choose rows."""
-    model = options_model(builder)
+    model = _options_model(builder)
     if reads(builder) in _GROUPED:
         model = _with_choices(model)
     return dict(parse(model, dict(options), place.file, place.at("table", "options").key))
+
+
+@cache
+def _options_model(function: Any) -> type[BaseModel]:
+    """Return a model of a function's keyword-only parameters."""
+    hints = get_type_hints(function, include_extras=True)
+    defaults = function.__kwdefaults__ or {}
+    names = function.__code__.co_varnames[function.__code__.co_argcount :]
+    fields: dict[str, Any] = {
+        name: (hints[name], defaults.get(name, ...))
+        for name in names[: function.__code__.co_kwonlyargcount]
+    }
+    return create_model(function.__name__, __base__=Model, **fields)
 
 
 @cache

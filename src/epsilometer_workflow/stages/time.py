@@ -13,9 +13,9 @@ import numpy as np
 from epsilometer import seeds
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims, pairs_of
+from epsilometer.mechanisms.drawing import draw
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import write_columns
-from epsilometer_workflow.stages.sample import draw
 
 Spec = Mapping[str, Any]
 

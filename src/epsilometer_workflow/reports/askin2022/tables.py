@@ -16,9 +16,8 @@ from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer.models import Fractional
+from epsilometer.models import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Points = Annotated[int, Field(ge=2)]

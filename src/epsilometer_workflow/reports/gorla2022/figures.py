@@ -34,10 +34,9 @@ def cell_means(table: pd.DataFrame) -> style.Figure:
 
 
 @style.points("varied", x=["value"], tells={"varied": ["n"], "value": ["n"]})
-def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def planned_samples(_table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
-    lines = table if curve is None else curve
-    figure, panels = style.by_panel(lines, "varied", sharey=True)
+    figure, panels = style.by_panel(curve, "varied", sharey=True)
     for ax, name, rows in panels:
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])

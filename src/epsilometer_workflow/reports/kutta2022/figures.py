@@ -65,7 +65,7 @@ def _scientific(value: float) -> str:
 
 
 @style.points("panel", "estimator", x=["lambda"], most={"estimator": 6})
-def orders(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def orders(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Draw bounds against the order, and the local loss for the pure level at the right edge.
 
     Open points lie above the truth in more than a tenth of the runs.
@@ -73,7 +73,8 @@ def orders(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figu
     figure, panels = style.by_panel(table, "panel")
     for ax, name, rows in panels:
         finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf].head(1)
-        exact = finite.drop_duplicates("lambda") if curve is None else curve[curve["panel"] == name]
+        exact = curve[(curve["panel"] == name) & (curve["lambda"] < np.inf)]
+        exact = exact.drop_duplicates("lambda")
         dashed: style.Look = {"color": style.TRUTH, "linestyle": "--"}
         ax.plot(exact["lambda"], exact["divergence"], label=r"exact $D_\lambda$", **dashed)
         kinds = finite.groupby("estimator", sort=False)

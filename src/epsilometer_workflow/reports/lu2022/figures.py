@@ -12,14 +12,13 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
 @style.points("panel", x=["claim"], most={"panel": 5})
-def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def spectra(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 4a, 4b, 5, 6b, 7 and 9: estimated deltas with intervals, the exact ones as lines."""
     figure, ax = style.panel()
-    exact = table if curve is None else curve
     titles = list(dict.fromkeys(table["panel"]))
     looks = zip(titles, cycle(style.colours(5)), cycle("osD^v"))
     for i, (title, colour, marker) in enumerate(looks):
-        lines = exact[(exact["panel"] == title) & exact["truth"].notna()]
+        lines = curve[(curve["panel"] == title) & curve["truth"].notna()]
         # dashes of curves that coincide lie side by side, and so do the rings of their points
         dashes = (2 * (i % 3), (2, {1: 1.5, 2: 2}.get(len(titles), 4)))
         (line,) = ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, zorder=3)
@@ -54,12 +53,12 @@ def _points(
 
 
 @style.points(x=["claim"])
-def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def classical(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
-    lines, (colour,) = table if curve is None else curve, style.colours(1)
-    ax.plot(lines["claim"], lines["classical"], color=style.GUIDE, label="classical bound")
-    ax.plot(lines["claim"], lines["truth"], color=colour, linestyle="--", lw=1, label="exact")
+    (colour,) = style.colours(1)
+    ax.plot(curve["claim"], curve["classical"], color=style.GUIDE, label="classical bound")
+    ax.plot(curve["claim"], curve["truth"], color=colour, linestyle="--", lw=1, label="exact")
     _points(ax, table["claim"], table, colour, "estimate")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     style.legend(figure)
@@ -67,20 +66,19 @@ def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.F
 
 
 @style.points(x=["claim"])
-def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the exact one.
 
     The exact curves are a panel of their own: intervals are far wider than what these differ by.
     """
     figure, axes = style.panels(1, 3)
-    lines = table if curve is None else curve
     names = [str(column) for column in table if str(column).startswith("exact_")]
     left, middle, right = axes[0]
     for i, (name, colour) in enumerate(zip(names, style.colours(len(names)), strict=True)):
         label = rf"exact, $\varepsilon = {name.removeprefix('exact_')}$"
         dashes = {"linestyle": (3 * i, (3, 6)), "linewidth": 1.4}  # side by side: they coincide
-        left.plot(lines["claim"], lines[name], color=colour, **dashes)
-        middle.plot(lines["claim"], lines[name] - lines["truth"], color=colour, label=label)
+        left.plot(curve["claim"], curve[name], color=colour, **dashes)
+        middle.plot(curve["claim"], curve[name] - curve["truth"], color=colour, label=label)
     left.plot(table["claim"], table["delta"], "o", color="black", ms=3, mfc="none", mew=0.7)
     right.axhline(0, color=style.TRUTH, linewidth=1, label="the exact curve")
     difference = table[["delta", "low", "high"]].sub(table["truth"], axis=0)

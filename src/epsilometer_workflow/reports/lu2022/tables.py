@@ -13,12 +13,11 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import stdtrit
 
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.accuracy import accuracy, cones
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
-from epsilometer.models import Fractional
-from epsilometer_workflow.files.options import Epsilon
+from epsilometer.models import Epsilon, Fractional
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
-from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
