@@ -20,7 +20,7 @@ IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}
 ALL, SHOWN = np.linspace(0, 1, 101).round(2), [0.1, 0.5, 0.9]
 
 
-@grouped(curve=lambda _, options: {**options, "points": 50})
+@grouped(curve={"points": 50})
 def dense(*, points: int):
     return pd.DataFrame({"x": np.arange(points)})
 
@@ -83,7 +83,7 @@ def of_laplace(mechanism="laplace", inputs="i") -> pd.DataFrame:
 def both_of(builder, *data, **options):
     """Return a table and its curve."""
     data = [pd.concat(data, ignore_index=True)]
-    more = grouping_of(builder).curve(data, options)
+    more = options | grouping_of(builder).curve
     return [tabulate.build(builder, data, o, Place("f", "key"), law_of) for o in (options, more)]
 
 

@@ -66,11 +66,6 @@ class _Drawn(Product):
         """Return the code of an estimator."""
         return [ESTIMATORS.module(self.study.estimators[estimator].estimator)]
 
-    def provided(self) -> Spec:
-        """Return the provider's claims about the mechanism, as numbers."""
-        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
-        return {"claims": claims, "region": region_of(self.study, self.mechanism)}
-
     def samples_held(self) -> int:
         return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
 
@@ -109,6 +104,12 @@ class Samples(_Drawn, rule="sample"):
 
     def modules(self) -> list[str]:
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
+
+    def described(self) -> Spec:
+        """Return its identity, with what the provider claims."""
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        region = region_of(self.study, self.mechanism)
+        return {"identity": self.spec(), "claims": claims, "region": region}
 
     @property
     def sides(self) -> int:
@@ -194,7 +195,8 @@ class Answers(_Drawn, rule="answer"):
         self._check_estimator(self.estimator, "samples", self.order)
 
     def spec(self) -> Spec:
-        goal = {"lambda": spell(self.order), "claims": self.provided()["claims"]}
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        goal = {"lambda": spell(self.order), "claims": claims}
         return self.of_pairs() | method_of(self.study, self.estimator) | goal
 
     def modules(self) -> list[str]:

@@ -113,11 +113,12 @@ class Table(_Shown, rule="tabulate"):
             "options": table.options | files,
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
         }
-        spec["data"] = [list(map(_identity, parts)) for parts in self._parts()]
+        if self._reads == "draws":
+            spec["data"] = [list(map(Samples.described, files)) for files in self._drawn()]
+        else:
+            spec["data"] = [list(map(_identity, parts)) for parts in self._parts()]
         if laws := self._laws():
             spec["laws"] = laws
-        if self._reads == "draws":
-            spec["provided"] = [list(map(Samples.provided, files)) for files in self._drawn()]
         if files:
             spec["files"] = code_digests.contents(listed(files))
         key = {"report": self.report, "artifact": self.artifact}

@@ -49,13 +49,13 @@ class Grouping:
 
     ``across`` are the axes that the builder itself works across. Tables begin with the axes
     ``first``, also where they do not vary, and have the ``order`` of these columns (``-n``: the
-    largest first). ``curve`` returns, from rows and options, those of a table at many points.
+    largest first). ``curve`` are further options, with which the table has many points.
     """
 
     across: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
-    curve: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    curve: Mapping[str, Any] | None = None
 
 
 @lru_cache(maxsize=64)

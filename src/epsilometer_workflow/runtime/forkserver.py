@@ -158,8 +158,8 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
         for descriptor, standard in zip(descriptors, (1, 2), strict=True):
             os.dup2(descriptor, standard)
             os.close(descriptor)
-        with connection.makefile("rb") as stream:
-            request = stream.read(size)
+        with connection.makefile("rb") as sent:
+            request = sent.read(size)
         if len(request) < size:
             raise EOFError("the request ends too early")
         _client = connection.fileno()

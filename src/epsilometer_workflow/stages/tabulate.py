@@ -14,7 +14,7 @@ from epsilometer_workflow.runtime.job import Progress, start
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
 from typing import Annotated, Any, get_type_hints
@@ -63,12 +63,12 @@ def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[s
     """
     identity, options, builder = spec["identity"], spec["options"], load(spec["builder"])
     place = Place.of_artifact(identity)
-    rows = read(data, spec["data"], builder, spec.get("provided", ()))
+    rows = read(data, spec["data"], builder)
     laws = partial(_law, spec.get("laws", {}))
     table = build(builder, rows, options, place, laws)
-    dense, denser = table.head(0), grouping.grouping_of(builder).curve
-    if denser is not None:
-        dense = build(builder, rows, denser(rows, options), place, laws)
+    dense, further = table.head(0), grouping.grouping_of(builder).curve
+    if further is not None:
+        dense = build(builder, rows, options | further, place, laws)
     write_table(dense, curve, "curve", identity)
     if spec["paper"] is not None:
         table = join_paper(table, spec["paper"], place.at("paper"))
@@ -126,17 +126,17 @@ def read(
     files: Sequence[str],
     expected: Sequence[Sequence[Any]],
     builder: Builder,
-    provided: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> list[Any]:
     """Read the data of all experiments; ``expected`` holds their files' identities, in order.
 
-    For draws it is a list of files; ``provided`` has the provider's claims for each of them.
+    Of draws it has the fields of each `SampleFile`.
     """
     kind = reads(builder)
     if kind is None:
         return []
     if kind == "draws":
-        return [_sample_files(files, expected, provided)]
+        paths = iter(files)
+        return [[_sample_files(paths, about) for about in expected]]
     identities = list(chain.from_iterable(expected))
     if kind == "tables":
         return [_tables(files, identities)]
@@ -146,17 +146,8 @@ def read(
     return [pd.concat(rows, ignore_index=True)]
 
 
-def _sample_files(
-    files: Sequence[str],
-    expected: Sequence[Sequence[Any]],
-    provided: Sequence[Sequence[Mapping[str, Any]]],
-) -> list[list[SampleFile]]:
-    """Return the files of each experiment."""
-    paths, experiments = iter(files), []
-    for identities, claims in zip(expected, provided, strict=True):
-        of_files = zip(identities, claims, strict=True)
-        experiments.append([SampleFile(next(paths), spec, **more) for spec, more in of_files])
-    return experiments
+def _sample_files(paths: Iterator[str], about: Iterable[Mapping[str, Any]]) -> list[SampleFile]:
+    return [SampleFile(next(paths), **fields) for fields in about]
 
 
 def _tables(files: Sequence[str], identities: Sequence[Any]) -> dict[str, pd.DataFrame]:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, Field, PositiveFloat
+from pydantic import Field, PositiveFloat
 
+from epsilometer import checks
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import signed_loss
@@ -23,13 +24,7 @@ from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 Points = Annotated[int, Field(ge=2)]
 
 
-def _rising(ends: list[float]) -> list[float]:
-    if not ends[0] < ends[1]:
-        raise ValueError("must rise")
-    return ends
-
-
-Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 # What an entry of the configuration that begins so is called in a legend.
 _KINDS = {"mpl": "MPL", "largest-loss": "estimate"}
@@ -94,7 +89,7 @@ def empirical_loss(
     samples: pd.DataFrame, law: Law, *, region: Ends, points: Points, floor: PositiveFloat
 ) -> pd.DataFrame:
     """Figure 3: loss and empirical loss of a mechanism, and the latter's maximum."""
-    low, high = region
+    low, high = checks.interval("region", *region)
     z, sides = np.linspace(low, high, points), _two_sides(samples)
     p_hat, q_hat = (density_on_grid(side, low, high, points, nrd0(side)) for side in sides)
     empirical = np.abs(signed_loss(p_hat, q_hat, floor))

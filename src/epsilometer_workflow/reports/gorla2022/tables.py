@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
@@ -238,13 +238,7 @@ def convergence(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     return summary[[*_RUNG, "mean", "sd", *_SHARES]].assign(delta=delta, n_th=n_th, n_pr=n_pr)
 
 
-def _evenly(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with 100 values from the least to the largest of each list."""
-    lists = {name: v for name, v in options.items() if isinstance(v, list) and len(v) > 1}
-    return {**options, **{k: np.linspace(min(v), max(v), 100).tolist() for k, v in lists.items()}}
-
-
-@grouped(curve=_evenly)
+@grouped(curve={"between": 100})
 def planned_samples(
     *,
     gamma: PositiveFloat,
@@ -255,12 +249,18 @@ def planned_samples(
     lipschitzes: Values,
     order: Order = math.inf,
     orders: list[Order] | None = None,
+    between: NonNegativeInt = 0,
 ) -> pd.DataFrame:
-    """Figures 2 and 6: n of the theorem as published, one parameter varying, the others fixed."""
+    """Figures 2 and 6: n of the theorem as published, one parameter varying, the others fixed.
+
+    Or, with so many values ``between``, at these, from the least to the largest of each list.
+    """
     fixed = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
     rows = []
     for name, values in varied.items():
+        if between and len(values) > 1:
+            values = np.linspace(min(values), max(values), between).tolist()  # noqa: PLW2901
         for value in values:
             n = planner.sample_size(**fixed | {name: value}, union=False)
             log_n = math.log(n)  # n may be beyond 64 bits

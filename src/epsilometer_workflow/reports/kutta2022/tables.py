@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -53,16 +52,11 @@ def minutes(timings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([{**mean, "runs": len(timings), "minutes": mean["seconds"] / 60}])
 
 
-def _between(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with a hundred orders for exact divergences."""
-    return {**options, "between": 100}
-
-
 @grouped(
     across=["lambda", "estimator", "settings"],
     first=_BEGIN,
     order=["panel", "estimator", "lambda"],
-    curve=_between,
+    curve={"between": 100},
 )
 def orders(runs: pd.DataFrame, law: Law, *, between: NonNegativeInt = 0) -> pd.DataFrame:
     """Tabulate the bounds of many orders, and estimates of the pure level, over runs.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -32,12 +31,7 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _every_claim(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with every claim of the data from the first to the last asked for."""
-    return {**options, "between": True}
-
-
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def spectra(
     runs: pd.DataFrame, *, claims: Claims | None = None, larger: bool = False, between: bool = False
 ) -> pd.DataFrame:
@@ -91,7 +85,7 @@ def verdicts(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([row])
 
 
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def classical(
     runs: pd.DataFrame, law: Law, *, claims: Claims, between: bool = False
 ) -> pd.DataFrame:
@@ -106,7 +100,7 @@ def classical(
     return table.assign(classical=np.minimum(bound, 1.0))
 
 
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def among_neighbours(
     runs: pd.DataFrame,
     law: Law,
