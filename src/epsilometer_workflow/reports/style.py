@@ -239,6 +239,8 @@ def legend(figure: Figure, title: str | None = None) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    if not handles:
+        return
     for columns in range(len(handles), 0, -1):
         place: Look = {"loc": "outside lower center", "ncols": columns}
         box = figure.legend(handles.values(), handles.keys(), columnspacing=1, title=title, **place)

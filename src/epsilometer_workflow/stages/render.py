@@ -46,8 +46,16 @@ def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figu
     tables = [rows, rows if dense.empty else dense][: renderer.__code__.co_argcount]
     draw: dict[str, Callable[[], Any]] = {}
     for part in figures_of(rows, renderer):
-        draw[part.title] = partial(renderer, *map(part.of, tables))
+        draw[part.title] = partial(_with_legend, renderer, *map(part.of, tables))
     return next(iter(draw.values()))() if len(draw) == 1 else style.stacked(draw)
+
+
+def _with_legend(renderer: Any, *tables: pd.DataFrame) -> "style.Figure":
+    """Draw a figure, with a legend of its labels if it has none of its own."""
+    figure: style.Figure = renderer(*tables)
+    if not figure.legends:
+        style.legend(figure)
+    return figure
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ def density_estimate(table: pd.DataFrame) -> style.Figure:
     rug = np.full(len(draws), -0.02)
     ax.plot(draws["z"], rug, "|", color=style.GUIDE, ms=6, mew=0.6, label="the draws")
     ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
-    style.legend(figure)
     return figure
 
 
@@ -48,7 +47,6 @@ def losses(table: pd.DataFrame) -> style.Figure:
             bottom.plot(z, rows["loss"])
         top.set(title=name, xlabel="$t$", ylabel="probability" if discrete else "density")
         bottom.set(xlabel="$t$", ylabel=r"loss $\ell(t)$", ylim=(0, None))
-    style.legend(figure)
     return figure
 
 
@@ -67,7 +65,6 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     right = table["z"].max(), first["eps_hat"]
     ax.annotate(r"$\hat\varepsilon$", right, xytext=(-8, 3), **offset)
     ax.set(xlabel="$t$", ylabel="privacy loss", ylim=(0, 1.15 * first["eps_hat"]))
-    style.legend(figure)
     return figure
 
 
@@ -101,7 +98,6 @@ def bounds(table: pd.DataFrame) -> style.Figure:
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
     _name_lines(figure, styles, hues)
-    style.legend(figure)
     return figure
 
 
@@ -149,5 +145,4 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
     ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
     style.guide(ax, np.log(first["n"]), "$e^{-k} = 1/n$")
     style.guide(ax, -np.log(first["floor"]), r"$e^{-k} = \tau$")
-    style.legend(figure)
     return figure

@@ -29,7 +29,6 @@ def cell_means(table: pd.DataFrame) -> style.Figure:
     style.band(right, table["truth"].iloc[0], table["gamma"].iloc[0])
     left.set(xlabel="$z$", ylabel="density", title="(a) a smooth density and its cell means")
     right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
-    style.legend(figure)
     return figure
 
 
@@ -62,7 +61,6 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     if first["truth"] < first["gamma"]:  # no level is below 0
         ax.set_ylim(bottom=0)
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -81,7 +79,6 @@ def share_within(table: pd.DataFrame) -> style.Figure:
     ax.set_xlim(right=_reach(table))
     style.guide(ax, first["n_pr"], r"$n_{\mathrm{PR}}$")
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -121,7 +118,6 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
         ax.set(xlim=(0.7, 1.6 * table["n"].max()))
     figure.axes[0].set(ylabel=r"share of runs within $\gamma$")
     figure.axes[0].plot([], [], "k*", markersize=8, label=r"at $n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -142,7 +138,6 @@ def safety_check(table: pd.DataFrame) -> style.Figure:
     style.exact(ax, first["required"], "required probability")
     ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
     ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
-    style.legend(figure)
     return figure
 
 
@@ -162,7 +157,6 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
         ax.set(yscale="log", ylim=(table["probability"].min() / 8, 8), title=title)
         ax.set(xticks=[0, 1], xlabel="output")
     figure.axes[0].set(ylabel="probability")
-    style.legend(figure)
     return figure
 
 
@@ -202,7 +196,6 @@ def impossibility(table: pd.DataFrame) -> style.Figure:
     axes[0, 0].set(ylabel="mean answer")
     axes[0, 0].plot([], [], "x", color=style.GUIDE, ms=3, mew=0.7, label="every run failed")
     axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))
-    style.legend(figure)
     return figure
 
 

@@ -33,7 +33,6 @@ def violins(table: pd.DataFrame) -> style.Figure:
     for floor, hue in hues.items() if len(hues) > 1 else ():
         label = rf"$\tau = {_scientific(floor)}$"
         ax.fill_between([], [], color=hue, alpha=0.6, label=label)
-    style.legend(figure)
     return figure
 
 
@@ -97,5 +96,4 @@ def orders(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
         ax.minorticks_off()
     label = f"above the exact one in more than {_OFTEN:.0%} of the runs"
     ax.plot([], [], "o", color=style.GUIDE, mfc="white", markersize=4, mew=1, label=label)
-    style.legend(figure)
     return figure

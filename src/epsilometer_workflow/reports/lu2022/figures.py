@@ -32,7 +32,6 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     ax.locator_params(axis="x", nbins=6)
-    style.legend(figure)
     return figure
 
 
@@ -61,7 +60,6 @@ def classical(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     ax.plot(curve["claim"], curve["truth"], color=colour, linestyle="--", lw=1, label="exact")
     _points(ax, table["claim"], table, colour, "estimate")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    style.legend(figure)
     return figure
 
 
@@ -86,7 +84,6 @@ def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None), title="curves and estimate")
     middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less exact curve")
     right.set(xlabel=_CLAIM, ylabel="difference", title="estimate less exact curve")
-    style.legend(figure)
     return figure
 
 
@@ -99,7 +96,6 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     ax.axhline(1, color=style.GUIDE, linestyle=":", label="1: no information")
     ax.set(xlabel="samples of both sides $n$", ylabel=r"theoretical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
-    style.legend(figure)
     return figure
 
 
@@ -130,7 +126,6 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     ax.set(xlabel="samples of both sides $2n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
     ax.xaxis.set_minor_formatter("")
-    style.legend(figure)
     return figure
 
 
@@ -149,7 +144,6 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
         ax.plot(zero["rows"], [bottom] * len(zero), "v", color=colour, ms=3, label="estimate 0")
     ax.set(ylim=(bottom / 1.2, None))
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
-    style.legend(figure)
     return figure
 
 

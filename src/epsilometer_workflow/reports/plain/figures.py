@@ -43,7 +43,6 @@ def against_n(table: pd.DataFrame) -> style.Figure:
         if len(sizes) < 5:
             ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
             ax.minorticks_off()
-    style.legend(figure)
     return figure
 
 
@@ -85,5 +84,4 @@ def compared(table: pd.DataFrame) -> style.Figure:
         ax.set(xlabel="nats" if pd.isna(claim) else r"$\delta$")
         ax.set_yticks(range(len(names)), [style.named(str(name)) for name in names])
     panels[0][0].invert_yaxis()
-    style.legend(figure)
     return figure

@@ -10,5 +10,4 @@ def found(table):
     for epsilon, rows in table.groupby("epsilon"):
         ax.plot(rows["n"], rows["share"], marker="o", label=f"epsilon = {epsilon:g}")
     ax.set(xscale="log", xlabel="draws a side", ylabel="bound / exact level")
-    style.legend(figure)
     return figure
