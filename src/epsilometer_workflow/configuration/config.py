@@ -76,13 +76,11 @@ class Listed(RootModel[Annotated[list[Any], Field(min_length=2)]]):
     """Inputs one by one, of which every pair is estimated."""
 
     pairing: ClassVar[Pairing] = "all"
+    names: ClassVar[None] = None
 
     def sides(self) -> list[Any]:
         """Return the input of every side."""
         return self.root
-
-    def names(self) -> None:
-        """Return the names of pairs, where they have any."""
 
 
 class Grid(Model):
@@ -97,6 +95,7 @@ class Grid(Model):
     points: Annotated[int, Field(ge=2)]
     at: Literal["ends", "midpoints"] = "ends"
     samples: Literal["shared", "fresh"] = "shared"
+    names: ClassVar[None] = None
 
     @property
     def pairing(self) -> Pairing:
@@ -113,9 +112,6 @@ class Grid(Model):
         if self.samples == "shared":
             return points
         return list(chain.from_iterable(combinations(points, 2)))
-
-    def names(self) -> None:
-        """Return the names of pairs, where they have any."""
 
 
 class NamedPair(NamedTuple):
@@ -139,8 +135,9 @@ class OfPairs(Model, ABC):
         """Return the inputs, two a pair."""
         return list(chain.from_iterable((pair.x, pair.x_prime) for pair in self.named_pairs()))
 
+    @property
     def names(self) -> list[str]:
-        """Return the names of the pairs."""
+        """The names of the pairs."""
         return [pair.name for pair in self.named_pairs()]
 
 

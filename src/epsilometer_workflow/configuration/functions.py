@@ -117,10 +117,13 @@ def _home(package: str) -> Path | None:
 
 def source_of(module: str) -> Path | None:
     """Return the file of a module of an installed package that adds to a registry."""
-    parts = module.split(".")
-    if parts[0] not in roots():
-        return None
-    path = roots()[parts[0]].joinpath(*parts)
+    top = module.partition(".")[0]
+    return file_in(roots()[top], module) if top in roots() else None
+
+
+def file_in(folder: Path, module: str) -> Path | None:
+    """Return the file of a module or package of a folder; none where there is none."""
+    path = folder.joinpath(*module.split("."))
     candidates = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in candidates if file.is_file()), None)
 

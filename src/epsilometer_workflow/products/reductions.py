@@ -332,7 +332,7 @@ class Estimates(Combination, Product, rule="estimate"):
         if screen is not None and screen != self.estimator:
             after = method_of(study, screen)
         of_inputs = {"id": self.inputs, "values": inputs.sides()}
-        of_pairs = {"pairing": inputs.pairing, "names": inputs.names()}
+        of_pairs = {"pairing": inputs.pairing, "names": inputs.names}
         return self.common | {
             "mechanism": self.mechanism,
             "mechanism_registered": MECHANISMS[mechanism.mechanism],

@@ -31,8 +31,7 @@ from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, E
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
-_FOLDER = Path(__file__).parents[3] / "workflow/report"
-_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css")]
+_TEMPLATES = sorted((Path(__file__).parents[3] / "workflow/report").glob("page.*"))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ _STARTED = b"s"
 _HEADER = 64  # bytes: the number of bytes that follow, and the stage
 _SECONDS = 1.0  # time limit for a client to send them
 _LOOPS = "sample", "confirm", "histogram", "density", "classify", "screen"
+_ALWAYS_CALLED = "snakemake.script", "epsilometer_workflow.runtime.supervision"
 _CALLED = {  # modules that most jobs of a stage use and import late
     **dict.fromkeys(_LOOPS, ("numba",)),
     "estimate": ("scipy.special", "numba"),
@@ -137,11 +138,7 @@ def _import(stage: str) -> None:
     import gc
     from importlib import import_module
 
-    for module in (
-        "snakemake.script",
-        "epsilometer_workflow.runtime.supervision",
-        *_CALLED.get(stage.rpartition(".")[2], ()),
-    ):
+    for module in (*_ALWAYS_CALLED, *_CALLED.get(stage.rpartition(".")[2], ())):
         import_module(module)
     with suppress(Exception):  # the job itself reports the error
         import_module(stage)

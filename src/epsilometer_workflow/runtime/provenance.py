@@ -33,11 +33,9 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
         identity = identity_of(path)
         for key, value in common.items():
             if identity and identity.get(key) != value:
-                raise DataError(
-                    path,
-                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing records that it "
-                    f"was made in this folder; move {results} away",
-                )
+                other = f"{key} is {identity.get(key)!r}, not {value!r}"
+                unknown = "nothing records that it was made in this folder"
+                raise DataError(path, f"{other}, and {unknown}; move {results} away")
 
 
 def _is_own(path: Path) -> bool:

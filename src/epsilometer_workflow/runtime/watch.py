@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from epsilometer.processes import cause_of
+from epsilometer.processes import cause_of, end_orphans, has_ended
 from epsilometer_workflow.runtime.variables import RUN
 
 _DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
@@ -82,7 +82,8 @@ def watched(
     for further in (signal.SIGINT, signal.SIGTERM):
         signal.signal(further, signal.SIG_IGN)
     code, usage = _end(child, began)
-    well = ended(usage, cause or _cause(code))
+    reported = code in (_DONE, _REPORTED)  # by the child itself
+    well = ended(usage, cause or (None if reported else cause_of(code)))
     raise SystemExit(0 if well or (cause is None and code == _DONE) else 1)
 
 
@@ -157,22 +158,14 @@ def _wait(child: int, reader: int, lines: _Lines, client: int | None) -> None:
                 poll.unregister(reader)
         else:
             lines.flush()
-            if _has_ended(child):
+            if has_ended(child):
                 return
         if client in ready:
             raise _Stopped(_INTERRUPTED)
-        if run.isdigit() and _has_ended(int(run)):
+        if run.isdigit() and has_ended(int(run)):
             raise _Stopped(_GONE)
         if printed > _PRINTED_BYTES:
             raise _Stopped(f"printed more than {_PRINTED_BYTES / 1e6:g} MB")
-
-
-def _has_ended(process: int) -> bool:
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return True
-    return status.rpartition(")")[2].split()[0] in "ZX"
 
 
 def _terminated(*_: object) -> None:
@@ -185,28 +178,7 @@ def _end(child: int, began: float) -> tuple[int, str]:
         with suppress(ProcessLookupError):
             stop(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
-    _end_orphans()
+    end_orphans()
     seconds, cpu_seconds = time.monotonic() - began, used.ru_utime + used.ru_stime
     usage = f"{seconds:.1f} s, {cpu_seconds:.2f} s of CPU, {used.ru_maxrss * 1024 / 1e6:.0f} MB"
     return os.waitstatus_to_exitcode(status), usage
-
-
-def _end_orphans() -> None:
-    """Stop the processes of a child in sessions of their own, such as the workers of an audit."""
-    pid = os.getpid()
-    for _ in range(100):  # children of a killed orphan become orphans
-        try:
-            orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-        except OSError:  # some kernels do not have this file
-            return
-        if not orphans:
-            return
-        for orphan in map(int, orphans):
-            with suppress(OSError):
-                os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, 0)
-
-
-def _cause(code: int) -> str | None:
-    """Return why a child ended that was not stopped; None if it reported that itself."""
-    return None if code in (_DONE, _REPORTED) else cause_of(code)

@@ -25,18 +25,11 @@ Spec = Mapping[str, Any]
 Columns = dict[str, Any]
 
 _KEYS = ("run", "n", "side_x", "side_x_prime")
-_ENDS = ("low", "high")
+_ESTIMATES = ("estimate", "estimate_reverse")
+_ENDS = ("low", "high", "low_reverse", "high_reverse")
 _UNLESS_ANSWERED = {
-    "fresh": 0,
-    "estimate": np.nan,
-    "estimate_reverse": np.nan,
-    "failed": False,
-    "claim": np.nan,
-    "low": np.nan,
-    "high": np.nan,
-    "low_reverse": np.nan,
-    "high_reverse": np.nan,
-    "trusted": True,
+    **{"fresh": 0, **dict.fromkeys(_ESTIMATES, np.nan), "failed": False},
+    **{"claim": np.nan, **dict.fromkeys(_ENDS, np.nan), "trusted": True},
 }
 """The columns of estimates, with what those hold that an estimator does not answer."""
 
@@ -162,7 +155,7 @@ def _side_by_side(rows: Columns) -> Columns:
     """Return the answers of both directions in a row: a pair's second follows its first."""
     back = rows["reverse"]
     joined = {key: rows[key][~back] for key in (*_KEYS, "claim")}
-    for key in ("estimate", *_ENDS):
+    for key in ("estimate", "low", "high"):
         joined[key], joined[f"{key}_reverse"] = rows[key][~back], rows[key][back]
     return joined
 
@@ -174,7 +167,7 @@ def _largest_of_all(rows: Columns) -> Columns:
     chosen = _largest(rows["estimate"], cell)
     largest = _symmetric(_at(rows, chosen), rows["estimate"][chosen])
     largest["claim"] = rows["claim"][chosen]
-    for end in _ENDS:
+    for end in ("low", "high"):
         most = np.full(cell.max() + 1, -np.inf)
         np.maximum.at(most, cell, rows[end])
         largest[end] = largest[f"{end}_reverse"] = most[cell[chosen]]

@@ -27,6 +27,7 @@ def write_sides(
     mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
     first, last = spec["runs"]
     inputs = spec["inputs"]
+    names = spec["mechanism"], f"epsilon={spec['epsilon']!r}", inputs["id"]
     dimension = dimension_of(mechanism)
     with (
         atomic(path, durable=False) as part,
@@ -34,15 +35,8 @@ def write_sides(
     ):
         for run in range(first, last + 1):
             for side in sides_of(run):
-                rng = seeds.generator(
-                    spec["seed"],
-                    spec["mechanism"],
-                    f"epsilon={spec['epsilon']!r}",
-                    inputs["id"],
-                    f"side={side}",
-                    f"run={run}",
-                    spec["stage"],
-                )
-                x = inputs["values"][side]
-                writer.write(draw(mechanism, x, spec["n"], rng, name=spec["mechanism"]))
+                stream = f"side={side}", f"run={run}", spec["stage"]
+                rng = seeds.generator(spec["seed"], *names, *stream)
+                outputs = draw(mechanism, inputs["values"][side], spec["n"], rng, name=names[0])
+                writer.write(outputs)
             progress(f"run {run - first + 1} of {last - first + 1}")

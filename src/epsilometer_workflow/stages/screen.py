@@ -16,8 +16,6 @@ from epsilometer.registry import load
 from epsilometer_workflow.files.pairs import Pair, key_columns
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples, write_columns
 
-Spec = Mapping[str, Any]
-
 
 class Selected(NamedTuple):
     """The pair of sides that a run selects, and the output to confirm on fresh samples."""
@@ -33,7 +31,7 @@ def main(snakemake: Any, progress: Progress) -> None:
     write_columns(columns, snakemake.output[0], "losses", spec)
 
 
-def losses_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
+def losses_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return columns with the loss of every pair in every run, from one file of samples.
 
     Column ``found`` holds, for the selected pairs, the output to confirm on fresh samples, as JSON.
@@ -64,7 +62,7 @@ def _as_json(target: Mapping[str, Any]) -> str:
     return json.dumps(target, allow_nan=False)
 
 
-def selected(path: str, expected: Spec) -> dict[int, Selected]:
+def selected(path: str, expected: Mapping[str, Any]) -> dict[int, Selected]:
     """Return what each run selected."""
     losses = read_columns(path, "losses", expected)
     chosen = {}

@@ -100,20 +100,11 @@ def check(
     if kind not in (None, *_READS):
         raise at.error(f"{builder.__name__} takes {kind!r}, not one of {', '.join(_READS)}")
     _parse(builder, options, place)
-    takes_tables = kind == "tables"
-    takes_data = kind is not None and not takes_tables
-    _check_given(builder, place.at("table", "data"), "experiment", data, taken=takes_data)
-    _check_given(builder, place.at("table", "tables"), "other table", tables, taken=takes_tables)
-
-
-def _check_given(
-    builder: Builder, place: Place, noun: str, given: Collection[str], *, taken: bool
-) -> None:
-    """Raise `ConfigError` unless an input is given where a builder takes it, and only there."""
-    if taken and not given:
-        raise place.error(f"{builder.__name__} takes {noun}s")
-    if given and not taken:
-        raise place.error(f"{builder.__name__} takes no {noun}")
+    needed = {None: None, "tables": "tables"}.get(kind, "data")
+    for part, noun, given in (("data", "experiment", data), ("tables", "other table", tables)):
+        if (part == needed) != bool(given):
+            number = f"{noun}s" if part == needed else f"no {noun}"
+            raise place.at("table", part).error(f"{builder.__name__} takes {number}")
 
 
 def reads(builder: Builder) -> str | None:

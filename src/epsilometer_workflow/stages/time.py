@@ -17,8 +17,6 @@ from epsilometer.mechanisms.drawing import draw
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import write_columns
 
-Spec = Mapping[str, Any]
-
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `time`."""
@@ -26,7 +24,7 @@ def main(snakemake: Any, progress: Progress) -> None:
     write_columns(time_runs(spec, progress), snakemake.output[0], "timings", spec["identity"])
 
 
-def time_runs(spec: Spec, progress: Progress) -> dict[str, Any]:
+def time_runs(spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every combination and run; one run before them warms up."""
     rows = []
     for member in spec["members"]:
@@ -55,7 +53,7 @@ class _Clock:
         self._last = now
 
 
-def _time(member: Spec, run: int) -> dict[str, Any]:
+def _time(member: Mapping[str, Any], run: int) -> dict[str, Any]:
     """Draw and answer once, for all pairs; the largest answer from x to x' is kept."""
     samples, estimates, fresh = member["samples"], member["estimates"], member["fresh"]
     estimator = load(estimates["registered"])(**estimates["parameters"])
