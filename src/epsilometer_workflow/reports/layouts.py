@@ -51,13 +51,13 @@ _LATEX = Writing(lambda text: text.translate(_SPECIAL), str, str, "\\textbf{{{}}
 
 def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return a tabular in the style of booktabs, or several under titles (`parts`)."""
-    text = ""
+    tabulars = []
     for title, rows in parts(table, layout):
         laid = arranged(rows, layout, _LATEX)
-        text += f"{_LATEX.cell(title)}\n\n" if title else ""
-        centred = "c" * laid.shape[1]
-        text += laid.to_latex(index=False, column_format=centred, multicolumn_format="c")
-    return text
+        above, centred = f"{_LATEX.cell(title)}\n\n" if title else "", "c" * laid.shape[1]
+        tabular = laid.to_latex(index=False, column_format=centred, multicolumn_format="c")
+        tabulars.append(above + tabular)
+    return "\n".join(tabulars)
 
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
