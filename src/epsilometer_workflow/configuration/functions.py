@@ -111,8 +111,9 @@ def _home(package: str) -> Path | None:
     spec = find_spec(package)
     if spec is None:
         return None
-    folders = [*(spec.submodule_search_locations or ()), *filter(None, [spec.origin])]
-    return Path(folders[0]).parent if folders else None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).parent
+    return Path(spec.origin).parent if spec.origin else None
 
 
 def source_of(module: str) -> Path | None:

@@ -206,11 +206,8 @@ class Figure(_Shown, rule="render"):
         return Table(self.study, self.report, self.artifact)
 
     def spec(self) -> Spec:
-        return {
-            "identity": self.table.spec()["identity"],
-            "caption": self.caption,
-            "renderer": self._renderer,
-        }
+        identity = self.table.spec()["identity"]
+        return {"identity": identity, "caption": self.caption, "renderer": self._renderer}
 
     @property
     def _renderer(self) -> str:

@@ -125,8 +125,11 @@ def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None
     if twice.empty:
         return None
     _, same = next(iter(twice.groupby(known, sort=False, dropna=False)))
-    values = {str(name): [*same[name].unique()[:3]] for name in rows}
-    other = [f"{name} ({', '.join(map(str, v))})" for name, v in values.items() if len(v) > 1]
+    other = []
+    for name in rows:
+        values = same[name].unique()
+        if len(values) > 1:
+            other += [f"{name} ({', '.join(map(str, values[:3]))})"]
     at = ", ".join(f"{name}={value}" for name, value in same[known].iloc[0].items())
     return (
         f"has {len(same)} rows for one point ({at}), which differ in "

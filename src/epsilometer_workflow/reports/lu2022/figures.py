@@ -20,9 +20,9 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     for i, (title, colour, marker) in enumerate(looks):
         lines = curve[(curve["panel"] == title) & curve["truth"].notna()]
         # dashes of curves that coincide lie side by side, and so do the rings of their points
-        dashes = (2 * (i % 3), (2, {1: 1.5, 2: 2}.get(len(titles), 4)))
-        (line,) = ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, zorder=3)
-        line.set_linestyle(dashes)
+        gap = {1: 1.5, 2: 2}.get(len(titles), 4)
+        dashes: style.Look = {"linestyle": (2 * (i % 3), (2, gap)), "linewidth": 1, "zorder": 3}
+        ax.plot(lines["claim"], lines["truth"], color=colour, **dashes)
         rows, size = table[table["panel"] == title], 2.5 + 0.6 * (len(titles) - 1 - i)
         _points(ax, rows["claim"], rows, colour, str(title), marker, size)
     promised = sorted(set(table["epsilon"]))
