@@ -149,8 +149,7 @@ class Study:
         known = list(config.Main.model_fields)
         for key in self.overrides:
             if key not in known:
-                wrong = f"unknown key{suggest(str(key), known)}"
-                raise Place("--config", str(key)).error(wrong)
+                raise Place("--config", str(key)).error(f"unknown key{suggest(str(key), known)}")
         return parse(config.Main, vars(main) | self.overrides, "--config")
 
     # -- the objects of entries -----------------------------------------------------------------

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -104,7 +104,7 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
     """
     file = _open(path, "samples", expected)
     first, last = expected["runs"]
-    keys = [(r, s) for r in range(first, last + 1) for s in range(expected["sides"])]
+    keys = list(product(range(first, last + 1), range(expected["sides"])))
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group in range(len(keys)):

@@ -73,9 +73,8 @@ class Jobs:
         kinds = ("tables", "figures", "estimates")
         folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
         pages = [Path(Page(study, report).path) for report in study.reports]
-        lines = [f"Done: {folders}"]
-        lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        return "\n".join(lines)
+        lines = [f"  everything on one page: {p}" for p in pages if p.is_file()]
+        return "\n".join([f"Done: {folders}", *lines])
 
     def incomplete_pages(self, unfinished: Iterable[Any], causes: Sequence[str]) -> list[str]:
         """Make a page of what there is of each report whose page a failed run did not make.

@@ -61,7 +61,9 @@ def compared(table: pd.DataFrame) -> style.Figure:
     """
     epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
     table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
-    kind = np.select([table["guarantee"] == "none", table["trusted"] == 1], [*_MARKS][:2], _FEW)
+    kind = np.select(
+        [table["guarantee"] == "none", table["trusted"] == 1], ["estimate", "lower bound"], _FEW
+    )
     table = table.assign(y=table["estimator"].map(names.index), kind=kind)
     columns = epsilons if 1 < epsilons < 4 else 3
     figure, panels = style.by_panel(table, [*_QUANTITY, "epsilon"], columns=columns, sharey=True)
