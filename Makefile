@@ -42,11 +42,11 @@ provenance: figures
 
 # Made again as far as Snakemake finds them missing or out of date; RESULTS takes a folder as it is.
 verify: $(if $(RESULTS)$(wildcard archive/$(SCALE).zip),$(if $(RESULTS),.venv/run,figures),.venv/run)
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive verify --scale $(SCALE) \
+	@PYTHONPATH=src $(BIN)/python archive/tables.py verify --scale $(SCALE) \
 	    $(if $(RESULTS),--results "$(RESULTS)") $(if $(TOLERANCE),--tolerance $(TOLERANCE))
 
 freeze: figures
-	@PYTHONPATH=src $(BIN)/python -m epsilometer_workflow.commands.archive freeze --scale $(SCALE)
+	@PYTHONPATH=src $(BIN)/python archive/tables.py freeze --scale $(SCALE)
 
 # Studies beside the project, each in its folder: studies/README.md.
 STUDY = cd studies/$@ && ../../$(BIN)/snakemake --workflow-profile ../../profiles/default --cores $(CORES) --config scale=$(SCALE)

@@ -37,7 +37,7 @@ except EpsilometerError as error:
 jobs = Jobs(study)
 
 # Samples are deleted once they have been reduced, at scales that say so.
-temporary = temp if study.temporary_samples else str
+temporary = temp if study.main.scales[study.scale].temporary_samples else str
 
 
 wildcard_constraints:

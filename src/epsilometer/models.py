@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
 from epsilometer.errors import ConfigError, one_line, shown, suggest
 
 ID = r"^[A-Za-z0-9][A-Za-z0-9._=-]*$"  # safe as a part of a path and of a shell word
 Id = Annotated[str, StringConstraints(pattern=ID)]
 Fractional = Annotated[float, Field(gt=0, lt=1)]
+
+
+def _number(value: object) -> object:
+    """Read ``1/3`` and ``inf`` where YAML has only strings for them."""
+    if isinstance(value, str) and re.fullmatch(r"\d+/[1-9]\d*", value):
+        return float(Fraction(value))
+    return math.inf if value == "inf" else value
+
+
+def _privacy(value: float) -> float:
+    if not 0 < value < math.inf:
+        raise ValueError("must be positive and finite")
+    return value
+
+
+def _order(value: float) -> float:
+    if not value > 1:
+        raise ValueError("must be above 1 (inf for pure privacy)")
+    return value
+
+
+Epsilon = Annotated[float, BeforeValidator(_number), AfterValidator(_privacy)]
+Order = Annotated[float, BeforeValidator(_number), AfterValidator(_order)]
 
 
 class Model(BaseModel):

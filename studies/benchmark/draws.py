@@ -50,7 +50,7 @@ def drawn(study: Study, report: str) -> pd.DataFrame:
     rows: dict[str, tuple[Any, ...]] = {}
     for experiment in study.reports[report].experiments:
         for c in study.combinations(report, experiment):
-            sides = len(study.input_values(c.mechanism, c.inputs))
+            sides = len(study.inputs(c.mechanism, c.inputs).sides())
             of = report, c.mechanism, c.epsilon, c.inputs
             for batch in study.batches(c):
                 runs = batch.last - batch.first + 1
@@ -68,7 +68,7 @@ def with_seconds(study: Study, files: pd.DataFrame) -> pd.DataFrame:
     kinds = files.groupby(["report", "mechanism", "epsilon", "inputs", "n"], as_index=False)
     for row in kinds["times"].sum().itertuples():
         mechanism = study.mechanism(row.mechanism, row.epsilon)
-        x = study.input_values(row.mechanism, row.inputs)[0]
+        x = study.inputs(row.mechanism, row.inputs).sides()[0]
         entries, size = study.numbers(row.mechanism, row.epsilon)
         textbook = SAMPLERS.get(study.mechanisms[row.mechanism].mechanism, ours)
         ways = {"numpy": textbook, "ours": ours}

@@ -35,7 +35,7 @@ def _seconds(ax: style.Axes, rows: pd.DataFrame) -> None:
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()
     ax.set(xscale="log", xlabel="seconds / ours", title="How long, beside ours")
-    style.legend_under(ax)
+    _legend_under(ax)
 
 
 def _bounds(ax: style.Axes, rows: pd.DataFrame) -> None:
@@ -57,7 +57,7 @@ def _bounds(ax: style.Axes, rows: pd.DataFrame) -> None:
     ax.set_yticks(range(len(tasks)), tasks, fontsize="small")
     ax.invert_yaxis()
     ax.set(xlabel="lower bound / exact level", title="How near an audit's bound comes")
-    style.legend_under(ax)
+    _legend_under(ax)
 
 
 def _growth(ax: style.Axes, rows: pd.DataFrame) -> None:
@@ -75,4 +75,10 @@ def _growth(ax: style.Axes, rows: pd.DataFrame) -> None:
         start = drawn.loc[drawn["n"] == drawn["n"].max(), "seconds"].max()
         line = start * STEEPEST ** np.log2(n / n[1])
         ax.plot(n, line, ":", color=style.GUIDE, label=f"{STEEPEST} times a doubling")
-    style.legend_under(ax)
+    _legend_under(ax)
+
+
+def _legend_under(ax: style.Axes) -> None:
+    """Draw a legend below one panel, where each panel has markers of its own."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.17), ncols=2, columnspacing=1)

@@ -39,7 +39,7 @@ rule environment:
 
 rule audit:
     input:
-        environment=audited.environment_of_audit,
+        environment=audited.needs("audit", "environment"),
     output:
         verdicts="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.parquet",
         page="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.html",

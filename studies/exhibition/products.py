@@ -161,10 +161,6 @@ class AuditJobs(Jobs):
     def __init__(self, study: AuditStudy) -> None:
         super().__init__(study, (Environment, Audit))
 
-    def environment_of_audit(self, wildcards: Any) -> list[str]:
-        """Return the file of the interpreter that a mechanism runs in, if not in this one."""
-        return self._needs("audit", wildcards, "environment")
-
     def of_audit(self, fact: str) -> Callable[[Any], str]:
         """Return a function: a fact about an audit, by the name of a method of `Audit`."""
         return lambda wildcards: str(getattr(self.product("audit", wildcards), fact)())

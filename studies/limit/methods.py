@@ -18,9 +18,8 @@ import numpy as np
 from auditors import Auditor, Notion
 from epsilometer.claims import Claim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.models import Fractional, Model
+from epsilometer.models import Fractional, Model, Order
 from epsilometer_audit.statistics.claims import Concentrated, Renyi
-from epsilometer_workflow.files.options import Order
 from matrix.methods import Exact, Method, Pair
 
 ANYTIME = "ours, anytime"

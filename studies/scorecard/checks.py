@@ -15,6 +15,7 @@ import pandas as pd
 import scipy
 
 from epsilometer.estimators import planner
+from epsilometer.estimators.accuracy import cones
 from epsilometer.estimators.renyi_bound import Divergence, divergence
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.exact.base import spectrum
@@ -29,7 +30,6 @@ from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.mechanisms.real_line import Laplace, NoisyGradientDescent
 from epsilometer.mechanisms.sparse_vector import SparseVector
 from epsilometer.mechanisms.truncated import TruncatedLaplace
-from epsilometer_workflow.reports.lu2022.accuracy import cones
 
 Points = Iterable[tuple[Any, ...]]
 """What a point is called, a value, and what bounds it."""

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.models import Model
+from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.study import Study
 
 TABLE = "scorecard/settings"
@@ -51,6 +52,8 @@ def _flat(value: Any, prefix: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, Model):
         named = {field.alias or name: name for name, field in type(value).model_fields.items()}
         value = {key: getattr(value, name) for key, name in named.items() if key not in _WORDS}
+    if isinstance(value, config.Listed):
+        value = value.root
     if isinstance(value, list | tuple) and any(isinstance(entry, Model | dict) for entry in value):
         value = dict(enumerate(value))
     if not isinstance(value, dict):

@@ -153,8 +153,8 @@ def levels_of(entry, epsilon):
     study = configured()
     which = study.mechanisms[entry].mechanism
     exact = EXACT.load(which)(study.mechanism(entry, epsilon))
-    sides = study.input_values(entry, "patterns")
-    chosen = pairs_of(len(sides), study.pairing(entry, "patterns"))
+    sides = study.inputs(entry, "patterns").sides()
+    chosen = pairs_of(len(sides), study.inputs(entry, "patterns").pairing)
     assert len(chosen) == 10
     for i, j in chosen:
         yield exact.privacy_loss(sides[i], sides[j])
@@ -177,7 +177,7 @@ def test_divergences_of_kutta2022(entry, epsilon, levels):
     """Orders 2, 5 and 7, computed independently."""
     study = configured()
     exact = EXACT.load(study.mechanisms[entry].mechanism)(study.mechanism(entry, epsilon))
-    x, y = study.input_values(entry, "first-person")
+    x, y = study.inputs(entry, "first-person").sides()
     computed = [exact.renyi(order, x, y) for order in (2.0, 5.0, 7.0)]
     assert computed == pytest.approx(levels, abs=6e-8)
 
@@ -235,7 +235,7 @@ def test_levels_and_spectra_where_doubles_cancel_or_underflow(entry, epsilon):
     study = configured()
     about = study.mechanisms[entry]
     exact = EXACT.load(about.mechanism)(study.mechanism(entry, epsilon))
-    x, y = study.input_values(entry, next(iter(about.inputs)))[:2]
+    x, y = study.inputs(entry, next(iter(about.inputs))).sides()[:2]
     pure = [exact.privacy_loss(x, y), exact.privacy_loss(y, x)]
     for loss, sides in [(pure[0], (x, y)), (pure[1], (y, x))]:
         levels = [exact.renyi(order, *sides) for order in (1.01, 2.0, 10.0, 100.0)]

@@ -28,7 +28,7 @@ def accusations(entry, which, epsilon, runs=200, enough=20, n=N):
     study = configured()
     mechanism = study.mechanism(entry, epsilon)
     law = EXACT.load(study.mechanisms[entry].mechanism)(mechanism)
-    x, x_prime = study.input_values(entry, which)
+    x, x_prime = study.inputs(entry, which).sides()
     discrete = mechanism.outputs == "index"
     parameters = study.estimators[ESTIMATORS[entry]].parameters
     method, accused = Spectrum(**parameters, claims=[epsilon]), 0

@@ -1,5 +1,6 @@
 """What tests of stages share: specs of samples and of estimates, and no progress."""
 
+from types import SimpleNamespace
 from typing import Any
 
 from epsilometer.estimators import ESTIMATORS
@@ -10,6 +11,13 @@ COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
 
 def quiet(_: str) -> None:
     """Report no progress."""
+
+
+def done(stage: Any, output: Any, spec: dict[str, Any], *files: str, **inputs: str) -> None:
+    """Let a stage do a job: from files, or from those of these names."""
+    read = files or SimpleNamespace(**inputs)
+    params = SimpleNamespace(spec=spec)
+    stage.main(SimpleNamespace(input=read, output=[str(output)], params=params), quiet)
 
 
 def samples_of(name: str, values: list[Any], n: int, runs: list[int]) -> dict[str, Any]:

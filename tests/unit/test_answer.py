@@ -15,7 +15,7 @@ from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
 from epsilometer_workflow.stages import answer, sample
 from epsilometer_workflow.stages.estimate import estimates_of
-from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
+from tests.unit.stages import COMMON, done, estimates_by, quiet, samples_of
 
 VALUES = [0.0, 0.1, 0.0, 1.0]  # two pairs
 
@@ -49,7 +49,7 @@ def estimated(folder, runs, kind="", registered=f"{__name__}:Shift"):
     """Return estimates from a batch of samples, by way of all files; and the draws of each run."""
     files = [str(folder / f"{name}{runs}.parquet") for name in ("samples", "answers")]
     samples = samples_of("laplace", VALUES, n=50, runs=runs)
-    sample.run(files[0], samples, quiet)
+    done(sample, files[0], samples)
     about = {"registered": registered, "parameters": {"kind": kind}}
     spec = COMMON | about | {"samples": samples, "pairing": "consecutive", "lambda": "2"}
     spec["claims"] = {"lipschitz": None}

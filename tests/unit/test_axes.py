@@ -29,6 +29,7 @@ from epsilometer.registry import load
 from epsilometer_workflow.configuration.config import MechanismEntry
 from epsilometer_workflow.configuration.functions import RENDERERS
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.products import rehearsal
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.reports import Table
@@ -123,7 +124,7 @@ def another_mechanism(entry, block, mechanisms):
 def sides(inputs):
     """Return the inputs of a set, one a side."""
     made = parse(MechanismEntry, {"mechanism": "any", "inputs": {"i": inputs}}, "test").inputs["i"]
-    return made if isinstance(made, list) else made.sides()
+    return made.sides()
 
 
 def changed_parameters(entry):
@@ -209,7 +210,7 @@ def it_names_the_place_and_the_value(said, axis, report, added):
 @cache
 def before(report, artifact):
     """Return the table as it is, with the same made-up estimates."""
-    return rehearsal.built_of(Table(STUDY, report, artifact), "file", "key")
+    return rehearsal.built_of(Table(STUDY, report, artifact), Place("file"))
 
 
 def cells_of(table, columns):
@@ -303,7 +304,7 @@ def what_laws_say_is_of_the_own_mechanism(study, table, built):
             assert same(row["classical"], np.minimum(1.25 * math.exp(-(noise**2) / 2), 1.0))
         if row.get("kind") != "curve" and "exact_1" not in row:
             continue
-        x, x_prime = study.input_values(one["mechanism"], one["inputs"])[:2]
+        x, x_prime = study.inputs(one["mechanism"], one["inputs"]).sides()[:2]
         for column in [c for c in row if c.startswith("exact_")]:
             neighbour = study.law(one["mechanism"], float(column.removeprefix("exact_")))
             assert same(row[column], spectrum(neighbour, [row["claim"]], x, x_prime)[0])
@@ -376,7 +377,7 @@ def test_a_further_value_is_told_apart_or_refused(report, artifact, axis, tmp_pa
         it_names_the_place_and_the_value(str(error), axis, report, added)
         return
     table = Table(study, report, artifact)
-    old, new = before(report, artifact), rehearsal.built_of(table, "", "")
+    old, new = before(report, artifact), rehearsal.built_of(table, Place(""))
     stays = the_old_rows_are_unchanged(old, new)
     of_draws = tabulate.reads(load(table.builder)) == "samples" and axis in ("lambda", "estimator")
     chosen = {axis, {"estimator": "gamma"}.get(axis)} & {*table.definition.table.options}
@@ -405,4 +406,4 @@ def test_a_builder_that_gets_two_groups_at_once_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(grouping, "by_group", lambda build, rows, *_: build(rows))
     table = Table(Study(folder, {"scale": "smoke"}), "gorla2022", "table3")
     with pytest.raises(AssertionError, match="old rows are gone or changed"):
-        the_old_rows_are_unchanged(old, rehearsal.built_of(table, "", ""))
+        the_old_rows_are_unchanged(old, rehearsal.built_of(table, Place("")))

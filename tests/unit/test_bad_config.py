@@ -221,17 +221,17 @@ def test_grids_of_inputs():
 def test_pairs_and_neighbourhoods():
     pairs = parse(config.Pairs, {"pairs": {"near": [0, 1], "far": [0, 2]}}, "here")
     assert pairs.sides() == [0, 1, 0, 2]
-    assert pairs.names() == ["near", "far"]
+    assert pairs.names == ["near", "far"]
     neighbours = parse(config.Neighbourhood, {"around": [0, 0.5], "entries": [0, 0.5]}, "here")
     assert neighbours.sides()[::2] == [[0, 0.5]] * 3
     assert neighbours.sides()[1::2] == [[0, 0], [0.5, 0], [0.5, 0.5]]
-    assert neighbours.names() == ["0 0", "0.5 0", "0.5 0.5"]
+    assert neighbours.names == ["0 0", "0.5 0", "0.5 0.5"]
 
 
 def test_every_row_of_a_database_is_removed_in_turn():
     rows = parse(config.RowsRemoved, {"databases": [[0, 1, 1], [2]]}, "here")
     assert rows.sides() == [[0, 1, 1], [1, 1], [0, 1, 1], [0, 1], [0, 1, 1], [0, 1], [2], []]
-    assert rows.names() == ["1-1", "1-2", "1-3", "2-1"]
+    assert rows.names == ["1-1", "1-2", "1-3", "2-1"]
     with pytest.raises(ConfigError, match=r"here: databases.0: "):
         parse(config.RowsRemoved, {"databases": [[]]}, "here")
 
@@ -239,7 +239,7 @@ def test_every_row_of_a_database_is_removed_in_turn():
 def test_each_row_of_a_distribution_is_known_in_turn():
     rows = parse(config.Distributions, {"distributions": [[0.5, 0.1], [0.9]]}, "here")
     assert rows.sides() == [[0, 0.1], [1, 0.1], [0.5, 0], [0.5, 1], [0], [1]]
-    assert rows.names() == ["1-1", "1-2", "2-1"]
+    assert rows.names == ["1-1", "1-2", "2-1"]
 
 
 def block(**values):
@@ -262,7 +262,7 @@ def test_an_entry_is_like_another_but_for_its_own_keys(tmp_path):
     file = tmp_path / "mechanisms.yaml"
     file.write_text("b: {like: a, parameters: {p: 3}}\n" + ENTRIES)
     entries = config.read_entries(file, config.MechanismEntry)
-    assert entries["b"].inputs == {"i": [0, 1]}
+    assert entries["b"].inputs["i"].sides() == [0, 1]
     assert entries["b"].parameters == {"p": 3}
     assert entries["a"].parameters == {"p": 1, "q": 2}
 

@@ -104,7 +104,7 @@ def test_other_spellings_are_refused(kind):
 
 def test_parts_of_what_is_read():
     assert parsing.order("inf") == math.inf
-    assert [len(Batch.parse(text)) for text in ("9-9", "0-9")] == [1, 10]
+    assert [Batch.parse(text) for text in ("9-9", "0-9")] == [Batch(9, 9), Batch(0, 9)]
     assert Draws.parse("20+50").first_stage == Draws(20)
     assert Draws.parse("1..20").first_stage == Draws(20, searched=True)
 

@@ -10,6 +10,7 @@ from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import parse
 from epsilometer_workflow.configuration.config import Artifact
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.products import captions
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.stages.tabulate import join_paper
@@ -24,7 +25,7 @@ GRID = [
 def filled(caption, **options):
     artifact = {"caption": caption, "table": {"builder": "any", "options": options}}
     made = parse(Artifact, artifact, "here")
-    return captions.filled(made, GRID, [{"gamma": 0.5}] * len(GRID))
+    return captions.filled(made, [captions.Shown(axes, {"gamma": 0.5}) for axes in GRID])
 
 
 @pytest.mark.parametrize(
@@ -61,12 +62,12 @@ def test_printed_numbers_join_the_rows_of_their_identity():
     ours = pd.DataFrame({"mechanism": ["a", "b"], "gamma": [0.5, 0.5], "n": [4, 6]})
     paper = {"keys": ["gamma"], "columns": ["gamma", "n"], "rows": [[0.5, 5]]}
     with pytest.raises(ConfigError) as refused:
-        join_paper(ours, paper, "file", "key")
+        join_paper(ours, paper, Place("file", "key"))
     assert str(refused.value) == (
-        "file: key.paper.keys: 2 rows of the table have gamma=0.5 (mechanism: a, b; n: 4, 6); say "
+        "file: key.keys: 2 rows of the table have gamma=0.5 (mechanism: a, b; n: 4, 6); say "
         "which in paper.of"
     )
-    joined = join_paper(ours, paper | {"of": {"mechanism": "b"}}, "file", "key")
+    joined = join_paper(ours, paper | {"of": {"mechanism": "b"}}, Place("file", "key"))
     assert joined["paper_n"].isna().tolist() == [True, False]
 
 

@@ -93,6 +93,7 @@ def copy(tmp_path, monkeypatch):
 
 SAMPLE = ("sample", LAPLACE)
 STAGE, MECHANISM = ("epsilometer_workflow/stages/sample.py", "epsilometer/mechanisms/truncated.py")
+DRAWING = "epsilometer/mechanisms/drawing.py"
 DRAWN = "return np.asarray(outputs, kind.dtype)\n"
 DOCSTRING = (
     '    """Write samples of the sides that ``sides_of`` names for each run, in that order."""\n'
@@ -101,8 +102,8 @@ DOCSTRING = (
 
 EDITS = {  # whether the code of a job is another: in a file, an old text and a new one
     False: [  # comments, docstrings, lines, registries, modules that run jobs or are not used
-        (STAGE, DRAWN, f"{DRAWN}# a comment\n"),
-        (STAGE, DRAWN, "return np.asarray(\n        outputs,\n        kind.dtype,\n    )\n"),
+        (DRAWING, DRAWN, f"{DRAWN}# a comment\n"),
+        (DRAWING, DRAWN, "return np.asarray(\n        outputs,\n        kind.dtype,\n    )\n"),
         (STAGE, DOCSTRING, '    """Other words."""\n'),
         (STAGE, DOCSTRING, ""),
         (MECHANISM, '    """', '    """Other words: '),
@@ -114,9 +115,9 @@ EDITS = {  # whether the code of a job is another: in a file, an old text and a 
     ],
     True: [  # in the stage, the registered module or the modules these import
         (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
-        (STAGE, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
+        (DRAWING, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
         (STAGE, 'f"side={side}"', 'f"side {side}"'),
-        (STAGE, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
+        (DRAWING, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
         (MECHANISM, "return ", "return 0 + "),
         ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
         ("epsilometer/mechanisms/base.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),

@@ -8,6 +8,7 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.real_line import Laplace
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.grouping import grouped, grouping_of
@@ -19,7 +20,7 @@ IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}
 ALL, SHOWN = np.linspace(0, 1, 101).round(2), [0.1, 0.5, 0.9]
 
 
-@grouped(curve=lambda _, options: {**options, "points": 50})
+@grouped(curve={"points": 50})
 def dense(*, points: int):
     return pd.DataFrame({"x": np.arange(points)})
 
@@ -82,8 +83,8 @@ def of_laplace(mechanism="laplace", inputs="i") -> pd.DataFrame:
 def both_of(builder, *data, **options):
     """Return a table and its curve."""
     data = [pd.concat(data, ignore_index=True)]
-    more = grouping_of(builder).curve(data, options)
-    return [tabulate.build(builder, data, o, "f", "key", law_of) for o in (options, more)]
+    more = options | grouping_of(builder).curve
+    return [tabulate.build(builder, data, o, Place("f", "key"), law_of) for o in (options, more)]
 
 
 def law_of(mechanism, epsilon):
@@ -110,7 +111,7 @@ def test_exact_spectra_have_no_corners_and_both_of_two_that_coincide_are_seen():
     assert dashes[0] != dashes[1]
     rings = [container.lines[0].get_markersize() for container in ax.containers]
     assert rings[0] > rings[1]
-    without = figures.spectra(table).axes[0]  # a table of another report may have no curve
+    without = figures.spectra(table, table).axes[0]  # a table of another report may have no curve
     assert len(lines_of(without, len(SHOWN))) >= 2
 
 

@@ -11,6 +11,7 @@ import yaml
 
 from epsilometer.errors import ConfigError
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.products import rehearsal
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.stages import summarise
@@ -169,6 +170,6 @@ def test_a_builder_that_neither_builds_nor_refuses_ends_in_one_line(monkeypatch)
         rehearsal.tabulate.grouping, "by_group", lambda build, rows, *_: broken(rows)
     )
     with pytest.raises(ConfigError) as refused:
-        rehearsal.built_of(table, "file", "key")
+        rehearsal.built_of(table, Place("file", "key"))
     said = "file: key.table.builder: maxima ends in KeyError: 'what it does not have'"
     assert str(refused.value) == said

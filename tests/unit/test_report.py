@@ -268,6 +268,18 @@ def test_an_axis_that_varies_is_a_column_of_every_layout():
     assert lines(table, layout)[:2] == [r"$\varepsilon$&g", "0.5&1"]
 
 
+def test_an_axis_beside_groups_of_columns_has_a_table_for_each_value():
+    """In front of them it would be a column, beside twice as many groups."""
+    table = pd.concat([SIZES.assign(mechanism=name) for name in ("a_b", "c")])
+    layout = laid(rows={"gamma": ["g"]}, across={"epsilon": ["e"]})
+    alone = layouts.latex(SIZES, layout)
+    two = f"mechanism = a\\_b\n\n{alone}\nmechanism = c\n\n{alone}"
+    assert layouts.latex(table, layout) == two
+    page = layouts.hypertext(table, layout)
+    assert page.count("<table") == 2
+    assert "<p>mechanism = c</p>" in page
+
+
 def test_the_papers_numbers_stand_beside_ours_and_are_marked_where_they_differ():
     table = SIZES.assign(m=[1, 3, 5, 4], paper_n=[9588, 8_750_000, None, None])
     table = table.assign(paper_m=[1, 2, None, 4])

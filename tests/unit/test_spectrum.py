@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators import accuracy as theory
 from epsilometer.estimators import spectrum as sp
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.reports.lu2022 import accuracy as theory
 
 KNN = {"classifier": "nearest_neighbours"}
 INTERVALS = ("clopper-pearson", "bootstrap")
@@ -124,12 +124,6 @@ def test_error_bounds_by_hand():
     assert 2 * math.exp(-(n / 2) * a**2 / (72 * theory.cones(1) ** 2)) == pytest.approx(beta / 2)
     both = 2 * math.e * (a + theory.risk_error(n, beta))
     assert theory.accuracy(1.0, n, beta) == pytest.approx(both)
-    # Corollary 3: ln(8tm/beta), a union over 2tm directions
-    any_classifier = theory.estimate_error(lambda points, chance: points * chance, 0.0, 100, 0.2)
-    assert any_classifier == pytest.approx(2 * (50 * 0.1 + math.sqrt(math.log(20) / 100)))
-    rows = theory.accuracy(0.0, n, beta, directions=2 * 3 * 5)
-    logs = math.sqrt(math.log(8 * 15 / beta) / n)
-    assert rows == pytest.approx(2 * (12 * theory.cones(1) + 1) * logs)
     assert theory.cones(2) == math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)
 
 

@@ -17,13 +17,13 @@ from epsilometer.errors import DataError, MechanismError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.renyi_bound import RenyiBound, RenyiBoundAsPublished
 from epsilometer.estimators.spectrum import Spectrum
+from epsilometer.mechanisms.drawing import draw
 from epsilometer_workflow.files.storage import (
     by_run,
     read_columns,
-    read_counts,
     read_samples,
     read_table,
-    write_counts,
+    write_columns,
 )
 from epsilometer_workflow.stages import (
     classify,
@@ -36,7 +36,7 @@ from epsilometer_workflow.stages import (
     time,
     weigh,
 )
-from tests.unit.stages import COMMON, estimates_by, quiet, samples_of
+from tests.unit.stages import COMMON, done, estimates_by, quiet, samples_of
 
 
 def estimated(file, reads, identity, data):
@@ -80,7 +80,7 @@ class Returns:
 )
 def test_the_error_of_a_broken_sampler_is_one_line(returned, outputs, message):
     with pytest.raises(MechanismError, match=message) as caught:
-        sample.draw(Returns(returned, outputs), 0.25, 3, np.random.default_rng(0), name="mine")
+        draw(Returns(returned, outputs), 0.25, 3, np.random.default_rng(0), name="mine")
     assert "mechanism 'mine' on input 0.25" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -94,7 +94,7 @@ def test_the_error_of_a_broken_sampler_is_one_line(returned, outputs, message):
     ],
 )
 def test_other_widths_are_converted_and_never_wrapped(returned, outputs, dtype):
-    drawn = sample.draw(Returns(returned, outputs), 0, 3, np.random.default_rng(0), name="m")
+    drawn = draw(Returns(returned, outputs), 0, 3, np.random.default_rng(0), name="m")
     assert drawn.dtype == dtype
     assert drawn.tolist() == np.asarray(returned).tolist()
 
@@ -104,7 +104,7 @@ SPEC = samples_of("truncated_laplace", [0.0, 1.0], n=50, runs=[0, 3])
 
 def drawn(file, spec):
     """Draw into a file, and return its contents by run and side."""
-    sample.run(str(file), spec, quiet)
+    done(sample, file, spec)
     return {(run, side): outputs for run, side, outputs in read_samples(str(file), spec)}
 
 
@@ -152,8 +152,8 @@ def counted(folder, samples, **how):
     """Return the draws by run and side, and the contents of their histograms."""
     spec = COMMON | {"samples": samples} | how
     draws = drawn(folder / "s.parquet", samples)
-    histogram.run(str(folder / "s.parquet"), str(folder / "h.parquet"), spec, quiet)
-    return draws, read_counts(str(folder / "h.parquet"), spec)
+    done(histogram, folder / "h.parquet", spec, samples=str(folder / "s.parquet"))
+    return draws, read_columns(str(folder / "h.parquet"), "histograms", spec)
 
 
 @pytest.mark.parametrize(("n", "stops"), [("100", [100]), ("1..100", ladder(100))])
@@ -190,12 +190,13 @@ def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
     for name, runs in (("0-1", (0, 1)), ("2-2", (2,))):  # histograms of three sides at two n
         files.append(str(tmp_path / f"{name}.parquet"))
         data.append({"seed": 1, "runs": name})
-        each = [{"run": run, "side": side, "n": [10, 100]} for run in runs for side in range(3)]
-        rows = [{**row, "counts": rng.multinomial([10, 100], [0.4, 0.6])} for row in each]
-        write_counts(iter(rows), files[-1], 2, data[-1])
+        keys = np.array([(r, side, n) for r in runs for side in range(3) for n in (10, 100)])
+        columns = dict(zip(("run", "side", "n"), keys.T, strict=True))
+        columns["counts"] = list(rng.multinomial(columns["n"], [0.4, 0.6]))
+        write_columns(columns, files[-1], "histograms", data[-1])
     spec = {"identity": IDENTITY, "reads": "histograms", "data": data}
     output = str(tmp_path / "estimates.parquet")
-    estimate.run(files, output, spec)
+    done(estimate, output, spec, *files)
     frame = read_table(output, "estimates", IDENTITY)
     by_pandas = pd.DataFrame(estimate.estimates_of(files, spec))
     pd.testing.assert_frame_equal(frame, by_pandas, check_dtype=False)
@@ -241,11 +242,11 @@ def smoothed(tmp_path_factory):
     """Draw and smooth; return both files and the identity of the densities, by reduction."""
     folder = tmp_path_factory.mktemp("densities")
     samples, files = str(folder / "s.parquet"), {}
-    sample.run(samples, THREE, quiet)
+    done(sample, samples, THREE)
     for name, reduction in {"kernels": KERNELS, "cells": {"cells": 9}}.items():
         files[name] = str(folder / f"{name}.parquet"), COMMON | reduction
         files[name][1].update(samples=THREE, pairing="consecutive")
-        density.run(samples, *files[name], quiet)
+        done(density, *files[name], samples=samples)
     return samples, files
 
 
@@ -303,8 +304,8 @@ def classified(tmp_path_factory):
     """Return the file of verdicts, and the tests by run and pair, straight from the draws."""
     folder = tmp_path_factory.mktemp("verdicts")
     samples, verdicts = str(folder / "s.parquet"), str(folder / "v.parquet")
-    sample.run(samples, TWO, quiet)
-    classify.run(samples, verdicts, VERDICTS, quiet)
+    done(sample, samples, TWO)
+    done(classify, verdicts, VERDICTS, samples=samples)
     method, tests = Spectrum(**TRAINED), {}
     for run, sides in by_run(read_samples(samples, TWO)):
         for i in (0, 2):
@@ -357,7 +358,7 @@ def test_a_bootstrap_is_the_same_every_time(classified):
 
 def test_the_error_of_bad_training_draws_names_the_run(tmp_path):
     spec, path = TWO | {"n": 1}, str(tmp_path / "s.parquet")
-    sample.run(path, spec, quiet)
+    done(sample, path, spec)
     with pytest.raises(DataError, match=r"s.parquet: run 2, sides 0 and 1: n must be at least 2"):
         classify.verdicts_of(path, VERDICTS | {"samples": spec}, quiet)
 
@@ -378,10 +379,11 @@ def files(tmp_path_factory):
     stages["evidence"] = COMMON | {"fresh": fresh}
     folder = tmp_path_factory.mktemp("screen")
     paths = {k: str(folder / f"{k}.parquet") for k in stages}
-    sample.run(paths["samples"], SCREENED, quiet)
-    screen.run(paths["samples"], paths["losses"], losses, quiet)
-    confirm.run(paths["losses"], paths["fresh"], fresh, quiet)
-    weigh.run(paths["fresh"], paths["losses"], paths["evidence"], stages["evidence"])
+    done(sample, paths["samples"], SCREENED)
+    done(screen, paths["losses"], losses, samples=paths["samples"])
+    done(confirm, paths["fresh"], fresh, losses=paths["losses"])
+    drawn_and_chosen = {"samples": paths["fresh"], "losses": paths["losses"]}
+    done(weigh, paths["evidence"], stages["evidence"], **drawn_and_chosen)
     last = (read_columns(paths[k], k, stages[k]) for k in ("losses", "evidence"))
     return paths, *map(pd.DataFrame, last), stages
 

@@ -15,6 +15,7 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.reports.askin2022 import tables as askin2022
 from epsilometer_workflow.reports.gorla2022 import tables as gorla2022
@@ -98,6 +99,9 @@ def single(summary: pd.DataFrame, *, k: int = 1):
     return summary
 
 
+PLACE = Place("f", "key")
+
+
 def odd(anything: pd.DataFrame): ...
 
 
@@ -117,10 +121,10 @@ def drawn(samples: list[pd.DataFrame]): ...
 
 def test_builders_are_called_by_their_signature():
     frame = pd.DataFrame({"mechanism": ["m"], "a": [1]})
-    assert build(single, [frame], {"k": 2}, "f", "key")["a"].tolist() == [1]
-    assert build(none, [], {"k": 3}, "f", "key")["n"].tolist() == [3]
+    assert build(single, [frame], {"k": 2}, PLACE)["a"].tolist() == [1]
+    assert build(none, [], {"k": 3}, PLACE)["n"].tolist() == [3]
     with pytest.raises(ConfigError, match=r"f: key.table.options: k must not be negative"):
-        build(single, [frame], {"k": -1}, "f", "key")
+        build(single, [frame], {"k": -1}, PLACE)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +139,7 @@ def test_builders_are_called_by_their_signature():
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):
     with pytest.raises(ConfigError, match=message):
-        check(builder, data, options, "f", "key")
+        check(builder, data, [], options, PLACE)
 
 
 PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows": [[0.2, "a", 5]]}
@@ -143,18 +147,17 @@ PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows
 
 def test_the_papers_numbers_join_on_rounded_keys():
     ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
-    joined = join_paper(ours, PAPER, "f", "here")
+    joined = join_paper(ours, PAPER, Place("f", "here"))
     assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
     assert joined["paper_n"].tolist() == pytest.approx([5, math.nan], nan_ok=True)
-    pd.testing.assert_frame_equal(join_paper(ours, None, "f", "here"), ours)
 
 
 def test_a_printed_row_without_a_match_is_an_error():
     ours = pd.DataFrame({"epsilon": [0.3], "kind": ["a"]})
-    with pytest.raises(ConfigError, match=r"here.paper.rows: no row of the table has epsilon=0.2"):
-        join_paper(ours, PAPER, "f", "here")
-    with pytest.raises(ConfigError, match=r"f: here.paper.keys: the table has no column 'kind'"):
-        join_paper(ours.drop(columns="kind"), PAPER, "f", "here")
+    with pytest.raises(ConfigError, match=r"here.rows: no row of the table has epsilon=0.2"):
+        join_paper(ours, PAPER, Place("f", "here"))
+    with pytest.raises(ConfigError, match=r"f: here.keys: the table has no column 'kind'"):
+        join_paper(ours.drop(columns="kind"), PAPER, Place("f", "here"))
 
 
 def spec_of(builder, data, **more):
@@ -220,7 +223,7 @@ LAWS = {"m": "truncated_laplace", "truncated-laplace": "truncated_laplace", "lap
 def made(builder, data, **options):
     """Return the table of a builder, called for each group of the rows."""
     rows = pd.concat(data if isinstance(data, list) else [data], ignore_index=True)
-    return build(builder, [rows], options, "f", "key", law_of)
+    return build(builder, [rows], options, PLACE, law_of)
 
 
 def law_of(mechanism, epsilon):

@@ -185,7 +185,7 @@ def test_the_cause_of_a_failure_takes_the_place_of_the_output(tmp_path, body, ca
 )
 def test_a_job_that_was_stopped_from_outside_or_failed_has_no_output(tmp_path, body):
     assert kept(tmp_path, body).returncode == 1
-    assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log", "made.tsv"]
+    assert sorted(path.name for path in tmp_path.rglob("made.*")) == ["made.log"]
 
 
 def test_where_that_cannot_be_written_either_the_job_fails(tmp_path):

@@ -94,7 +94,7 @@ class Project:
         """Let every draw wait."""
         line = "    before = _global_states()\n"
         waits = f"    import time\n\n    time.sleep({seconds})\n{line}"
-        self.replace("src/epsilometer_workflow/stages/sample.py", line, waits)
+        self.replace("src/epsilometer/mechanisms/drawing.py", line, waits)
 
     def add_mechanism(self, fault: str, kinds: Iterable[str], **parameters: str) -> None:
         """Register `FOREIGN`, which does these lines at each call, with an entry for each kind."""

@@ -11,6 +11,7 @@ import pandas as pd
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.stages import sample
+from tests.unit.stages import done
 from tests.workflow.conftest import SMALL, Project, copy_project, our_lines
 
 HISTOGRAM = "truncated-laplace/epsilon=1/ends/lambda=inf/histogram-gamma=1"
@@ -65,7 +66,7 @@ def test_the_error_of_a_bad_file_of_samples_is_shown(tmp_path: Path):
     wildcards = {"scale": "smoke", "mechanism": "truncated-laplace", "epsilon": "1"}
     wildcards |= {"inputs": "ends", "n": "102", "batch": "0-1"}
     seven = Samples.from_wildcards(Study(SMALL, {"seed": 7}), wildcards)
-    sample.run(str(files["stale"]), seven.spec(), lambda _: None)
+    done(sample, files["stale"], seven.spec())
     for kind, file in files.items():
         os.utime(file, ns=(times[kind], times[kind]))
     output = output_of(project.snakemake(*wanted.values()))

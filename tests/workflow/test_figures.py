@@ -14,6 +14,7 @@ from epsilometer.registry import load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.reports import Figure, Page
 from epsilometer_workflow.reports import style
+from epsilometer_workflow.stages import render
 from tests.workflow.conftest import ROOT, Project
 
 STUDY = Study(ROOT / "config", {"scale": "smoke"})
@@ -26,7 +27,7 @@ def test_a_figure_drawn_again_from_its_table(product: Figure, finished: Project)
     path = product.table.templates["curve"].format(**product.table.wildcards)
     curve = pd.read_parquet(finished.folder / path)
     renderer = load(product.spec()["renderer"])
-    figure = renderer(table, curve) if len(curve) else renderer(table)
+    figure = render.drawn(table, curve, renderer)
     figure.canvas.draw()
     try:
         every_axis_has_a_label_or_words_as_ticks(figure)

@@ -3,7 +3,7 @@
 
 rule summarise:
     input:
-        estimates=jobs.estimates_of_experiment,
+        estimates=jobs.needs("summarise", "estimates"),
     output:
         summary="results/{scale}/summaries/{report}/{experiment}.parquet",
         runs="results/{scale}/runs/{report}/{experiment}.parquet",
@@ -20,7 +20,7 @@ rule summarise:
 
 rule tabulate:
     input:
-        data=jobs.data_of_table,
+        data=jobs.needs("tabulate", "data"),
     output:
         csv="results/{scale}/tables/{report}/{artifact}.csv",
         parquet="results/{scale}/tables/{report}/{artifact}.parquet",

@@ -122,7 +122,7 @@ rule weigh:
 
 rule estimate:
     input:
-        jobs.reductions_of_estimate,  # histograms, densities, verdicts, answers, losses or evidence
+        jobs.needs("estimate", "reductions"),  # histograms, densities, verdicts, answers, losses or evidence
     output:
         "results/{scale}/estimates/{mechanism}/epsilon={epsilon}/{inputs}/lambda={order}/{estimator}/n={n}_runs={runs}.parquet",
     log:

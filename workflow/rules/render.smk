@@ -42,8 +42,8 @@ rule typeset:
 
 rule page:
     input:
-        tables=jobs.tables_of_page,
-        figures=jobs.figures_of_page,
+        tables=jobs.needs("page", "tables"),
+        figures=jobs.needs("page", "figures"),
     output:
         report(
             "results/{scale}/{report}.html",

@@ -6,9 +6,10 @@ Everything is checked here or in `products.checking`, before the DAG exists.
 from __future__ import annotations
 
 import re
-from itertools import combinations, product
+from abc import ABC, abstractmethod
+from itertools import chain, combinations, product
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import (
     AfterValidator,
@@ -16,15 +17,16 @@ from pydantic import (
     Field,
     JsonValue,
     PositiveInt,
+    RootModel,
     Tag,
     model_validator,
 )
 
-from epsilometer.errors import ConfigError, EpsilometerError, suggest
-from epsilometer.models import ID, Fractional, Id, Model, ModelType, parse
+from epsilometer.errors import EpsilometerError, suggest
+from epsilometer.models import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
 from epsilometer.yaml_files import read_yaml
-from epsilometer_workflow.files.options import Epsilon, Order
 from epsilometer_workflow.files.parsing import Draws
+from epsilometer_workflow.files.place import Place
 
 PLANNED = "planned"  # the n that a theorem gives
 
@@ -32,16 +34,13 @@ PLANNED = "planned"  # the n that a theorem gives
 def _draws(value: int | str) -> int | str:
     if isinstance(value, int) and value < 1:
         raise ValueError("must be positive")
+    quoted = isinstance(value, str) and value.isdigit()
     try:
         if value != PLANNED:
-            Draws.parse(str(value))
-        if isinstance(value, str) and value.isdigit():
-            raise EpsilometerError("a number needs no quotes")
+            Draws.parse("" if quoted else str(value))
     except EpsilometerError:
-        raise ValueError(
-            "must be a positive integer, 1..N for a search up to N, n+N to confirm by N fresh "
-            "samples, or planned"
-        ) from None
+        forms = "1..N for a search up to N, n+N to confirm by N fresh samples, or planned"
+        raise ValueError(f"must be a positive integer, {forms}") from None
     return value
 
 
@@ -70,6 +69,20 @@ class Main(Model):
     reports: Annotated[list[Id], _SOME] | None = None
 
 
+Pairing = Literal["all", "consecutive"]
+
+
+class Listed(RootModel[Annotated[list[Any], Field(min_length=2)]]):
+    """Inputs one by one, of which every pair is estimated."""
+
+    pairing: ClassVar[Pairing] = "all"
+    names: ClassVar[None] = None
+
+    def sides(self) -> list[Any]:
+        """Return the input of every side."""
+        return self.root
+
+
 class Grid(Model):
     """Evenly spaced inputs: ``points`` of them, the ends included, or as mid-points of buckets.
 
@@ -82,35 +95,63 @@ class Grid(Model):
     points: Annotated[int, Field(ge=2)]
     at: Literal["ends", "midpoints"] = "ends"
     samples: Literal["shared", "fresh"] = "shared"
+    names: ClassVar[None] = None
+
+    @property
+    def pairing(self) -> Pairing:
+        """The pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
+        return "all" if self.samples == "shared" else "consecutive"
 
     def sides(self) -> list[float]:
         """Return the input of every side: a grid point each, or two a pair."""
-        if self.samples == "shared":
-            return self._points()
-        return [x for pair in combinations(self._points(), 2) for x in pair]
-
-    def _points(self) -> list[float]:
         width = self.stop - self.start
         if self.at == "ends":
-            return [self.start + width * i / (self.points - 1) for i in range(self.points)]
-        return [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
+            points = [self.start + width * i / (self.points - 1) for i in range(self.points)]
+        else:
+            points = [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
+        if self.samples == "shared":
+            return points
+        return list(chain.from_iterable(combinations(points, 2)))
 
 
-class Pairs(Model):
-    """Pairs of inputs by name; each side of each pair has samples of its own."""
+class NamedPair(NamedTuple):
+    """Two inputs, with the name of their pair."""
 
-    pairs: Annotated[dict[str, Annotated[list[Any], Field(min_length=2, max_length=2)]], _SOME]
+    name: str
+    x: Any
+    x_prime: Any
+
+
+class OfPairs(Model, ABC):
+    """Inputs in pairs with names; each side of each pair has samples of its own."""
+
+    pairing: ClassVar[Pairing] = "consecutive"
+
+    @abstractmethod
+    def named_pairs(self) -> list[NamedPair]:
+        """Return the pairs."""
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair."""
-        return [x for pair in self.pairs.values() for x in pair]
+        return list(chain.from_iterable((pair.x, pair.x_prime) for pair in self.named_pairs()))
 
+    @property
     def names(self) -> list[str]:
-        """Return the pairs' names."""
-        return list(self.pairs)
+        """The names of the pairs."""
+        return [pair.name for pair in self.named_pairs()]
 
 
-class Neighbourhood(Model):
+class Pairs(OfPairs):
+    """Pairs of inputs by name."""
+
+    pairs: Annotated[dict[str, Annotated[list[Any], Field(min_length=2, max_length=2)]], _SOME]
+
+    def named_pairs(self) -> list[NamedPair]:
+        """Return the pairs as they are given."""
+        return [NamedPair(name, *inputs) for name, inputs in self.pairs.items()]
+
+
+class Neighbourhood(OfPairs):
     """An input and all its neighbours: vectors of as many entries, each one of ``entries``.
 
     The largest level of its pairs is the data-centric level of ``around``.
@@ -123,25 +164,21 @@ class Neighbourhood(Model):
     def _has_neighbours(self) -> Neighbourhood:
         if len(set(self.entries)) < len(self.entries):
             raise ValueError("entries must differ")
-        if not self.neighbours():
+        if not self.named_pairs():
             raise ValueError("entries give no neighbour other than the input itself")
         return self
 
-    def neighbours(self) -> list[list[float]]:
-        """Return every vector of the entries but ``around`` itself."""
-        vectors = product(self.entries, repeat=len(self.around))
-        return [list(vector) for vector in vectors if list(vector) != self.around]
-
-    def sides(self) -> list[Any]:
-        """Return the inputs, two a pair."""
-        return [x for neighbour in self.neighbours() for x in (self.around, neighbour)]
-
-    def names(self) -> list[str]:
-        """Return the neighbours, written out."""
-        return [" ".join(f"{entry:g}" for entry in vector) for vector in self.neighbours()]
+    def named_pairs(self) -> list[NamedPair]:
+        """Return the input beside every other vector, which is the name of the pair."""
+        pairs = []
+        for vector in map(list, product(self.entries, repeat=len(self.around))):
+            if vector != self.around:
+                name = " ".join(f"{entry:g}" for entry in vector)
+                pairs.append(NamedPair(name, self.around, vector))
+        return pairs
 
 
-class RowsRemoved(Model):
+class RowsRemoved(OfPairs):
     """Databases of rows, each beside itself without one row, for every row in turn.
 
     The largest level of its pairs, in both directions, is that of privacy relative to the databases
@@ -150,20 +187,17 @@ class RowsRemoved(Model):
 
     databases: Annotated[list[Annotated[list[Any], _SOME]], _SOME]
 
-    def sides(self) -> list[Any]:
-        """Return the inputs, two a pair."""
-        return [
-            x
-            for rows in self.databases
-            for i in range(len(rows))
-            for x in (rows, rows[:i] + rows[i + 1 :])
-        ]
+    def named_pairs(self) -> list[NamedPair]:
+        """Return the pairs; names are the numbers of the database and of the row, from 1."""
+        pairs = []
+        for number, rows in enumerate(self.databases, 1):
+            for i in range(len(rows)):
+                x, x_prime = self._neighbours(rows, i)
+                pairs.append(NamedPair(f"{number}-{i + 1}", x, x_prime))
+        return pairs
 
-    def names(self) -> list[str]:
-        """Return which row of which database is removed."""
-        return [
-            f"{d}-{i}" for d, rows in enumerate(self.databases, 1) for i in range(1, len(rows) + 1)
-        ]
+    def _neighbours(self, rows: list[Any], i: int) -> tuple[list[Any], list[Any]]:
+        return rows, rows[:i] + rows[i + 1 :]
 
 
 class Distributions(RowsRemoved):
@@ -177,14 +211,9 @@ class Distributions(RowsRemoved):
         list[Annotated[list[float], _SOME]], Field(alias="distributions", min_length=1)
     ]
 
-    def sides(self) -> list[Any]:
-        """Return the inputs, two a pair: the known row's bit in place of its probability."""
-        return [
-            [*rows[:i], bit, *rows[i + 1 :]]
-            for rows in self.databases
-            for i in range(len(rows))
-            for bit in (0.0, 1.0)
-        ]
+    def _neighbours(self, rows: list[Any], i: int) -> tuple[list[Any], list[Any]]:
+        """Return the known row's bit in place of its probability, 0 and 1."""
+        return [*rows[:i], 0.0, *rows[i + 1 :]], [*rows[:i], 1.0, *rows[i + 1 :]]
 
 
 class ClaimsEntry(Model):
@@ -208,7 +237,7 @@ def _kind_of_inputs(value: object) -> str:
 
 
 Inputs = Annotated[
-    Annotated[list[Any], Field(min_length=2), Tag("a list")]
+    Annotated[Listed, Tag("a list")]
     | Annotated[Grid, Tag("a grid")]
     | Annotated[Pairs, Tag("named pairs")]
     | Annotated[Neighbourhood, Tag("a neighbourhood")]
@@ -275,6 +304,11 @@ class Block(Model):
     inputs: Annotated[list[str], _some("names of the mechanism's inputs, in mechanisms.yaml")]
     order: Annotated[list[Order], Field(alias="lambda"), _some("orders above 1, as [2, inf]")]
     estimator: Annotated[list[str], _some("entries of estimators.yaml")]
+
+    def points(self) -> list[tuple[str, float, str, float, str]]:
+        """Return every combination."""
+        axes = self.mechanism, self.epsilon, self.inputs, self.order, self.estimator
+        return list(product(*axes))
 
 
 class Plan(Model):
@@ -390,20 +424,24 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
 
     An entry with ``like: NAME`` has all keys of the entry NAME, but for those that it has itself.
     """
-    entries = read_yaml(path)
+    entries, file = read_yaml(path), Place(str(path))
     if not isinstance(entries, dict) or not entries:
-        raise ConfigError(str(path), "", "must map ids to entries")
-    whole = {
-        key: own for key, own in entries.items() if isinstance(own, dict) and "like" not in own
-    }
+        raise file.error("must map ids to entries")
     read = {}
     for name, own in entries.items():
         if not isinstance(name, str) or not re.fullmatch(ID.strip("^$"), name):
-            raise ConfigError(str(path), str(name), "an id has letters, digits and ._=- only")
-        like = own.get("like") if isinstance(own, dict) else None
-        if like is not None and like not in [*whole]:
-            message = f"no entry {like!r} without `like` of its own{suggest(str(like), whole)}"
-            raise ConfigError(str(path), f"{name}.like", message)
-        entry = own if like is None else whole[like] | {k: own[k] for k in own if k != "like"}
+            raise file.at(name).error("an id has letters, digits and ._=- only")
+        entry = own
+        if isinstance(own, dict) and "like" in own:
+            entry = _like(entries, own, file.at(name, "like"))
         read[name] = parse(model, entry, str(path), name)
     return read
+
+
+def _like(entries: dict[str, Any], own: dict[str, Any], place: Place) -> dict[str, Any]:
+    """Return an entry with the keys of the one that it is like."""
+    whole = {k: v for k, v in entries.items() if isinstance(v, dict) and "like" not in v}
+    like = own["like"]
+    if not isinstance(like, str) or like not in whole:
+        raise place.error(f"no entry {like!r} without `like` of its own{suggest(str(like), whole)}")
+    return whole[like] | {key: value for key, value in own.items() if key != "like"}

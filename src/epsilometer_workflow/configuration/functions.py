@@ -8,8 +8,9 @@ or a figure, write a function, and an artifact in the report's configuration tha
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,10 +29,10 @@ _folders: list[Path] = []  # of a study's own code
 
 
 class Functions:
-    """Public functions of the modules of reports.
+    """Public functions of one module of each report.
 
-    ``function`` is one of the report's own module of this kind, ``report.function`` of another
-    report's, ``report.module.function`` of any module. So configuration cannot name foreign code.
+    ``function`` is one of the report's own, ``report.function`` one of another's. So configuration
+    cannot name foreign code.
     """
 
     def __init__(self, kind: str, module: str) -> None:
@@ -39,22 +40,21 @@ class Functions:
 
     def target(self, report: str, name: str) -> str:
         """Return ``"module:function"``; raise `UnknownNameError` where there is none."""
-        *modules, function = name.split(".")
-        report, module = (*modules, *(report, self._module)[len(modules) :])[:2]
-        known = self.known(report, module)
-        if len(modules) > 2 or function not in known:
+        other, _, function = name.rpartition(".")
+        report = other or report
+        known = self.known(report)
+        if function not in known:
             raise UnknownNameError(self.kind, name, known)
         package, space, version = _package(report).partition(" ")
-        return f"{package}.{module}:{function}{space}{version}"
+        return f"{package}.{self._module}:{function}{space}{version}"
 
-    def known(self, report: str, module: str | None = None) -> list[str]:
+    def known(self, report: str) -> list[str]:
         """Return the public functions of a report's module; none where there is no such module."""
-        module = module or self._module
-        if not (report.isidentifier() and module.isidentifier()):
-            return []
-        file: Path | None = _REPORTS / report / f"{module}.py"
-        if not (_REPORTS / report).is_dir() and (report in roots() or report in REPORTS):
-            file = source_of(f"{_package(report).partition(' ')[0]}.{module}")
+        file = None
+        if report in _OURS:
+            file = _REPORTS / report / f"{self._module}.py"
+        elif report.isidentifier() and (report in roots() or report in REPORTS):
+            file = source_of(f"{_package(report).partition(' ')[0]}.{self._module}")
         return public_functions(file) if file and file.is_file() else []
 
 
@@ -72,12 +72,12 @@ def look_in(folders: Iterable[Path]) -> None:
 
 def _own() -> dict[str, Path]:
     """Return the folders of a study's own top-level modules."""
-    return {
-        file.stem: folder
-        for folder in reversed(_folders)
-        for file in folder.glob("*")
-        if file.suffix == ".py" or file.is_dir()
-    }
+    modules = {}
+    for folder in reversed(_folders):  # of two, that of the first folder counts
+        for file in folder.glob("*"):
+            if file.suffix == ".py" or file.is_dir():
+                modules[file.stem] = folder
+    return modules
 
 
 def _package(report: str) -> str:
@@ -97,26 +97,34 @@ def public_functions(file: Path) -> list[str]:
 @cache
 def roots() -> Mapping[str, Path]:
     """Return the folders of a study's own top-level modules, and of those of entry points."""
-    targets = {target for group in _GROUPS for target in installed(f"epsilometer.{group}").values()}
-    tops = {target.split(":")[0].split(" ")[0].split(".")[0] for target in targets}
-    return dict(_homes(tops)) | _own()
+    homes: dict[str, Path] = {}
+    for group in _GROUPS:
+        for target in installed(f"epsilometer.{group}").values():
+            top = re.split(r"[:. ]", target)[0]
+            if top not in homes and (home := _home(top)):
+                homes[top] = home
+    return homes | _own()
 
 
-def _homes(names: set[str]) -> Iterator[tuple[str, Path]]:
-    for name in sorted(names):
-        spec = find_spec(name)
-        if spec is not None and (home := next(iter(spec.submodule_search_locations or ()), None)):
-            yield name, Path(home).parent
-        elif spec is not None and spec.origin:
-            yield name, Path(spec.origin).parent
+def _home(package: str) -> Path | None:
+    """Return the folder that holds an installed package."""
+    spec = find_spec(package)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).parent
+    return Path(spec.origin).parent if spec.origin else None
 
 
 def source_of(module: str) -> Path | None:
     """Return the file of a module of an installed package that adds to a registry."""
-    parts = module.split(".")
-    if parts[0] not in roots():
-        return None
-    path = roots()[parts[0]].joinpath(*parts)
+    top = module.partition(".")[0]
+    return file_in(roots()[top], module) if top in roots() else None
+
+
+def file_in(folder: Path, module: str) -> Path | None:
+    """Return the file of a module or package of a folder; none where there is none."""
+    path = folder.joinpath(*module.split("."))
     candidates = (path.with_suffix(".py"), path / "__init__.py")
     return next((file for file in candidates if file.is_file()), None)
 

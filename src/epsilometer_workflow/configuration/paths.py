@@ -34,12 +34,7 @@ def of_rule(rule: str, part: str = "output", rules: Path = RULES) -> dict[str, s
     return dict(path.findall(lines[1])) if lines else {}
 
 
-def with_suffix(path: str, suffix: str) -> str:
-    """Return the path with another suffix."""
-    return path.rpartition(".")[0] + suffix
-
-
 def log(path: str) -> str:
     """Return where the job that makes a path logs."""
-    first = path.split("/")[:2]
-    return "/".join([*first, "logs", *with_suffix(path, ".log").split("/")[2:]])
+    results, scale, rest = path.split("/", 2)
+    return f"{results}/{scale}/logs/{rest.rpartition('.')[0]}.log"

@@ -156,6 +156,3 @@ class Batch:
 
     def __str__(self) -> str:
         return f"{self.first}-{self.last}"
-
-    def __len__(self) -> int:
-        return self.last - self.first + 1

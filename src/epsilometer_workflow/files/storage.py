@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -104,7 +104,7 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
     """
     file = _open(path, "samples", expected)
     first, last = expected["runs"]
-    keys = [(r, s) for r in range(first, last + 1) for s in range(expected["sides"])]
+    keys = list(product(range(first, last + 1), range(expected["sides"])))
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group in range(len(keys)):
@@ -192,6 +192,14 @@ def read_columns(path: str, kind: str, expected: Identity) -> dict[str, Any]:
     return {name: _values(table.column(name)) for name in table.column_names}
 
 
+def concatenated(tables: Sequence[Columns]) -> dict[str, Any]:
+    """Return the rows of all tables, which have the same columns."""
+    columns = {}
+    for name in tables[0]:
+        columns[name] = np.concatenate([table[name] for table in tables])
+    return columns
+
+
 def _write(table: pa.Table, path: str) -> None:
     with atomic(path) as part:
         pq.write_table(table, part, compression="zstd")
@@ -227,34 +235,6 @@ def _values(column: pa.ChunkedArray) -> Any:
         ends = _to_numpy(chunk.offsets)
         return np.split(_to_numpy(chunk.values)[ends[0] : ends[-1]], ends[1:-1] - ends[0])
     return _to_numpy(chunk)
-
-
-def write_counts(rows: Iterator[dict[str, Any]], path: str, cells: int, identity: Identity) -> None:
-    """Write histograms, a row per (run, side, n), the counts as a list of ``cells`` integers."""
-    kinds = {"run": pa.int32(), "side": pa.int32(), "n": pa.int64()}
-    kinds["counts"] = pa.list_(pa.int64(), cells)
-    schema = pa.schema(kinds, metadata=_metadata("histograms", identity))
-    with atomic(path) as part:
-        with pq.ParquetWriter(part, schema, compression="zstd") as writer:
-            for row in rows:
-                size = len(row["n"])
-                columns = [
-                    _to_arrow(np.full(size, row["run"], np.int32)),
-                    _to_arrow(np.full(size, row["side"], np.int32)),
-                    _to_arrow(np.asarray(row["n"], np.int64)),
-                    pa.FixedSizeListArray.from_arrays(_to_arrow(row["counts"]), cells),
-                ]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-        seal(part)
-
-
-def read_counts(path: str, expected: Identity) -> dict[str, NDArray[np.int64]]:
-    """Return arrays ``run``, ``side``, ``n`` of shape (rows,) and ``counts`` (rows, cells)."""
-    table = _open(path, "histograms", expected).read(use_threads=False).combine_chunks()
-    arrays = {name: _to_numpy(table.column(name).chunk(0)) for name in ("run", "side", "n")}
-    counts = table.column("counts").chunk(0)
-    arrays["counts"] = _to_numpy(counts.flatten()).reshape(-1, counts.type.list_size)
-    return arrays
 
 
 def _to_arrow(values: NDArray[Any]) -> pa.Array:

@@ -1,4 +1,4 @@
 """The files that the workflow makes: for each its identity and code; what rules ask of Python.
 
-It may import every folder of the workflow but `commands`; the Snakefile and `commands` import it.
+It may import every folder of the workflow; the Snakefile imports it.
 """

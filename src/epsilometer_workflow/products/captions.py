@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -18,44 +19,63 @@ _SCALAR = (str, int, float)
 _BY_NAME = ("mechanism", "inputs", "estimator")  # without "mechanism ="
 
 
-def filled(
-    artifact: Artifact, grid: Sequence[Mapping[str, Any]], parameters: Sequence[Mapping[str, Any]]
-) -> str:
+@dataclass(frozen=True)
+class Shown:
+    """Estimates that a table may show: their identity, and parameters of all that made them."""
+
+    axes: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+
+
+def filled(artifact: Artifact, grid: Sequence[Shown]) -> str:
     """Return the caption of an artifact, and what is alike in all estimates that it shows."""
-    raw, options = artifact.caption.strip(), artifact.table.options
-    shown = [
-        {**more, **c} for c, more in zip(grid, parameters, strict=True) if is_shown(c, options)
-    ]
-    known = {name: [value] for name, value in options.items() if isinstance(value, _SCALAR)}
-    own = {name for name in options if name not in (*grid, {})[0]}
-    for name in dict.fromkeys(name for one in shown for name in one if name not in own):
-        values = [one[name] for one in shown if isinstance(one.get(name), _SCALAR)]
-        known[name] = list(dict.fromkeys(values))
+    raw, axes = artifact.caption.strip(), list(grid[0].axes) if grid else []
+    known = _values(artifact.table.options, grid, axes)
     for name in known:
         if name != "n" and (wrong := re.search(rf"\b{name} = \d[\d./]*", raw)):
             message = f"says {wrong[0]!r}; write {{{name}}}, for what the grid says"
             raise ArgumentError("caption", message)
 
     def value_of(match: re.Match[str]) -> str:
-        if match[1] not in known:
-            raise ArgumentError(
-                "caption", f"has {match[0]}, which is none{suggest(match[1], known)}"
-            )
-        return _said(match[1], known[match[1]])
+        name = match[1]
+        if name not in known:
+            raise ArgumentError("caption", f"has {match[0]}, which is none{suggest(name, known)}")
+        return _said(name, known[name])
 
     text = re.sub(r"\{([a-z]\w*)\}", value_of, raw)
-    left = [axis for axis in (*grid, {})[0] if f"{{{axis}}}" not in raw]
-    alike = [axis for axis in left if len(known.get(axis, [])) == 1 and known[axis] != [0]]
-    said = ", ".join(_said(axis, known[axis]) for axis in alike)
-    return f"{text} In all: {said}." if said else text
+    alike = []
+    for axis in axes:
+        values = known.get(axis, [])
+        if f"{{{axis}}}" not in raw and len(values) == 1 and values != [0]:
+            alike.append(_said(axis, values))
+    return f"{text} In all: {', '.join(alike)}." if alike else text
 
 
-def is_shown(c: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
+def _values(
+    options: Mapping[str, Any], grid: Sequence[Shown], axes: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Return the values of each name, each once: of options, and of what the table shows.
+
+    An option counts before a parameter of its name, but not before an axis, of which it chooses.
+    """
+    of_grid: dict[str, dict[Any, None]] = {}
+    for shown in grid:
+        if is_shown(shown.axes, options):
+            for name, value in {**shown.parameters, **shown.axes}.items():
+                if isinstance(value, _SCALAR) and (name in axes or name not in options):
+                    of_grid.setdefault(name, {})[value] = None
+    known = {name: [value] for name, value in options.items() if isinstance(value, _SCALAR)}
+    return known | {name: list(values) for name, values in of_grid.items()}
+
+
+def is_shown(axes: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Return whether a table with these options shows estimates of this identity."""
-    titled = options.get("panels")
-    named = not titled or bool({c["mechanism"], f"{c['mechanism']} {c['inputs']}"} & titled.keys())
-    chosen = {axis: options[axis] for axis in c if axis in options}
-    return named and all(_number(c[axis]) == _number(value) for axis, value in chosen.items())
+    titles = options.get("panels")
+    names = {axes["mechanism"], f"{axes['mechanism']} {axes['inputs']}"}
+    if titles and names.isdisjoint(titles):
+        return False
+    chosen = [axis for axis in axes if axis in options]
+    return all(_number(axes[axis]) == _number(options[axis]) for axis in chosen)
 
 
 def _number(value: str | float) -> str | float:
@@ -71,5 +91,9 @@ def _said(name: str, values: Sequence[Any]) -> str:
     numbers = [_number(value) for value in values]
     if name in _BY_NAME or any(isinstance(number, str) for number in numbers):
         return ", ".join(map(str, values))
-    texts = [f"{n:,.0f}" if float(n).is_integer() else f"{n:.6g}" for n in sorted(numbers)]
-    return f"{name} = {texts[0]}" if len(texts) == 1 else f"{name} from {texts[0]} to {texts[-1]}"
+    least, most = _written(min(numbers)), _written(max(numbers))
+    return f"{name} = {least}" if len(values) == 1 else f"{name} from {least} to {most}"
+
+
+def _written(number: Any) -> str:
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:.6g}"

@@ -18,7 +18,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 from epsilometer.yaml_files import read_yaml
-from epsilometer_workflow.configuration.functions import roots, source_of
+from epsilometer_workflow.configuration.functions import file_in, roots, source_of
 
 _SOURCE = Path(__file__).parents[2]
 _PACKAGES = {folder.name for folder in _SOURCE.iterdir()}
@@ -134,11 +134,5 @@ def _is_ours(path: Path) -> bool:
 
 def _file(module: str) -> Path | None:
     """Return the file of a module of ours, or of a package that adds to a registry."""
-    parts = module.split(".")
-    if parts[0] not in _PACKAGES:
-        return source_of(module)
-    path = _SOURCE.joinpath(*parts)
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
+    ours = module.partition(".")[0] in _PACKAGES
+    return file_in(_SOURCE, module) if ours else source_of(module)

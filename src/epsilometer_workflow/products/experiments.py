@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_workflow.configuration.study import Combination
+from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch
-from epsilometer_workflow.products.estimates import Estimates
 from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
-from epsilometer_workflow.products.reductions import Samples, Verdicts
+from epsilometer_workflow.products.reductions import Estimates, Samples, Verdicts
 
 
 @dataclass(frozen=True)
@@ -54,22 +53,21 @@ class Summary(OfExperiment, rule="summarise"):
 
     def members(self) -> list[Spec]:
         """Return, for each file of estimates, the exact distribution and the precision."""
-        return [
-            {
+        members = []
+        for c in self.combinations:
+            estimator = self.study.estimator(c.estimator)
+            member = {
                 "identity": Estimates.of(self.study, c).identity(),
                 "law": EXACT.get(self.study.mechanisms[c.mechanism].mechanism),
-                "precision": self.study.estimator(c.estimator).precision,
-                "symmetric": self.study.estimator(c.estimator).symmetric,
-                "guarantee": self.study.estimator(c.estimator).guarantee,
+                "precision": estimator.precision,
+                "symmetric": estimator.symmetric,
+                "guarantee": estimator.guarantee,
             }
-            for c in self.combinations
-        ]
+            members.append(member)
+        return members
 
     def modules(self) -> list[str]:
-        used = {self.study.mechanisms[c.mechanism].mechanism for c in self.combinations}
-        return sorted(
-            {r.module(name) for r in (EXACT, MECHANISMS) for name in used if name in EXACT}
-        )
+        return modules_of_laws(self.study, {c.mechanism for c in self.combinations})
 
 
 @dataclass(frozen=True)
@@ -83,28 +81,40 @@ class Runs(Summary):
 class Timings(OfExperiment, rule="time"):
     """Seconds of one experiment's estimates, each from drawing to its answer, run after run."""
 
+    def _samples(self) -> list[Samples]:
+        """Return what is drawn of each combination."""
+        study = self.study
+        return [Samples.of(study, c, Batch(0, c.runs - 1)) for c in self.combinations]
+
     def members(self) -> list[Spec]:
         """Return the samples and the estimator of each combination."""
-        return [
-            {
-                "samples": Samples.of(self.study, c, Batch(0, c.runs - 1)).spec(),
-                "estimates": Estimates.of(self.study, c).identity(),
-                "fresh": c.n.fresh,
-            }
-            for c in self.combinations
-        ]
+        members = []
+        for c, samples in zip(self.combinations, self._samples(), strict=True):
+            estimates = Estimates.of(self.study, c).identity()
+            member = {"samples": samples.spec(), "estimates": estimates, "fresh": c.n.fresh}
+            members.append(member)
+        return members
 
     def modules(self) -> list[str]:
         study, modules = self.study, set()
-        for c in self.combinations:
-            modules.add(MECHANISMS.module(study.mechanisms[c.mechanism].mechanism))
+        for c, samples in zip(self.combinations, self._samples(), strict=True):
+            modules |= {*samples.modules(), *samples.modules_of(c.estimator)}
+            if screen := study.screen(c.estimator):
+                modules |= {*samples.modules_of(screen)}
             if study.estimator(c.estimator).reads == "verdicts":
-                modules |= set(Verdicts.of(study, c, Batch(0, 0)).modules())
-            for name in filter(None, (c.estimator, study.screen(c.estimator))):
-                modules.add(ESTIMATORS.module(study.estimators[name].estimator))
+                modules |= {*Verdicts.of(study, c, samples.batch).modules()}
         return sorted(modules)
 
     def samples_held(self) -> int:
         """Return the numbers of all sides of the largest run, which are held until it is done."""
-        samples = [Samples.of(self.study, c, Batch(0, c.runs - 1)) for c in self.combinations]
-        return max(drawn.samples_held() * drawn.sides for drawn in samples)
+        return max(drawn.samples_held() * drawn.sides for drawn in self._samples())
+
+
+def modules_of_laws(study: Study, mechanisms: Iterable[str]) -> list[str]:
+    """Return the code of the exact distributions of mechanisms, where they are known."""
+    modules = set()
+    for entry_name in mechanisms:
+        kind = study.mechanisms[entry_name].mechanism
+        if kind in EXACT:
+            modules |= {EXACT.module(kind), MECHANISMS.module(kind)}
+    return sorted(modules)

@@ -1,7 +1,7 @@
 """What the rules of `workflow/rules` ask of Python: identities, code, memory, and inputs.
 
 A rule shows the paths that follow from its wildcards. Where the configuration decides what a job
-reads, its input is one of the functions here: which batches of which reduction an estimate reads,
+reads, `Jobs.needs` makes its input function: which batches of which reduction an estimate reads,
 which estimates an experiment, which data a table, which tables and figures a page.
 """
 
@@ -54,25 +54,13 @@ class Jobs:
 
         return megabytes
 
-    def reductions_of_estimate(self, wildcards: Any) -> list[str]:
-        """Return all batches of the reduction that an estimator reads."""
-        return self._needs("estimate", wildcards, "reductions")
+    def needs(self, rule: str, name: str) -> Callable[[Any], list[str]]:
+        """Return a function: the files that a job reads, of those that a product calls so."""
 
-    def estimates_of_experiment(self, wildcards: Any) -> list[str]:
-        """Return a file for each point of an experiment's grid."""
-        return self._needs("summarise", wildcards, "estimates")
+        def files(wildcards: Any) -> list[str]:
+            return [product.file for product in self.product(rule, wildcards).needs()[name]]
 
-    def data_of_table(self, wildcards: Any) -> list[str]:
-        """Return the summaries, runs, samples, timings or other tables that a builder reads."""
-        return self._needs("tabulate", wildcards, "data")
-
-    def tables_of_page(self, wildcards: Any) -> list[str]:
-        """Return the tables of a report."""
-        return self._needs("page", wildcards, "tables")
-
-    def figures_of_page(self, wildcards: Any) -> list[str]:
-        """Return the figures of a report."""
-        return self._needs("page", wildcards, "figures")
+        return files
 
     def files_of_report(self, report: str) -> list[str]:
         """Return the targets of a report: its page, and all its tables and figures."""
@@ -85,9 +73,8 @@ class Jobs:
         kinds = ("tables", "figures", "estimates")
         folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
         pages = [Path(Page(study, report).path) for report in study.reports]
-        lines = [f"Done: {folders}"]
-        lines += [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        return "\n".join(lines)
+        lines = [f"  everything on one page: {p}" for p in pages if p.is_file()]
+        return "\n".join([f"Done: {folders}", *lines])
 
     def incomplete_pages(self, unfinished: Iterable[Any], causes: Sequence[str]) -> list[str]:
         """Make a page of what there is of each report whose page a failed run did not make.
@@ -96,23 +83,21 @@ class Jobs:
         """
         from epsilometer_workflow.stages import page
 
-        missing = {str(output) for job in unfinished for output in job.output}
+        missing: set[str] = set()
+        for job in unfinished:
+            missing |= set(map(str, job.output))
 
         def existing(product: Product) -> str | None:
             there = product.path not in missing and Path(product.file).is_file()
             return product.file if there else None
 
-        wanted = [Page(self._study, report) for report in self._study.reports]
         lines = []
-        for whole in (product for product in wanted if product.path in missing):
-            needs = {name: [existing(p) for p in parts] for name, parts in whole.needs().items()}
-            if any(needs["tables"]):
+        for whole in (Page(self._study, report) for report in self._study.reports):
+            files = {name: list(map(existing, parts)) for name, parts in whole.needs().items()}
+            if whole.path in missing and any(files["tables"]):
                 try:
-                    path = page.of_what_there_is(needs, whole.path, whole.spec(), causes)
+                    path = page.of_what_there_is(files, whole.path, whole.spec(), causes)
                 except EpsilometerError as error:  # a file was damaged
                     path = f"none, {error}"
                 lines.append(f"What there is, on a page: {path}")
         return lines
-
-    def _needs(self, rule: str, wildcards: Any, name: str) -> list[str]:
-        return [product.file for product in self.product(rule, wildcards).needs()[name]]

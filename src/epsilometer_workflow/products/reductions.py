@@ -1,4 +1,4 @@
-"""The products of sampling, and the reductions of samples before estimation.
+"""The products of sampling, the reductions of samples before estimation, and the estimates.
 
 Rules are named as in `workflow/rules`. A batch of samples is reduced once for all estimators that
 read the same: to histograms, to densities or losses of pairs, to a classifier's verdicts, or to the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError, EpsilometerError
@@ -17,9 +17,7 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, Draws, Reduction, spell
-from epsilometer_workflow.products.products import Product, Spec, entry
-
-Screened = TypeVar("Screened", bound="_Screened")
+from epsilometer_workflow.products.products import Needs, Product, Spec, entry
 
 
 @dataclass(frozen=True)
@@ -55,20 +53,18 @@ class _Drawn(Product):
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
         self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
 
-    @property
-    def samples(self) -> Samples:
-        """The samples that it is made of."""
-        return Samples.of(self.study, self, self.batch)
+    def of_samples(self) -> Spec:
+        """Return the identity of the samples that it is made of, with what all files have."""
+        return self.common | {"samples": Samples.of(self.study, self, self.batch).spec()}
 
-    @property
-    def pairing(self) -> str:
-        """The pairs of sides."""
-        return self.study.pairing(self.mechanism, self.inputs)
+    def of_pairs(self) -> Spec:
+        """Return the same, with the pairs of sides."""
+        inputs = self.study.inputs(self.mechanism, self.inputs)
+        return self.of_samples() | {"pairing": inputs.pairing}
 
-    def provided(self) -> Spec:
-        """Return the provider's claims about the mechanism, as numbers."""
-        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
-        return {"claims": claims, "region": region_of(self.study, self.mechanism)}
+    def modules_of(self, estimator: str) -> list[str]:
+        """Return the code of an estimator."""
+        return [ESTIMATORS.module(self.study.estimators[estimator].estimator)]
 
     def samples_held(self) -> int:
         return self.n.first * self.study.numbers(self.mechanism, self.epsilon)[0]
@@ -93,7 +89,7 @@ class Samples(_Drawn, rule="sample"):
 
     def spec(self) -> Spec:
         mechanism = self.study.mechanisms[self.mechanism]
-        values = self.study.input_values(self.mechanism, self.inputs)
+        values = self.study.inputs(self.mechanism, self.inputs).sides()
         return self.common | {
             "stage": "main",
             "mechanism": self.mechanism,
@@ -109,10 +105,16 @@ class Samples(_Drawn, rule="sample"):
     def modules(self) -> list[str]:
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
 
+    def described(self) -> Spec:
+        """Return its identity, with what the provider claims."""
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        region = region_of(self.study, self.mechanism)
+        return {"identity": self.spec(), "claims": claims, "region": region}
+
     @property
     def sides(self) -> int:
         """The number of sampled inputs."""
-        return len(self.study.input_values(self.mechanism, self.inputs))
+        return len(self.study.inputs(self.mechanism, self.inputs).sides())
 
 
 @dataclass(frozen=True)
@@ -128,13 +130,9 @@ class Histograms(_Drawn, rule="histogram"):
         return (study.cells(c),)
 
     def spec(self) -> Spec:
-        claims = self.study.claims(self.mechanism, self.epsilon)
-        return self.common | {
-            "samples": self.samples.spec(),
-            "support": None if claims.support is None else list(claims.support),
-            "cells": self.cells,
-            "n": str(self.n),
-        }
+        support = self.study.claims(self.mechanism, self.epsilon).support
+        interval = None if support is None else list(support)
+        return self.of_samples() | {"support": interval, "cells": self.cells, "n": str(self.n)}
 
 
 @dataclass(frozen=True)
@@ -148,8 +146,7 @@ class PairDensities(_Drawn, rule="density"):
         return (Reduction.of(study.estimator(c.estimator).reduction),)
 
     def spec(self) -> Spec:
-        samples = {"samples": self.samples.spec(), "pairing": self.pairing}
-        return self.common | samples | self.reduction.settings
+        return self.of_pairs() | self.reduction.settings
 
 
 @dataclass(frozen=True)
@@ -166,23 +163,20 @@ class Verdicts(_Drawn, rule="classify"):
         super().check()
         self._check_estimator(self.classifier, "verdicts")
 
+    @property
+    def _kind(self) -> str:
+        return str(self.study.estimators[self.classifier].parameters.get("classifier"))
+
     def spec(self) -> Spec:
-        method = self.study.estimators[self.classifier]
+        method = method_of(self.study, self.classifier)
         training = self.study.estimator(self.classifier).TRAINING
-        kind = CLASSIFIERS.get(str(method.parameters.get("classifier")))
-        return self.common | {
-            "samples": self.samples.spec(),
-            "pairing": self.pairing,
-            "registered": ESTIMATORS[method.estimator],
-            "classifier": kind,
-            "parameters": {k: v for k, v in method.parameters.items() if k in training},
-        }
+        used = {name: value for name, value in method["parameters"].items() if name in training}
+        kind = CLASSIFIERS.get(self._kind)
+        return self.of_pairs() | method | {"classifier": kind, "parameters": used}
 
     def modules(self) -> list[str]:
-        method = self.study.estimators[self.classifier]
-        modules = [ESTIMATORS.module(method.estimator)]
-        kind = str(method.parameters.get("classifier"))
-        return [*modules, CLASSIFIERS.module(kind)] if kind in CLASSIFIERS else modules
+        kinds = [CLASSIFIERS.module(self._kind)] if self._kind in CLASSIFIERS else []
+        return self.modules_of(self.classifier) + kinds
 
 
 @dataclass(frozen=True)
@@ -201,18 +195,12 @@ class Answers(_Drawn, rule="answer"):
         self._check_estimator(self.estimator, "samples", self.order)
 
     def spec(self) -> Spec:
-        method = self.study.estimators[self.estimator]
-        return self.common | {
-            "samples": self.samples.spec(),
-            "pairing": self.pairing,
-            "registered": ESTIMATORS[method.estimator],
-            "parameters": dict(method.parameters),
-            "lambda": spell(self.order),
-            "claims": self.provided()["claims"],
-        }
+        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        goal = {"lambda": spell(self.order), "claims": claims}
+        return self.of_pairs() | method_of(self.study, self.estimator) | goal
 
     def modules(self) -> list[str]:
-        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]
+        return self.modules_of(self.estimator)
 
 
 @dataclass(frozen=True)
@@ -230,17 +218,13 @@ class _Screened(_Drawn):
         super().check()
         self._check_estimator(self.screen, "losses")
 
-    @property
-    def losses(self) -> Losses:
-        """The losses that select a pair."""
-        return self._as(Losses)
-
-    def _as(self, kind: type[Screened]) -> Screened:
+    def beside(self, kind: type[_Screened]) -> Any:
+        """Return the product of another kind of the same draws."""
         drawn = (self.mechanism, self.epsilon, self.inputs, self.n, self.batch)
         return kind(self.study, *drawn, self.screen, self.fresh)
 
     def modules(self) -> list[str]:
-        return [ESTIMATORS.module(self.study.estimators[self.screen].estimator)]
+        return self.modules_of(self.screen)
 
 
 @dataclass(frozen=True)
@@ -248,14 +232,8 @@ class Losses(_Screened, rule="screen"):
     """The local loss of every pair, and which pair is selected."""
 
     def spec(self) -> Spec:
-        screen = self.study.estimators[self.screen]
-        return self.common | {
-            "samples": self.samples.spec(),
-            "registered": ESTIMATORS[screen.estimator],
-            "parameters": dict(screen.parameters),
-            "region": region_of(self.study, self.mechanism),
-            "pairing": self.pairing,
-        }
+        region = {"region": region_of(self.study, self.mechanism)}
+        return self.of_pairs() | method_of(self.study, self.screen) | region
 
 
 @dataclass(frozen=True)
@@ -270,10 +248,11 @@ class Confirmation(_Screened, rule="confirm"):
     def spec(self) -> Spec:
         """Return the identity of one batch of fresh samples, and that of the losses before it."""
         drawn = {"stage": "confirm", "sides": 2, "n": self.fresh}
-        return self.samples.spec() | drawn | {"selected_by": self.losses.spec()}
+        selected = {"selected_by": self.beside(Losses).spec()}
+        return Samples.of(self.study, self, self.batch).spec() | drawn | selected
 
     def modules(self) -> list[str]:
-        return self.samples.modules()
+        return Samples.of(self.study, self, self.batch).modules()
 
     def samples_held(self) -> int:
         return self.fresh * self.study.numbers(self.mechanism, self.epsilon)[0]
@@ -284,17 +263,13 @@ class Evidence(_Screened, rule="weigh"):
     """The evidence of fresh samples about the selected pairs."""
 
     def check(self) -> None:
-        self._confirmation.check()
-
-    @property
-    def _confirmation(self) -> Confirmation:
-        return self._as(Confirmation)
+        self.beside(Confirmation).check()
 
     def spec(self) -> Spec:
-        return self.common | {"fresh": self._confirmation.spec()}
+        return self.common | {"fresh": self.beside(Confirmation).spec()}
 
     def samples_held(self) -> int:
-        return self._confirmation.samples_held()
+        return int(self.beside(Confirmation).samples_held())
 
 
 REDUCTIONS: dict[str, type[_Drawn]] = {
@@ -312,3 +287,68 @@ def region_of(study: Study, mechanism: str) -> list[float] | None:
     """Return the region in which the local loss is searched; None if there is no limit."""
     region = study.mechanisms[mechanism].region
     return None if region is None else list(region)
+
+
+def method_of(study: Study, estimator: str) -> Spec:
+    """Return how an estimator is made."""
+    method = study.estimators[estimator]
+    return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
+
+
+@dataclass(frozen=True)
+class Estimates(Combination, Product, rule="estimate"):
+    """The answers of an estimator in every run of one combination."""
+
+    @classmethod
+    def of(cls, study: Study, combination: Combination) -> Self:
+        """Return the estimates of a combination."""
+        return cls(study, **vars(combination))
+
+    def check(self) -> None:
+        entry(self.study.estimators, "estimator", self.estimator)
+        keys = (self.mechanism, self.epsilon, self.inputs, self.n.first_stage, Batch(0, 0))
+        Samples(self.study, *keys).check()
+        self.study.check(self)
+
+    def needs(self) -> Needs:
+        kind = REDUCTIONS[self.study.estimator(self.estimator).reads]
+        batches = self.study.batches(self)
+        return {"reductions": [kind.of(self.study, self, batch) for batch in batches]}
+
+    def spec(self) -> Spec:
+        """Return the identity of one file of estimates, and that of each file it reads."""
+        return {
+            "identity": self.identity(),
+            "reads": self.study.estimator(self.estimator).reads,
+            "data": [reduction.spec() for reduction in self.needs()["reductions"]],
+        }
+
+    def identity(self) -> Spec:
+        """Return the mechanism, inputs and estimator of the estimates."""
+        study = self.study
+        mechanism, screen = study.mechanisms[self.mechanism], study.screen(self.estimator)
+        inputs = study.inputs(self.mechanism, self.inputs)
+        after = None  # the estimator that chose the pairs, if there was a choice
+        if screen is not None and screen != self.estimator:
+            after = method_of(study, screen)
+        of_inputs = {"id": self.inputs, "values": inputs.sides()}
+        of_pairs = {"pairing": inputs.pairing, "names": inputs.names}
+        return self.common | {
+            "mechanism": self.mechanism,
+            "mechanism_registered": MECHANISMS[mechanism.mechanism],
+            "mechanism_parameters": dict(mechanism.parameters),
+            "epsilon": self.epsilon,
+            "inputs": of_inputs | of_pairs,
+            "lambda": spell(self.order),
+            "estimator": self.estimator,
+            **method_of(study, self.estimator),
+            "after": after,
+            "region": region_of(study, self.mechanism) if screen else None,
+            "claims": asdict(study.claims(self.mechanism, self.epsilon)),
+            "cells": study.cells(self),
+            "n": str(self.n),
+            "runs": self.runs,
+        }
+
+    def modules(self) -> list[str]:
+        return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

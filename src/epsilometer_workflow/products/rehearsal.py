@@ -23,8 +23,10 @@ from epsilometer.errors import ConfigError, one_line
 from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
 from epsilometer.registry import load
-from epsilometer_workflow.configuration.study import Combination, Study, placed
+from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, spell
+from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.storage import concatenated
 from epsilometer_workflow.products.experiments import Summary
 from epsilometer_workflow.products.reductions import Samples
 from epsilometer_workflow.products.reports import Table
@@ -32,54 +34,51 @@ from epsilometer_workflow.reports import grouping, layouts
 from epsilometer_workflow.stages import estimate, render, summarise, tabulate
 
 _LEVEL = 0.5  # of estimates and exact values, about
-_WAYS = ("", "_reverse")
 
 
-def rehearse(table: Table, renderer: Any | None, file: str, key: str) -> None:
+def rehearse(table: Table, renderer: Any | None, place: Place) -> None:
     """Raise `ConfigError` where a table cannot be built, joined with a paper's rows or drawn."""
     paper, layout = table.definition.paper, table.definition.layout
     if renderer is not None and not hasattr(renderer, "shows"):
         message = f"{table.definition.figure} must say what tells its points apart: @points"
-        raise ConfigError(file, f"{key}.figure", message)
-    built = built_of(table, file, key)
+        raise place.at("figure").error(message)
+    built = built_of(table, place)
     if built is None:
         return
     if paper is not None:
-        built = tabulate.join_paper(built, paper.model_dump(), file, key)
+        built = tabulate.join_paper(built, paper.model_dump(), place.at("paper"))
     if layout is not None:
-        with placed(file, key):
+        with place.named():
             layouts.latex(built, layout.model_dump())
     if renderer is not None:
-        with placed(file, f"{key}.figure"):
+        with place.at("figure").named():
             render.figures_of(built, renderer)
 
 
-def built_of(table: Table, file: str, key: str) -> pd.DataFrame | None:
+def built_of(table: Table, place: Place) -> pd.DataFrame | None:
     """Return a table of made-up numbers; none of a builder that reads many draws, or other files.
 
     A builder that reads no experiment makes the table that its job will make.
     """
     study, entry, builder = table.study, table.definition.table, load(table.builder)
     kind = tabulate.reads(builder)
-    if kind in ("draws", "table") or entry.files:
+    if kind in ("draws", "tables") or entry.files:
         return None
-    several = [c for c in table.combinations() if _outputs(study, c).several]
-    if kind == "samples" and several:
-        message = (
-            f"{several[0].mechanism} has outputs of several numbers, the table is of single ones"
-        )
-        raise ConfigError(file, f"{key}.table.data", message)
-    with placed(file, f"{key}.table"):
+    for c in table.combinations() if kind == "samples" else ():
+        if _outputs(study, c).several:
+            wrong = f"{c.mechanism} has outputs of several numbers, the table is of single ones"
+            raise place.at("table", "data").error(wrong)
+    with place.at("table").named():
         frames = [_rows(study, table.report, name, kind) for name in entry.data]
     data = [pd.concat(frames, ignore_index=True)] if frames else []
     try:
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-            return tabulate.build(builder, data, entry.options, file, key, study.law)
+            return tabulate.build(builder, data, entry.options, place, study.law)
     except ConfigError:
         raise
     except Exception as error:  # of a builder that neither builds nor refuses
         wrong = f"{entry.builder} ends in {type(error).__name__}: {one_line(error)}"
-        raise ConfigError(file, f"{key}.table.builder", wrong) from error
+        raise place.at("table", "builder").error(wrong) from error
 
 
 @cache
@@ -93,22 +92,17 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
         drawn = dict.fromkeys(Samples.of(study, c, Batch(0, c.runs - 1)) for c in combinations)
         return pd.concat([_draws(samples) for samples in drawn], ignore_index=True)
     members = Summary(study, report, experiment).members()
-    parts = [_estimates(study, c, m) for c, m in zip(combinations, members, strict=True)]
-    frame = pd.DataFrame(
-        {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    )
+    pairs = zip(combinations, members, strict=True)
+    parts = [_estimates(study, c, member) for c, member in pairs]
+    frame = pd.DataFrame(concatenated(parts))
     grouping.check_once(frame)
     if kind == "runs":
         return frame
     counts = [len(part["run"]) for part in parts]
     precision = np.repeat([member["precision"] or np.nan for member in members], counts)
-    return pd.concat(
-        [
-            summarise.summarise(part, gamma)
-            for gamma, part in frame.groupby(precision, dropna=False)
-        ],
-        ignore_index=True,
-    )
+    by_precision = frame.groupby(precision, dropna=False)
+    summaries = [summarise.summarise(part, gamma) for gamma, part in by_precision]
+    return pd.concat(summaries, ignore_index=True)
 
 
 def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str, Any]:
@@ -122,29 +116,30 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
     run, n, pair, claim = (np.array(part) for part in zip(*keys, strict=True))
     sides = np.array(pairs)[pair]
-    quantity = _texts(c)[:4]
     falling = np.exp(-np.nan_to_num(claim))
-    levels = _LEVEL + _numbers(len(pairs), *quantity)
+    levels = _LEVEL + _numbers(len(pairs), *_texts(c)[:4])
     truth, level = levels[pair] * falling, levels.max() * falling
-    made = {way: truth + _numbers(run.size, *_texts(c), way) for way in _WAYS}
     answers = {"run": run, "n": n, "side_x": sides[:, 0], "side_x_prime": sides[:, 1]}
     answers |= {"fresh": np.full(run.size, c.n.fresh), "claim": claim}
-    for way, made_up in made.items():
+    for way in ("", "_reverse"):
+        made_up = truth + _numbers(run.size, *_texts(c), way)
         answers |= {f"estimate{way}": made_up, f"low{way}": made_up - 0.05}
-        answers |= {f"high{way}": made_up + 0.05}
+        answers[f"high{way}"] = made_up + 0.05
+    columns = estimate.labelled(answers, identity)
     inputs = np.array([json.dumps(value) for value in values], object)
+    columns["pair"] = np.array(names or [""] * len(pairs), object)[pair]
+    columns["x"], columns["x_prime"] = inputs[sides].T
     unknown = np.nan if member["law"] is None else 1.0
-    texts = {"parameters": identity["mechanism_parameters"], "settings": identity["parameters"]}
-    return {
-        **estimate.labelled(answers, identity),
-        "pair": np.array(names or [""] * len(pairs), object)[pair],
-        "x": inputs[sides[:, 0]],
-        "x_prime": inputs[sides[:, 1]],
-        **dict.fromkeys(("truth", "truth_reverse"), truth * unknown),
-        "level": level * unknown,
-        "guarantee": [member["guarantee"]] * run.size,
-        **{name: [json.dumps(text, sort_keys=True)] * run.size for name, text in texts.items()},
+    columns["truth"] = columns["truth_reverse"] = truth * unknown
+    columns["level"] = level * unknown
+    texts = {
+        "guarantee": member["guarantee"],
+        "parameters": json.dumps(identity["mechanism_parameters"], sort_keys=True),
+        "settings": json.dumps(identity["parameters"], sort_keys=True),
     }
+    for name, text in texts.items():
+        columns[name] = [text] * run.size
+    return columns
 
 
 def _numbers(count: int, *identity: str) -> np.ndarray:
@@ -155,9 +150,9 @@ def _numbers(count: int, *identity: str) -> np.ndarray:
 def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
     names = ("sampling", "estimating", "seconds", "bound")
     spent = dict(zip(names, _numbers(len(names), *_texts(c), str(run)), strict=True))
-    sides = len(study.input_values(c.mechanism, c.inputs))
-    pairs = len(pairs_of(sides, study.pairing(c.mechanism, c.inputs)))
-    return c.axes | {"run": run, "pairs": pairs} | spent
+    inputs = study.inputs(c.mechanism, c.inputs)
+    pairs = pairs_of(len(inputs.sides()), inputs.pairing)
+    return c.axes | {"run": run, "pairs": len(pairs)} | spent
 
 
 def _texts(c: Combination) -> list[str]:
@@ -171,7 +166,8 @@ def _outputs(study: Study, c: Combination | Samples) -> Kind:
 
 def _draws(samples: Samples) -> pd.DataFrame:
     """Return two outputs of each side."""
-    spec, kind = samples.spec(), _outputs(samples.study, samples).dtype
+    kind = _outputs(samples.study, samples).dtype
     identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
-    draws = np.arange(2) + _numbers(spec["sides"], *identity)[:, None]
-    return tabulate.drawn(spec, ((0, i, side.astype(kind)) for i, side in enumerate(draws)))
+    draws = np.arange(2) + _numbers(samples.sides, *identity)[:, None]
+    sides = [(0, side, outputs) for side, outputs in enumerate(draws.astype(kind))]
+    return tabulate.drawn(samples.spec(), sides)

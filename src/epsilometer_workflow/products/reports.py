@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,24 +19,19 @@ from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.parsing import spell
 from epsilometer_workflow.products import captions, code_digests
-from epsilometer_workflow.products.estimates import Estimates
-from epsilometer_workflow.products.experiments import OfExperiment, Runs, Summary, Timings
-from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
-from epsilometer_workflow.products.reductions import (
-    Answers,
-    Confirmation,
-    Evidence,
-    Histograms,
-    Losses,
-    PairDensities,
-    Samples,
-    Verdicts,
+from epsilometer_workflow.products.experiments import (
+    OfExperiment,
+    Runs,
+    Summary,
+    Timings,
+    modules_of_laws,
 )
+from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
+from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Estimates, Samples
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
 
-_FOLDER = Path(__file__).parents[3] / "workflow/report"
-_TEMPLATES = [_FOLDER / name for name in ("page.html.j2", "page.css")]
+_TEMPLATES = sorted((Path(__file__).parents[3] / "workflow/report").glob("page.*"))
 
 
 @dataclass(frozen=True)
@@ -57,22 +52,23 @@ class _Shown(Product):
 
     def combinations(self) -> list[Combination]:
         """Return the grids of its experiments."""
-        names = self.definition.table.data
-        return [c for name in names for c in self.study.combinations(self.report, name)]
+        every = []
+        for name in self.definition.table.data:
+            every += self.study.combinations(self.report, name)
+        return every
 
     @property
     def caption(self) -> str:
         """Its caption, with the values of its grid and options in place of their names."""
-        experiments = self.study.reports[self.report].experiments
-        plans = [experiments[name].plan for name in self.definition.table.data]
-        planned: dict[str, Any] = {}
-        for plan in filter(None, plans):
-            planned["delta"] = plan.delta
-        return captions.filled(
-            self.definition,
-            [c.axes for c in self.combinations()],
-            [planned | self.study.parameters(c) for c in self.combinations()],
-        )
+        study, shown = self.study, []
+        for name in self.definition.table.data:
+            plan = study.reports[self.report].experiments[name].plan
+            planned = {} if plan is None else {"delta": plan.delta}
+            for c in study.combinations(self.report, name):
+                of_mechanism = study.mechanisms[c.mechanism].parameters
+                of_estimator = study.estimators[c.estimator].parameters
+                shown += [captions.Shown(c.axes, planned | of_mechanism | of_estimator)]
+        return captions.filled(self.definition, shown)
 
 
 @dataclass(frozen=True)
@@ -87,74 +83,71 @@ class Table(_Shown, rule="tabulate"):
         return BUILDERS.target(self.report, self.definition.table.builder)
 
     def needs(self) -> Needs:
-        return {"data": [product for parts in self._parts() for product in parts]}
+        return {"data": list(chain.from_iterable(self._parts()))}
 
     def _parts(self) -> list[list[Product]]:
         """Return the products that the builder reads, by experiment, or each table."""
-        kind = self._reads
-        if kind == "table":
-            tables = self.study.tables(self.definition.table.tables)
-            return [[Table(self.study, report, artifact)] for report, artifact in tables]
-        return [list(self._read(kind, name)) for name in self.definition.table.data]
+        study, table = self.study, self.definition.table
+        if self._reads == "tables":
+            return [[Table(study, *name)] for name in study.tables(table.tables)]
+        if self._reads in ("samples", "draws"):
+            return [list(self._samples(name)) for name in table.data]
+        kinds: dict[str | None, type[OfExperiment]] = {"timings": Timings, "runs": Runs}
+        kind = kinds.get(self._reads, Summary)
+        return [[kind(study, self.report, name)] for name in table.data]
 
-    def _read(self, kind: str | None, experiment: str) -> Iterator[Product]:
-        if kind in ("samples", "draws"):
-            drawn: dict[Samples, None] = {}
-            for c in self.study.combinations(self.report, experiment):
-                drawn |= {Samples.of(self.study, c, b): None for b in self.study.batches(c)}
-            yield from drawn
-        else:
-            product = {"timings": Timings, "runs": Runs}.get(str(kind), Summary)
-            yield product(self.study, self.report, experiment)
+    def _samples(self, experiment: str) -> dict[Samples, None]:
+        """Return the files of samples of an experiment, each once."""
+        drawn: dict[Samples, None] = {}
+        for c in self.study.combinations(self.report, experiment):
+            for batch in self.study.batches(c):
+                drawn[Samples.of(self.study, c, batch)] = None
+        return drawn
 
     def spec(self) -> Spec:
-        table = self.definition.table
-        spec = {
+        table, files = self.definition.table, self.study.files(self.definition.table.files)
+        spec: Spec = {
             "caption": self.caption,
             "builder": self.builder,
-            "options": table.options | self._files(),
+            "options": table.options | files,
             "paper": self.definition.paper.model_dump() if self.definition.paper else None,
-            "data": [[_identity(part) for part in parts] for parts in self._parts()],
         }
+        if self._reads == "draws":
+            spec["data"] = [list(map(Samples.described, files)) for files in self._drawn()]
+        else:
+            spec["data"] = [list(map(_identity, parts)) for parts in self._parts()]
         if laws := self._laws():
             spec["laws"] = laws
-        if self._reads == "draws":
-            spec["provided"] = [[part.provided() for part in files] for files in self._drawn()]
-        if files := self._files():
+        if files:
             spec["files"] = code_digests.contents(listed(files))
         key = {"report": self.report, "artifact": self.artifact}
         return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
 
     def _laws(self) -> dict[str, Spec]:
         """Return how the exact distribution of each mechanism is made, if its builder asks."""
-        if not tabulate.takes_law(load(self.builder)):
-            return {}
-        entries = self.study.mechanisms
-        return {
-            name: {
-                "law": EXACT.get(entries[name].mechanism),
-                "registered": MECHANISMS[entries[name].mechanism],
-                "parameters": dict(entries[name].parameters),
-            }
-            for name in sorted({c.mechanism for c in self.combinations()})
-        }
-
-    def _files(self) -> dict[str, str | list[str]]:
-        """Return the files of options."""
-        return self.study.files(self.definition.table.files)
+        laws: dict[str, Spec] = {}
+        if tabulate.takes_law(load(self.builder)):
+            for name in sorted({c.mechanism for c in self.combinations()}):
+                entry_of = self.study.mechanisms[name]
+                laws[name] = {
+                    "law": EXACT.get(entry_of.mechanism),
+                    "registered": MECHANISMS[entry_of.mechanism],
+                    "parameters": dict(entry_of.parameters),
+                }
+        return laws
 
     def modules(self) -> list[str]:
         """Return the builder; with the mechanisms whose laws it uses or whose draws it reads.
 
         If it reads draws run by run, also all estimators.
         """
+        drawn = {samples.mechanism for samples in chain.from_iterable(self._drawn())}
         modules = {self.builder.partition(":")[0]}
-        drawn = {samples.mechanism for files in self._drawn() for samples in files}
-        for used in drawn | {*self._laws()}:
-            name = self.study.mechanisms[used].mechanism
-            modules |= {r.module(name) for r in (EXACT, MECHANISMS) if name in r}
-        if drawn:
-            modules |= {r.module(name) for r in (ESTIMATORS, CLASSIFIERS) for name in r}
+        modules |= {*modules_of_laws(self.study, drawn | {*self._laws()})}
+        for name in drawn:
+            modules.add(MECHANISMS.module(self.study.mechanisms[name].mechanism))
+        for registry in (ESTIMATORS, CLASSIFIERS) if drawn else ():
+            modules |= {registry.module(name) for name in registry}
         return sorted(modules)
 
     def code(self) -> str:
@@ -168,8 +161,9 @@ class Table(_Shown, rule="tabulate"):
 
     def _drawn(self) -> list[list[Samples]]:
         """Return the files that are read run by run, of each experiment."""
-        parts = self._parts() if self._reads == "draws" else []
-        return [[part for part in files if isinstance(part, Samples)] for files in parts]
+        if self._reads != "draws":
+            return []
+        return [list(self._samples(name)) for name in self.definition.table.data]
 
     def origin(self) -> Spec:
         """Return how it is made, for readers."""
@@ -177,7 +171,7 @@ class Table(_Shown, rule="tabulate"):
         return {
             "builder": self.builder,
             "options": {name: str(value) for name, value in table.options.items()},
-            "files": listed(self._files()),
+            "files": listed(self.study.files(table.files)),
             "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
             "experiments": [self._grid(name) for name in table.data],
             "measured": self._reads == "timings",
@@ -188,15 +182,11 @@ class Table(_Shown, rule="tabulate"):
         """Return the values of an experiment's grid, each once."""
         combinations = self.study.combinations(self.report, experiment)
         written = {"epsilon": "{:.6g}".format, "order": spell}
-        values_of = {
-            field.name: list(
-                dict.fromkeys(
-                    written.get(field.name, str)(getattr(c, field.name)) for c in combinations
-                )
-            )
-            for field in fields(Combination)
-        }
-        return {"experiment": experiment, **values_of, "estimates": len(combinations)}
+        grid: Spec = {"experiment": experiment, "estimates": len(combinations)}
+        for axis in (field.name for field in fields(Combination)):
+            texts = (written.get(axis, str)(getattr(c, axis)) for c in combinations)
+            grid[axis] = list(dict.fromkeys(texts))
+        return grid
 
 
 @dataclass(frozen=True)
@@ -216,11 +206,8 @@ class Figure(_Shown, rule="render"):
         return Table(self.study, self.report, self.artifact)
 
     def spec(self) -> Spec:
-        return {
-            "identity": self.table.spec()["identity"],
-            "caption": self.caption,
-            "renderer": self._renderer,
-        }
+        identity = self.table.spec()["identity"]
+        return {"identity": identity, "caption": self.caption, "renderer": self._renderer}
 
     @property
     def _renderer(self) -> str:
@@ -286,32 +273,35 @@ class Page(Product, rule="page"):
 
     def _shown(self, table: Table) -> Spec:
         """Return the facts that the page shows about an artifact."""
-        figure = table.definition.figure is not None
-        path = Figure(self.study, table.report, table.artifact).path if figure else table.path
+        definition, made = table.definition, table.path
+        if definition.figure is not None:
+            made = Figure(self.study, table.report, table.artifact).path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
         return {
             "id": table.artifact,
             "identity": table.spec()["identity"],
             "caption": table.caption,
-            "figure": figure,
-            "layout": _layout(table.definition),
-            "rows_shown": table.definition.rows_shown,
+            "figure": definition.figure is not None,
+            "layout": _layout(definition),
+            "rows_shown": definition.rows_shown,
             "made": table.origin(),
-            "command": f"snakemake --cores 2 --forceall {path} {settings}",
+            "command": f"snakemake --cores 2 --forceall {made} {settings}",
         }
 
     def targets(self) -> list[str]:
         """Return every file of the report."""
-        needs = self.needs()
-        products = [product for group in needs.values() for product in group]
-        files = [path for product in products for path in (product.path, product.file)]
-        return [self.path, *files, *(product.path for product in self.printed)]
+        files = [self.path]
+        for product in chain.from_iterable(self.needs().values()):
+            files += [product.path, product.file]
+        return files + [product.path for product in self.printed]
 
 
 PRODUCT_KINDS: tuple[type[Product], ...] = (
-    *(Samples, Confirmation),
-    *(Histograms, PairDensities, Verdicts, Answers, Losses, Evidence, Timings),
-    *(Estimates, Summary, Table, Typeset, Figure, Page),
+    Samples,
+    Confirmation,
+    *REDUCTIONS.values(),
+    *(Timings, Estimates, Summary),
+    *(Table, Typeset, Figure, Page),
 )
 
 

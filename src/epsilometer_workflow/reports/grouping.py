@@ -49,13 +49,13 @@ class Grouping:
 
     ``across`` are the axes that the builder itself works across. Tables begin with the axes
     ``first``, also where they do not vary, and have the ``order`` of these columns (``-n``: the
-    largest first). ``curve`` returns, from rows and options, those of a table at many points.
+    largest first). ``curve`` are further options, with which the table has many points.
     """
 
     across: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
-    curve: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    curve: Mapping[str, Any] | None = None
 
 
 @lru_cache(maxsize=64)
@@ -140,7 +140,10 @@ def by_group(
         if axis not in ("panel", *shown) and not told(true[axis], seen[tellers]):
             front.append(axis)
             shown.append(axis)
-    _check_apart(true, seen[shown])
+    for axis in axes:
+        if not told(true[axis], seen[shown]):
+            names = ", ".join(map(str, true[axis].unique()[:3]))
+            raise ArgumentError("data", f"has {axis} {names}, which no column tells apart")
     first = [axis for axis in grouping.first if axis not in table]
     for place, axis in enumerate([*front, *first]):
         table.insert(place, axis, values[axis])
@@ -174,14 +177,6 @@ def told(axis: pd.Series, tellers: pd.DataFrame) -> bool:
         return len(axis.drop_duplicates()) <= 1
     both = tellers.assign(told=axis).drop_duplicates()
     return not both.duplicated([*tellers]).any()
-
-
-def _check_apart(values: pd.DataFrame, seen: pd.DataFrame) -> None:
-    """Raise `ArgumentError` where no column tells two groups apart."""
-    for axis in values:
-        if not told(values[axis], seen):
-            names = ", ".join(map(str, values[axis].unique()[:3]))
-            raise ArgumentError("data", f"has {axis} {names}, which no column tells apart")
 
 
 def _in_order(table: pd.DataFrame, order: Sequence[str], titles: Sequence[str]) -> pd.DataFrame:

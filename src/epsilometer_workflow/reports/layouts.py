@@ -10,6 +10,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import pandas as pd
@@ -31,93 +33,133 @@ _THEIRS = "paper_"  # what the names of columns with the paper's numbers begin w
 _SPECIAL = str.maketrans({letter: f"\\{letter}" for letter in "&%$#_{}"})
 
 
+@dataclass(frozen=True)
+class Writing:
+    """How texts are written: of cells, of heads in TeX, and of the paper's numbers beside ours.
+
+    The paper's numbers are written as ``theirs``, and as ``differing`` where ours is another.
+    """
+
+    cell: Callable[[str], str]
+    head: Callable[[str], str]
+    theirs: Callable[[str], str]
+    differing: Callable[[str], str]
+
+
+_LATEX = Writing(lambda text: text.translate(_SPECIAL), str, str, "\\textbf{{{}}}".format)
+
+
 def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
-    """Return a tabular in the style of booktabs."""
-    marked = "\\textbf{{{}}}".format
-    laid = arranged(table, layout, lambda text: text.translate(_SPECIAL), str, str, marked)
-    centred = "c" * laid.shape[1]
-    return str(laid.to_latex(index=False, column_format=centred, multicolumn_format="c"))
+    """Return a tabular in the style of booktabs, or several under titles (`parts`)."""
+    tabulars = []
+    for title, rows in parts(table, layout):
+        laid = arranged(rows, layout, _LATEX)
+        above, centred = f"{_LATEX.cell(title)}\n\n" if title else "", "c" * laid.shape[1]
+        tabular = laid.to_latex(index=False, column_format=centred, multicolumn_format="c")
+        tabulars.append(above + tabular)
+    return "\n".join(tabulars)
 
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
-    """Return an HTML table, with TeX in the heads as letters."""
-    theirs, marked = (f'<span class="theirs{kind}">{{}}</span>'.format for kind in ("", " differs"))
-    laid = arranged(table, {**layout, "beside": True}, html.escape, _plain, theirs, marked)
-    return str(laid.to_html(index=False, escape=False, border=0, classes="printed"))
+    """Return the same as HTML, with TeX in the heads as letters."""
+    theirs, differing = '<span class="theirs">{}</span>', '<span class="theirs differs">{}</span>'
+    writing, text = Writing(html.escape, _plain, theirs.format, differing.format), ""
+    for title, rows in parts(table, layout):
+        laid = arranged(rows, {**layout, "beside": True}, writing)
+        text += f"<p>{html.escape(title)}</p>" if title else ""
+        text += laid.to_html(index=False, escape=False, border=0, classes="printed")
+    return text
 
 
-def arranged(
-    table: pd.DataFrame,
-    layout: Mapping[str, Any],
-    write: Callable[[str], str],
-    write_head: Callable[[str], str],
-    write_theirs: Callable[[str], str],
-    mark: Callable[[str], str],
-) -> pd.DataFrame:
-    """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`.
+def parts(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[tuple[str, pd.DataFrame]]:
+    """Return titles and rows of the tables that a layout makes; raise `ArgumentError`.
 
-    The paper's numbers are written by ``write_theirs``, or by ``mark`` where ours is another.
+    An axis that varies and that the layout does not show is a column in front. Where values head
+    groups of columns, that would be twice as wide: each value has a table of its own there.
     """
     if not layout["cells"]:
         raise ArgumentError("layout", f"has no cells; each is a column of {', '.join(table)}")
-    across, names = list(layout["across"]), list(layout["names"])
-    cells = _with_the_papers(layout["cells"], list(table)) if layout["beside"] else layout["cells"]
-    columns = layout["rows"] | layout["across"] | cells
-    shown = table
-    for name in [*columns, *layout["leave_out"]]:
+    for name in chain(layout["rows"], layout["across"], layout["cells"], layout["leave_out"]):
         if name not in table:
             raise ArgumentError("layout", f"has no column {name!r}{suggest(name, list(table))}")
-        shown = shown[~shown[name].isin(layout["leave_out"].get(name, []))]
-    more = _varying(shown, layout)
-    columns = more | columns
-    rows = [*more, *layout["rows"]] if across else []
-    first = shown[next(iter(columns))]
+    for name, values in layout["leave_out"].items():
+        table = table[~table[name].isin(values)]
+    axes = _varying(table, layout) if layout["across"] else []
+    if not axes:
+        return [("", table)]
+    titled = []
+    for values, rows in table.groupby(axes, sort=False):
+        said = [f"{axis} = {value}" for axis, value in zip(axes, values, strict=True)]
+        titled.append((", ".join(said), rows))
+    return titled
+
+
+def arranged(table: pd.DataFrame, layout: Mapping[str, Any], writing: Writing) -> pd.DataFrame:
+    """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
+    cells = layout["cells"]
+    if layout["beside"]:
+        cells = _with_the_papers(cells, list(table))
+    varying = [] if layout["across"] else _varying(table, layout)
+    front = {axis: [_HEADS.get(axis, axis)] for axis in varying}
+    columns = front | layout["rows"] | layout["across"] | cells
+    first, names = table[next(iter(columns))], list(layout["names"])
     if set(first) <= set(names):
-        shown = shown.loc[first.map(names.index).sort_values(kind="stable").index]
-    heads = {name: write_head(column[0]) for name, column in columns.items()}
-    texts = pd.DataFrame(
-        {
-            name: [write(_text(value, layout["names"], *column[1:])) for value in shown[name]]
-            for name, column in columns.items()
-        }
-    )
+        table = table.loc[first.map(names.index).sort_values(kind="stable").index]
+    texts = pd.DataFrame(index=range(len(table)))
+    for name, column in columns.items():
+        written = [_text(value, layout["names"], *column[1:]) for value in table[name]]
+        texts[name] = [writing.cell(text) for text in written]
     printed = [name for name in cells if name not in layout["cells"]]
-    known = shown[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
+    known = table[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
     for name in printed:
         own = name.removeprefix(_THEIRS)
-        above = [_text(_nudged(x), layout["names"], *cells[own][1:]) for x in shown[own]]
+        above = [_text(_nudged(x), layout["names"], *cells[own][1:]) for x in table[own]]
         same = (texts[name] == texts[own]) | (texts[name] == above)  # 0.125 is .12 and .13
-        texts[name] = texts[name].map(write_theirs).where(same, texts[name].map(mark))
-        texts[name] = texts[name].where(known, "")
-    if not across:
-        size = -(-len(texts) // layout["blocks"])
-        starts = range(0, len(texts), size)
-        blocks = [texts.iloc[i : i + size].reset_index(drop=True) for i in starts]
-        return pd.concat(blocks, axis=1).fillna("").rename(columns=heads)
-    groups = {}
+        differing = texts[name].map(writing.differing)
+        texts[name] = texts[name].map(writing.theirs).where(same, differing).where(known, "")
+    heads = {name: writing.head(column[0]) for name, column in columns.items()}
+    if layout["across"]:
+        return _grouped(texts, layout, list(cells), heads)
+    return _in_blocks(texts, layout["blocks"]).rename(columns=heads)
+
+
+def _in_blocks(texts: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Return the rows in blocks side by side."""
+    size = -(-len(texts) // count)
+    starts = range(0, len(texts), size)
+    blocks = [texts.iloc[start : start + size].reset_index(drop=True) for start in starts]
+    return pd.concat(blocks, axis=1).fillna("")
+
+
+def _grouped(
+    texts: pd.DataFrame, layout: Mapping[str, Any], cells: list[str], heads: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return a group of columns for each combination of the values that head them."""
+    across, rows, groups = list(layout["across"]), list(layout["rows"]), {}
     for values, group in texts.groupby(across, sort=False):
-        said = [f"{heads[n]} = {v}" if heads[n] else v for n, v in zip(across, values, strict=True)]
+        named = zip((heads[name] for name in across), values, strict=True)
+        title = ", ".join(f"{head} = {value}" if head else value for head, value in named)
         part = group.set_index(rows) if rows else group.reset_index(drop=True)
         if not part.index.is_unique:
-            raise ArgumentError("layout", f"has two cells for one row of {', '.join(said)}")
-        groups[", ".join(said)] = part[list(cells)]
+            raise ArgumentError("layout", f"has two cells for one row of {title}")
+        groups[title] = part[cells]
     laid = pd.concat(groups, axis=1).fillna("").rename(columns=heads, level=1)
     return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
 
 
-def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the axes that vary and that the layout does not show, as columns in front.
+def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
+    """Return the axes that vary and that the layout does not show.
 
     A head such as a scale, which is another name of an axis, shows it.
     """
     shown = {*layout["rows"], *layout["across"], *layout["cells"]} & IDENTITY.keys()
     heads = [name for name in (*layout["rows"], *layout["across"]) if name not in shown]
-    more: dict[str, list[str]] = {}
+    axes = []
     for axis in (name for name in table if name in IDENTITY.keys() - shown):
         same = [head for head in heads if told(table[head], table[[axis]])]
         if not told(table[axis], table[[*shown, *same]]):
-            more[axis] = [_HEADS.get(axis, axis)]
-    return more
+            axes.append(axis)
+    return axes
 
 
 def _with_the_papers(cells: Mapping[str, list[str]], known: list[str]) -> dict[str, list[str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes  # noqa: PLC0414 (figures name it, too)
     from matplotlib.figure import Figure as Figure  # noqa: PLC0414
 
-Renderer = TypeVar("Renderer", bound="Callable[[pd.DataFrame], Figure]")
+Look = dict[str, Any]
+"""Options of matplotlib about how something is drawn."""
+
+Renderer = TypeVar("Renderer", bound="Callable[..., Figure]")
 
 TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area
@@ -55,10 +58,10 @@ class Shows:
     """
 
     columns: tuple[str, ...]
-    x: tuple[str, ...]
-    tells: Mapping[str, Sequence[str]]
-    most: Mapping[str, int]
-    rows: bool
+    x: Sequence[str] = ()
+    tells: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    most: Mapping[str, int] = field(default_factory=dict)
+    rows: bool = True
 
     def tellers(self, axis: str) -> list[str]:
         """Return the columns that may tell an axis of identity."""
@@ -66,13 +69,7 @@ class Shows:
         return [c for c in (*self.columns, *self.x) if c in may or axis in self.tells.get(c, ())]
 
 
-def points(
-    *columns: str,
-    x: Sequence[str] = (),
-    tells: Mapping[str, Sequence[str]] | None = None,
-    most: Mapping[str, int] | None = None,
-    rows: bool = True,
-) -> Callable[[Renderer], Renderer]:
+def points(*columns: str, **more: Any) -> Callable[[Renderer], Renderer]:
     """Declare what a figure `Shows`.
 
     A table with two rows for one point is not drawn, and a grid that would give it is refused
@@ -80,8 +77,7 @@ def points(
     """
 
     def declare(renderer: Renderer) -> Renderer:
-        shows = Shows(columns, tuple(x), tells or {}, most or {}, rows)
-        renderer.shows = shows  # type: ignore[attr-defined]
+        renderer.shows = Shows(columns, **more)  # type: ignore[attr-defined]
         return renderer
 
     return declare
@@ -225,17 +221,16 @@ def hues(numbers: Iterable[float]) -> dict[float, str]:
     return {v: mpl.colors.to_hex(palette(i)) for i, v in enumerate(values)}
 
 
+def exact(axes: Axes, value: float, label: str) -> None:
+    """Draw an exact value, or a required probability, as a line."""
+    axes.axhline(value, color=TRUTH, linestyle="--", label=label)
+
+
 def band(axes: Axes, truth: float, gamma: float) -> None:
     """Draw the exact value as a line and the precision around it as an area."""
-    axes.axhspan(
-        truth - gamma,
-        truth + gamma,
-        color=BAND,
-        alpha=0.45,
-        linewidth=0,
-        label=r"exact $\varepsilon \pm \gamma$",
-    )
-    axes.axhline(truth, color=TRUTH, linestyle="--", label=r"exact $\varepsilon$")
+    label, ends = r"exact $\varepsilon \pm \gamma$", (truth - gamma, truth + gamma)
+    axes.axhspan(*ends, color=BAND, alpha=0.45, linewidth=0, label=label)
+    exact(axes, truth, r"exact $\varepsilon$")
 
 
 def legend(figure: Figure, title: str | None = None) -> None:
@@ -244,15 +239,11 @@ def legend(figure: Figure, title: str | None = None) -> None:
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    if not handles:
+        return
     for columns in range(len(handles), 0, -1):
-        box = figure.legend(
-            handles.values(),
-            handles.keys(),
-            loc="outside lower center",
-            ncols=columns,
-            columnspacing=1,
-            title=title,
-        )
+        place: Look = {"loc": "outside lower center", "ncols": columns}
+        box = figure.legend(handles.values(), handles.keys(), columnspacing=1, title=title, **place)
         size = box.get_window_extent()
         if size.width <= figure.bbox.width or columns == 1:
             break
@@ -265,7 +256,7 @@ def legend(figure: Figure, title: str | None = None) -> None:
 
 def theirs(axes: Axes, x: float, y: float, label: str) -> None:
     """Draw a point that the paper prints, as a light marker behind ours."""
-    look: dict[str, Any] = {"s": 70, "color": GUIDE, "marker": "D", "alpha": 0.5, "linewidths": 0}
+    look: Look = {"s": 70, "color": GUIDE, "marker": "D", "alpha": 0.5, "linewidths": 0}
     axes.scatter([x], [y], zorder=0, label=label, **look)
 
 
@@ -273,15 +264,8 @@ def guide(axes: Axes, n: float, label: str) -> None:
     """Mark a value of n by a dotted vertical line, named above the panel, where it is in view."""
     if n <= axes.get_xlim()[1]:  # NaN is not
         axes.axvline(n, color=GUIDE, linestyle=":", linewidth=1)
-        axes.annotate(
-            label,
-            (n, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            horizontalalignment="center",
-            color=GUIDE,
-        )
+        above: Look = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "ha": "center"}
+        axes.annotate(label, (n, 1), textcoords="offset points", color=GUIDE, **above)
 
 
 def save(figure: Figure, pdf: str, caption: str) -> None:
@@ -292,9 +276,3 @@ def save(figure: Figure, pdf: str, caption: str) -> None:
         figure.savefig(part, metadata=metadata)
     with atomic(Path(pdf).with_suffix(".png")) as part:
         figure.savefig(part, dpi=_DOTS_PER_INCH, metadata={"Title": title, "Description": caption})
-
-
-def legend_under(ax: Axes) -> None:
-    """Draw a legend below one panel, where each panel has markers of its own."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.17), ncols=2, columnspacing=1)

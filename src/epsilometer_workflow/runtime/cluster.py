@@ -54,16 +54,14 @@ def cancel_orphans() -> None:
         return
     deadline = time.monotonic() + _SECONDS
     while (left := _orphans()) is None or left:
-        if time.monotonic() > deadline and left is None:
-            raise EpsilometerError(
+        if time.monotonic() > deadline:
+            silent = (
                 "SLURM does not answer, and jobs of an earlier run may still be at work; "
                 f"try again when it does, or delete {_SUBMITTED} if there is no cluster any more"
             )
-        if time.monotonic() > deadline:
-            raise EpsilometerError(
-                f"SLURM jobs of an interrupted run do not end: {' '.join(left or [])}; "
-                "wait for them, or scancel them"
-            )
+            ids = " ".join(left or [])
+            lasting = f"SLURM jobs of an interrupted run do not end: {ids}; wait, or scancel them"
+            raise EpsilometerError(silent if left is None else lasting)
         if left:
             _ask("scancel", "--signal=KILL", "--full", *left)
             _ask("scancel", *left)  # pending jobs

@@ -25,6 +25,7 @@ _STARTED = b"s"
 _HEADER = 64  # bytes: the number of bytes that follow, and the stage
 _SECONDS = 1.0  # time limit for a client to send them
 _LOOPS = "sample", "confirm", "histogram", "density", "classify", "screen"
+_ALWAYS_CALLED = "snakemake.script", "epsilometer_workflow.runtime.supervision"
 _CALLED = {  # modules that most jobs of a stage use and import late
     **dict.fromkeys(_LOOPS, ("numba",)),
     "estimate": ("scipy.special", "numba"),
@@ -137,11 +138,7 @@ def _import(stage: str) -> None:
     import gc
     from importlib import import_module
 
-    for module in (
-        "snakemake.script",
-        "epsilometer_workflow.runtime.supervision",
-        *_CALLED.get(stage.rpartition(".")[2], ()),
-    ):
+    for module in (*_ALWAYS_CALLED, *_CALLED.get(stage.rpartition(".")[2], ())):
         import_module(module)
     with suppress(Exception):  # the job itself reports the error
         import_module(stage)
@@ -158,7 +155,10 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
         for descriptor, standard in zip(descriptors, (1, 2), strict=True):
             os.dup2(descriptor, standard)
             os.close(descriptor)
-        request = _received(connection, size)
+        with connection.makefile("rb") as sent:
+            request = sent.read(size)
+        if len(request) < size:
+            raise EOFError("the request ends too early")
         _client = connection.fileno()
         connection.sendall(_STARTED)
         code = _ran(request)
@@ -174,16 +174,6 @@ def _become_job(connection: socket.socket, size: int, descriptors: list[int]) ->
             with suppress(OSError):
                 connection.sendall(bytes([code & 0xFF]))
         os._exit(code & 0xFF)
-
-
-def _received(connection: socket.socket, size: int) -> bytes:
-    """Return a request, of so many bytes."""
-    request = bytearray()
-    while len(request) < size:
-        if not (more := connection.recv(min(size - len(request), 1 << 20))):
-            raise EOFError("the request ends too early")
-        request += more
-    return bytes(request)
 
 
 def _ran(request: bytes) -> int:

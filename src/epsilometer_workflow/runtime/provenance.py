@@ -11,6 +11,7 @@ import json
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,9 @@ def refuse_foreign(results: str, common: Mapping[str, Any]) -> None:
         identity = identity_of(path)
         for key, value in common.items():
             if identity and identity.get(key) != value:
-                raise DataError(
-                    path,
-                    f"{key} is {identity.get(key)!r}, not {value!r}, and nothing records that it "
-                    f"was made in this folder; move {results} away",
-                )
+                other = f"{key} is {identity.get(key)!r}, not {value!r}"
+                unknown = "nothing records that it was made in this folder"
+                raise DataError(path, f"{other}, and {unknown}; move {results} away")
 
 
 def _is_own(path: Path) -> bool:
@@ -74,8 +73,8 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
     """
     jobs = list(jobs)
     causes = causes_of(jobs, began)
-    missing = sorted({str(output) for job in jobs for output in job.output} - {""})
-    missing = [path for path in missing if "/logs/" not in path and "/benchmarks/" not in path]
+    outputs = {str(output) for output in chain.from_iterable(job.output for job in jobs)}
+    missing = [path for path in sorted(outputs - {""}) if "/logs/" not in path]
     lines = [f"Failed: {cause}" for cause in _first(causes)]
     shown = [path for path in missing if not path.endswith(".parquet")] or missing
     lines += [f"Missing: {path}" for path in _first(shown)]
@@ -85,8 +84,8 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
 
 def causes_of(jobs: Iterable[Any], began: float) -> list[str]:
     """Return why jobs failed, as their logs say."""
-    logs = [Path(log) for job in jobs for log in job.log]
-    return list(dict.fromkeys(cause for log in logs for cause in _causes(log, began)))
+    logs = map(Path, chain.from_iterable(job.log for job in jobs))
+    return list(dict.fromkeys(chain.from_iterable(_causes(log, began) for log in logs)))
 
 
 def _causes(log: Path, began: float) -> list[str]:

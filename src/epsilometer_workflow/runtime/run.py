@@ -14,13 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.processes import ONE_THREAD
+from epsilometer.processes import COMMON_ARITHMETIC, ONE_THREAD
 from epsilometer_workflow.runtime.variables import RUN, SERVER
-
-_ARITHMETIC = {  # of every x86-64: newer processors add and take logarithms in other ways
-    "OPENBLAS_CORETYPE": "Nehalem",
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-}
 
 
 @dataclass
@@ -67,7 +62,7 @@ def use_this_library(before: Path, code: Iterable[Path] = ()) -> None:
     So tables are the same to the byte on processors of this kind; see docs/verify.md.
     """
     if platform.machine() == "x86_64":
-        os.environ.update({**_ARITHMETIC, **os.environ})
+        os.environ.update({**COMMON_ARITHMETIC, **os.environ})
     others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     ours = [before, Path(__file__).parents[2], *(folder.resolve() for folder in code)]
     paths = dict.fromkeys([*map(str, ours), *filter(None, others)])

@@ -15,7 +15,7 @@ from typing import Any
 
 from epsilometer.errors import DamagedError, EpsilometerError, one_line
 from epsilometer_workflow.runtime.forkserver import client
-from epsilometer_workflow.runtime.watch import OUTSIDE, Usage, done, failed, watched
+from epsilometer_workflow.runtime.watch import OUTSIDE, done, failed, watched
 
 _SECONDS_BETWEEN_LINES = 5.0
 _log = logging.getLogger("epsilometer")
@@ -39,15 +39,13 @@ def kept(
     def keep(printed: str) -> None:
         _log.info("printed: %s", printed.rstrip("\n"))
 
-    def ended(usage: Usage, cause: str | None) -> bool:
+    def ended(usage: str, cause: str | None) -> bool:
         saved = False
         if cause is not None:
             _clear_halves_of(snakemake.output)
             _report(f"{cause} (log: {log_file}) [{title}]")
             saved = cause not in OUTSIDE and _saved(stopped, cause, log_file)
         _log.info("took %s", usage)
-        with suppress(OSError):
-            _write_benchmark(log_file, usage)
         return saved
 
     terminal = watched(keep, ended, client())
@@ -112,15 +110,6 @@ def _clear_halves_of(outputs: Iterable[str]) -> None:
         for left in output.parent.glob(f"{glob.escape(output.stem)}.*.part.*"):
             with suppress(OSError):
                 left.unlink()
-
-
-def _write_benchmark(log_file: Path, usage: Usage) -> None:
-    """Write a job's own usage, as Snakemake's benchmarks do of the process that it started."""
-    results, scale, _, *parts = log_file.parts
-    path = Path(results, scale, "benchmarks", *parts).with_suffix(".tsv")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    numbers = f"{usage.seconds:.4f}\t{usage.megabytes:.2f}\t{usage.cpu_seconds:.2f}\n"
-    path.write_text(f"s\tmax_rss\tcpu_time\n{numbers}", encoding="utf-8")
 
 
 def _allocation() -> str:

@@ -19,11 +19,10 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from epsilometer.processes import cause_of
+from epsilometer.processes import cause_of, end_orphans, has_ended
 from epsilometer_workflow.runtime.variables import RUN
 
 _DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
@@ -36,25 +35,13 @@ OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
 """Causes outside the child."""
 
 
-@dataclass(frozen=True)
-class Usage:
-    """The usage of a job: seconds of wall clock and of CPU, and its largest memory in megabytes."""
-
-    seconds: float
-    cpu_seconds: float
-    megabytes: float
-
-    def __str__(self) -> str:
-        return f"{self.seconds:.1f} s, {self.cpu_seconds:.2f} s of CPU, {self.megabytes:.0f} MB"
-
-
 class _Stopped(Exception):  # noqa: N818
     """The child had to be stopped; the message is the cause."""
 
 
 def watched(
     keep: Callable[[str], None],
-    ended: Callable[[Usage, str | None], bool],
+    ended: Callable[[str, str | None], bool],
     client: int | None = None,
 ) -> int:
     """Fork. Return only in the child, with a descriptor of what was standard error before.
@@ -68,8 +55,9 @@ def watched(
         Called in this process with the text that the child prints, up to a megabyte: whole lines,
         and the beginning of a line where the child pauses in it.
     ended
-        Called in this process when the child has ended, with its usage and the cause of a failure:
-        ``None`` without one, or if the child reported it. Returns whether the job counts as done.
+        Called in this process when the child has ended, with its usage in words, and the cause of
+        a failure: ``None`` without one, or if the child reported it. Returns whether the job counts
+        as done.
     client
         A descriptor that becomes readable when the job is no longer wanted.
     """
@@ -94,7 +82,8 @@ def watched(
     for further in (signal.SIGINT, signal.SIGTERM):
         signal.signal(further, signal.SIG_IGN)
     code, usage = _end(child, began)
-    well = ended(usage, cause or _cause(code))
+    reported = code in (_DONE, _REPORTED)  # by the child itself
+    well = ended(usage, cause or (None if reported else cause_of(code)))
     raise SystemExit(0 if well or (cause is None and code == _DONE) else 1)
 
 
@@ -169,59 +158,27 @@ def _wait(child: int, reader: int, lines: _Lines, client: int | None) -> None:
                 poll.unregister(reader)
         else:
             lines.flush()
-            if _has_ended(child):
+            if has_ended(child):
                 return
         if client in ready:
             raise _Stopped(_INTERRUPTED)
-        if run.isdigit() and _has_ended(int(run)):
+        if run.isdigit() and has_ended(int(run)):
             raise _Stopped(_GONE)
         if printed > _PRINTED_BYTES:
             raise _Stopped(f"printed more than {_PRINTED_BYTES / 1e6:g} MB")
-
-
-def _has_ended(process: int) -> bool:
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return True
-    return status.rpartition(")")[2].split()[0] in "ZX"
 
 
 def _terminated(*_: object) -> None:
     raise _Stopped(_TERMINATED)
 
 
-def _end(child: int, began: float) -> tuple[int, Usage]:
-    """Stop all processes of a child, and return its exit code and usage."""
+def _end(child: int, began: float) -> tuple[int, str]:
+    """Stop all processes of a child, and return its exit code and what it used."""
     for stop in (os.killpg, os.kill):
         with suppress(ProcessLookupError):
             stop(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
-    _end_orphans()
-    usage = Usage(
-        seconds=time.monotonic() - began,
-        cpu_seconds=used.ru_utime + used.ru_stime,
-        megabytes=used.ru_maxrss * 1024 / 1e6,
-    )
+    end_orphans()
+    seconds, cpu_seconds = time.monotonic() - began, used.ru_utime + used.ru_stime
+    usage = f"{seconds:.1f} s, {cpu_seconds:.2f} s of CPU, {used.ru_maxrss * 1024 / 1e6:.0f} MB"
     return os.waitstatus_to_exitcode(status), usage
-
-
-def _end_orphans() -> None:
-    """Stop the processes of a child in sessions of their own, such as the workers of an audit."""
-    pid = os.getpid()
-    for _ in range(100):  # children of a killed orphan become orphans
-        try:
-            orphans = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
-        except OSError:  # some kernels do not have this file
-            return
-        if not orphans:
-            return
-        for orphan in map(int, orphans):
-            with suppress(OSError):
-                os.kill(orphan, signal.SIGKILL)
-                os.waitpid(orphan, 0)
-
-
-def _cause(code: int) -> str | None:
-    """Return why a child ended that was not stopped; None if it reported that itself."""
-    return None if code in (_DONE, _REPORTED) else cause_of(code)

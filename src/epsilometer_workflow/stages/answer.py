@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 
 from epsilometer import seeds
-from epsilometer.errors import ArgumentError, DataError
-from epsilometer.estimators.base import Claims, both_ways, pairs_of
+from epsilometer.estimators.base import Claims, LevelEstimate, both_ways
 from epsilometer.registry import load
-from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
-
-Spec = Mapping[str, Any]
-_KEYS = ("run", "side_x", "side_x_prime")
-_ENDS = ("estimate", "low", "high", "estimate_reverse", "low_reverse", "high_reverse")
+from epsilometer_workflow.files.pairs import Pair, key_columns, over_pairs
+from epsilometer_workflow.files.storage import write_columns
 
 
 def main(snakemake: Any, progress: Progress) -> None:
@@ -27,22 +23,22 @@ def main(snakemake: Any, progress: Progress) -> None:
     write_columns(columns, snakemake.output[0], "answers", spec)
 
 
-def answers_of(path: str, spec: Spec, progress: Progress) -> dict[str, Any]:
+def answers_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every run and pair, in both directions."""
     method = load(spec["registered"])(**spec["parameters"])
-    claims, order = Claims(**spec["claims"]), float(spec["lambda"])
-    samples, rows = spec["samples"], []
+    claims, order, samples = Claims(**spec["claims"]), float(spec["lambda"]), spec["samples"]
     names = "answer", samples["mechanism"], f"epsilon={samples['epsilon']!r}"
-    for run, sides in by_run(read_samples(path, samples)):
-        for i, j in pairs_of(len(sides), spec["pairing"]):
-            stream = samples["inputs"]["id"], f"pair={i},{j}", f"run={run}"
-            rng = seeds.generator(spec["seed"], *names, *stream)
-            try:
-                ways = both_ways(method, sides[i], sides[j], claims, order, rng)
-            except ArgumentError as error:
-                raise DataError(path, f"run {run}, sides {i} and {j}: {error}") from None
-            rows.append([run, i, j, *(value for way in ways for value in vars(way).values())])
-        progress(f"run {run} of runs {samples['runs']}")
-    columns = dict(zip((*_KEYS, *_ENDS), np.array(rows, np.float64).T, strict=True))
-    keys = {key: columns[key].astype(np.int32) for key in _KEYS}
-    return columns | keys | {"n": np.full(len(rows), samples["n"], np.int64)}
+
+    def answer(pair: Pair, x: Any, x_prime: Any) -> list[LevelEstimate]:
+        sides = f"pair={pair.side_x},{pair.side_x_prime}"
+        stream = samples["inputs"]["id"], sides, f"run={pair.run}"
+        rng = seeds.generator(spec["seed"], *names, *stream)
+        return both_ways(method, x, x_prime, claims, order, rng)
+
+    pairs, answers = zip(*over_pairs(path, spec, answer, progress), strict=True)
+    columns = key_columns(pairs, samples["n"])
+    for way, estimates in zip(("", "_reverse"), zip(*answers, strict=True), strict=True):
+        columns[f"estimate{way}"] = np.array([one.level for one in estimates], np.float64)
+        columns[f"low{way}"] = np.array([one.low for one in estimates], np.float64)
+        columns[f"high{way}"] = np.array([one.high for one in estimates], np.float64)
+    return columns

@@ -19,98 +19,88 @@ from epsilometer.arrays import Counts
 from epsilometer.densities.base import Densities
 from epsilometer.estimators.base import Claims, OutputEvidence, over_pairs, pairs_of
 from epsilometer.registry import load
-from epsilometer_workflow.files.storage import read_columns, read_counts, write_columns
+from epsilometer_workflow.files.storage import concatenated, read_columns, write_columns
 
 Spec = Mapping[str, Any]
 Columns = dict[str, Any]
 
-_KEYS = ["run", "n", "side_x", "side_x_prime"]
-_INTERVAL = ("low", "high", "low_reverse", "high_reverse")
+_KEYS = ("run", "n", "side_x", "side_x_prime")
+_ESTIMATES = ("estimate", "estimate_reverse")
+_ENDS = ("low", "high", "low_reverse", "high_reverse")
+_UNLESS_ANSWERED = {
+    **{"fresh": 0, **dict.fromkeys(_ESTIMATES, np.nan), "failed": False},
+    **{"claim": np.nan, **dict.fromkeys(_ENDS, np.nan), "trusted": True},
+}
+"""The columns of estimates, with what those hold that an estimator does not answer."""
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `estimate`."""
-    run(snakemake.input, snakemake.output[0], snakemake.params.spec)
-
-
-def run(files: Sequence[str], output: str, spec: Spec) -> None:
-    """Estimate from every run of one combination."""
-    write_columns(estimates_of(files, spec), output, "estimates", spec["identity"])
+    spec = snakemake.params.spec
+    columns = estimates_of(snakemake.input, spec)
+    write_columns(columns, snakemake.output[0], "estimates", spec["identity"])
 
 
 def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
     """Estimate from every file; ``spec`` names the reductions and the estimator."""
     identity = spec["identity"]
     estimator = load(identity["registered"])(**identity["parameters"])
-    answer = _ANSWERS[spec["reads"]]
-    joined = _joined(
-        answer(estimator, file, expected, identity)
-        for file, expected in zip(files, spec["data"], strict=True)
-    )
-    return labelled(joined, identity)
+    kind, answer = _ANSWERS[spec["reads"]]
+    parts = []
+    for file, expected in zip(files, spec["data"], strict=True):
+        parts.append(answer(estimator, read_columns(file, kind, expected), identity))
+    return labelled(concatenated(parts), identity)
 
 
-def labelled(joined: Columns, identity: Spec) -> Columns:
+def labelled(answers: Columns, identity: Spec) -> Columns:
     """Return the columns of a file of estimates, of answers and the keys of their rows."""
-    rows = joined["run"].size
-    missing = np.full(rows, np.nan)
-    claimed = identity["claims"]["lipschitz"]
-    return {
-        "mechanism": [identity["mechanism"]] * rows,
-        "epsilon": np.full(rows, identity["epsilon"], np.float64),
-        "lambda": [identity["lambda"]] * rows,
-        "estimator": [identity["estimator"]] * rows,
-        "cells": np.full(rows, identity["cells"], np.int64),
-        "inputs": [identity["inputs"]["id"]] * rows,
-        "claimed_lipschitz": np.full(rows, claimed or np.nan, np.float64),
-        **{name: joined[name] for name in ("run", "n", "fresh", "side_x", "side_x_prime")},
-        "estimate": joined["estimate"],
-        "estimate_reverse": joined["estimate_reverse"],
-        "failed": joined.get("failed", np.zeros(rows, bool)),
-        "claim": joined.get("claim", missing),
-        **{name: joined.get(name, missing) for name in _INTERVAL},
-        "trusted": joined.get("trusted", np.ones(rows, bool)),
+    rows = answers["run"].size
+    values: dict[str, Any] = {
+        "mechanism": identity["mechanism"],
+        "epsilon": float(identity["epsilon"]),
+        "lambda": identity["lambda"],
+        "estimator": identity["estimator"],
+        "cells": identity["cells"],
+        "inputs": identity["inputs"]["id"],
+        "claimed_lipschitz": identity["claims"]["lipschitz"] or np.nan,
     }
+    columns = {}
+    for name, value in (values | dict.fromkeys(_KEYS) | _UNLESS_ANSWERED).items():
+        if name in answers:
+            columns[name] = answers[name]
+        else:
+            columns[name] = [value] * rows if isinstance(value, str) else np.full(rows, value)
+    return columns
 
 
-def _joined(parts: Iterator[Columns]) -> Columns:
-    """Return the rows of all parts, which have the same columns."""
-    tables = list(parts)
-    return {name: np.concatenate([part[name] for part in tables]) for name in tables[0]}
-
-
-def _from_histograms(estimator: Any, file: str, expected: Spec, identity: Spec) -> Columns:
-    runs, n, counts = _by_run(read_counts(file, expected))
+def _from_histograms(estimator: Any, histograms: Columns, identity: Spec) -> Columns:
+    runs, sizes, counts = _by_run(histograms)
     claims, order = Claims(**identity["claims"]), float(identity["lambda"])
     answers = over_pairs(estimator, counts, claims, order, identity["inputs"]["pairing"])
-    rows = runs.size * n.size
-    return _joined(
-        {
-            "run": np.repeat(runs, n.size),
-            "n": np.tile(n, runs.size),
-            "fresh": np.zeros(rows, np.int64),
-            "side_x": np.full(rows, i, np.int32),
-            "side_x_prime": np.full(rows, j, np.int32),
+    parts = []
+    for (i, j), answer in answers.items():
+        part = {
+            "run": np.repeat(runs, sizes.size),
+            "n": np.tile(sizes, runs.size),
+            "side_x": np.full(answer.forward.size, i, np.int32),
+            "side_x_prime": np.full(answer.forward.size, j, np.int32),
             "estimate": answer.forward.ravel(),
             "estimate_reverse": answer.reverse.ravel(),
             "failed": answer.failed.ravel(),
         }
-        for (i, j), answer in answers.items()
-    )
+        parts.append(part)
+    return concatenated(parts)
 
 
-def _by_run(
-    arrays: Mapping[str, NDArray[np.int64]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Counts]:
+def _by_run(histograms: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64], Counts]:
     """Shape rows ordered by run, side and n into (runs, len(n), sides, cells)."""
-    runs, n = np.unique(arrays["run"]), np.unique(arrays["n"])
-    sides = int(arrays["side"].max()) + 1
-    counts = arrays["counts"].reshape(runs.size, sides, n.size, -1)
-    return runs, n, counts.swapaxes(1, 2)
+    runs, sizes = np.unique(histograms["run"]), np.unique(histograms["n"])
+    sides = int(histograms["side"].max()) + 1
+    counts = np.reshape(histograms["counts"], (runs.size, sides, sizes.size, -1))
+    return runs, sizes, counts.swapaxes(1, 2)
 
 
-def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -> Columns:
-    densities = read_columns(file, "densities", expected)
+def _from_densities(estimator: Any, densities: Columns, identity: Spec) -> Columns:
     inputs, order = identity["inputs"], float(identity["lambda"])
     pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
     bounds_of_pairs, trusted = [], []
@@ -124,37 +114,33 @@ def _from_densities(estimator: Any, file: str, expected: Spec, identity: Spec) -
         either = bounds.max(axis=1)
         chosen = _largest(either, densities["run"])
         return _symmetric(_at(densities, chosen), either[chosen]) | {"trusted": believed[chosen]}
-    return _at(densities, slice(None)) | {
-        "estimate": bounds[:, 0],
-        "estimate_reverse": bounds[:, 1],
-        "trusted": believed,
-    }
+    answers = _at(densities, slice(None)) | {"trusted": believed}
+    answers["estimate"], answers["estimate_reverse"] = bounds.T
+    return answers
 
 
-def _from_verdicts(estimator: Any, file: str, expected: Spec, identity: Spec) -> Columns:
-    verdicts = read_columns(file, "verdicts", expected)
+def _from_verdicts(estimator: Any, verdicts: Columns, identity: Spec) -> Columns:
     inputs = identity["inputs"]
     answers = 2 * len(pairs_of(len(inputs["values"]), inputs["pairing"]))
     alpha = estimator.alpha / answers if estimator.largest else estimator.alpha
+    names = "bootstrap", identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"]
     parts = []
     for rows in _stretches(verdicts, [*_KEYS, "reverse"]):
         part = {name: values[rows] for name, values in verdicts.items()}
-        n, i, j, reverse = (part[key][0] for key in ("n", "side_x", "side_x_prime", "reverse"))
+        run, n, i, j, reverse = (part[key][0] for key in (*_KEYS, "reverse"))
         tested = estimator.tested(part)
-        keys = identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"], f"n={n}"
-        pair = f"{i},{j},{reverse}", f"run={part['run'][0]}"
-        rng = seeds.generator(identity["seed"], "bootstrap", *keys, *pair)
+        stream = f"n={n}", f"{i},{j},{reverse}", f"run={run}"
+        rng = seeds.generator(identity["seed"], *names, *stream)
         low, high = tested.interval(estimator.interval, alpha, rng)
         values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
-        parts.append({key: part[key] for key in [*_KEYS, "reverse"]} | values)
-    joined = _joined(iter(parts))
+        parts.append({key: part[key] for key in (*_KEYS, "reverse")} | values)
+    joined = concatenated(parts)
     return _largest_of_all(joined) if estimator.largest else _side_by_side(joined)
 
 
-def _from_answers(_: Any, file: str, expected: Spec, __: Spec) -> Columns:
-    answers = read_columns(file, "answers", expected)
+def _from_answers(_: Any, answers: Columns, __: Spec) -> Columns:
     failed = np.isnan(answers["estimate"]) | np.isnan(answers["estimate_reverse"])
-    return answers | {"failed": failed, "fresh": np.zeros(failed.size, np.int64)}
+    return answers | {"failed": failed}
 
 
 def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
@@ -167,10 +153,11 @@ def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
 
 def _side_by_side(rows: Columns) -> Columns:
     """Return the answers of both directions in a row: a pair's second follows its first."""
-    forward, back = ({k: v[rows["reverse"] == way] for k, v in rows.items()} for way in (0, 1))
-    joined = {key: forward[key] for key in (*_KEYS, "claim", "estimate", "low", "high")}
-    joined |= {f"{key}_reverse": back[key] for key in ("estimate", "low", "high")}
-    return joined | {"fresh": np.zeros(len(forward["run"]), np.int64)}
+    back = rows["reverse"]
+    joined = {key: rows[key][~back] for key in (*_KEYS, "claim")}
+    for key in ("estimate", "low", "high"):
+        joined[key], joined[f"{key}_reverse"] = rows[key][~back], rows[key][back]
+    return joined
 
 
 def _largest_of_all(rows: Columns) -> Columns:
@@ -178,12 +165,13 @@ def _largest_of_all(rows: Columns) -> Columns:
     _, cell = np.unique(np.stack([rows["run"], rows["claim"]]), axis=1, return_inverse=True)
     cell = cell.ravel()  # some versions of NumPy return a row
     chosen = _largest(rows["estimate"], cell)
-    largest = _at(rows, chosen) | {key: rows[key][chosen] for key in ("claim", "estimate")}
+    largest = _symmetric(_at(rows, chosen), rows["estimate"][chosen])
+    largest["claim"] = rows["claim"][chosen]
     for end in ("low", "high"):
         most = np.full(cell.max() + 1, -np.inf)
         np.maximum.at(most, cell, rows[end])
-        largest[end] = most[cell[chosen]]
-    return largest | {f"{key}_reverse": largest[key] for key in ("estimate", "low", "high")}
+        largest[end] = largest[f"{end}_reverse"] = most[cell[chosen]]
+    return largest
 
 
 def _largest(values: NDArray[np.float64], group: NDArray[Any]) -> NDArray[np.intp]:
@@ -194,24 +182,21 @@ def _largest(values: NDArray[np.float64], group: NDArray[Any]) -> NDArray[np.int
     return by_value[first][np.argsort(appears, kind="stable")]
 
 
-def _from_losses(estimator: Any, file: str, expected: Spec, _: Spec) -> Columns:
-    losses = read_columns(file, "losses", expected)
+def _from_losses(estimator: Any, losses: Columns, _: Spec) -> Columns:
     rows = losses["selected"] if estimator.largest else slice(None)
     return _symmetric(_at(losses, rows), losses["loss"][rows])
 
 
-def _from_evidence(estimator: Any, file: str, expected: Spec, _: Spec) -> Columns:
-    weighed = read_columns(file, "evidence", expected)
+def _from_evidence(estimator: Any, weighed: Columns, _: Spec) -> Columns:
     names = OutputEvidence.__dataclass_fields__
     evidence = OutputEvidence(**{name: weighed[name] for name in names})
-    return _symmetric(_at(weighed, slice(None)), np.asarray(estimator.bound(evidence)))
+    keys = _at(weighed, slice(None)) | {"fresh": weighed["fresh"]}
+    return _symmetric(keys, estimator.bound(evidence))
 
 
 def _at(columns: Columns, rows: Any) -> Columns:
     """Return the columns that identify some rows."""
-    keys = {key: columns[key][rows] for key in _KEYS}
-    fresh = columns.get("fresh", np.zeros(len(columns["run"]), np.int64))
-    return keys | {"fresh": fresh[rows]}
+    return {key: columns[key][rows] for key in _KEYS}
 
 
 def _symmetric(keys: Columns, answers: Any) -> Columns:
@@ -220,11 +205,12 @@ def _symmetric(keys: Columns, answers: Any) -> Columns:
     return keys | {"estimate": values, "estimate_reverse": values}
 
 
-_ANSWERS: dict[str, Callable[[Any, str, Spec, Spec], Columns]] = {
-    "histograms": _from_histograms,
-    "densities": _from_densities,
-    "verdicts": _from_verdicts,
-    "samples": _from_answers,
-    "losses": _from_losses,
-    "evidence": _from_evidence,
+_ANSWERS: dict[str, tuple[str, Callable[[Any, Columns, Spec], Columns]]] = {
+    "histograms": ("histograms", _from_histograms),
+    "densities": ("densities", _from_densities),
+    "verdicts": ("verdicts", _from_verdicts),
+    "samples": ("answers", _from_answers),
+    "losses": ("losses", _from_losses),
+    "evidence": ("evidence", _from_evidence),
 }
+"""By what an estimator reads: the kind of the file, and its answers from the columns of one."""

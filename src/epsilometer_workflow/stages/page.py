@@ -75,10 +75,9 @@ def run(
         elif about["figure"] and not figure:
             missing.append(f"{about['id']} (its figure)")
     page = _environment(Path(template)).get_template(Path(template).name)
-    filled = {**spec, "artifacts": artifacts, "missing": missing, "causes": causes}
-    filled["opening"] = opening
+    found = {"artifacts": artifacts, "missing": missing, "causes": causes, "opening": opening}
     with atomic(output) as part:
-        part.write_text(page.render(filled), encoding="utf-8")
+        part.write_text(page.render({**spec, **found}), encoding="utf-8")
 
 
 def _environment(template: Path) -> jinja2.Environment:
@@ -152,8 +151,12 @@ def cell(value: object) -> str:
 
 def _cells(values: pd.Series, number: bool, differ: list[bool] | None) -> list[tuple[str, str]]:
     """Return cells as text with their classes; those of the paper's numbers where they differ."""
-    texts = [cell(value) for value in values]
-    kinds = ["n" if number else "l" if len(text) > _LONG else "" for text in texts]
-    if differ is not None:
-        kinds = [f"{kind} theirs{' differs' * d}" for kind, d in zip(kinds, differ, strict=False)]
-    return list(zip(texts, kinds, strict=True))
+    cells = []
+    for i, text in enumerate(map(cell, values)):
+        kind = "l" if len(text) > _LONG else ""
+        if number:
+            kind = "n"
+        if differ is not None:
+            kind += " theirs differs" if differ[i] else " theirs"
+        cells.append((text, kind))
+    return cells

@@ -11,8 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.errors import ArgumentError
 from epsilometer.registry import load
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
 from epsilometer_workflow.reports.grouping import IDENTITY, told
@@ -33,23 +34,28 @@ def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
     try:
         figure = drawn(rows, dense, renderer)
     except ArgumentError as error:
-        identity = spec["identity"]
-        file, key = f"config/reports/{identity['report']}.yaml", f"artifacts.{identity['artifact']}"
-        raise ConfigError(file, f"{key}.figure", str(error)) from None
+        raise Place.of_artifact(spec["identity"]).at("figure").error(error) from None
     style.save(figure, pdf, spec["caption"])
 
 
 def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figure":
     """Draw one figure of a table; axes that it does not know become rows of panels.
 
-    A renderer that takes a second argument gets the curve, if that has rows.
+    A renderer that takes a second argument gets the curve, or the table again if that has no rows.
     """
-    takes_curve = renderer.__code__.co_argcount > 1 and not dense.empty
+    tables = [rows, rows if dense.empty else dense][: renderer.__code__.co_argcount]
     draw: dict[str, Callable[[], Any]] = {}
     for part in figures_of(rows, renderer):
-        curves = [part.of(dense)] if takes_curve else []
-        draw[part.title] = partial(renderer, part.of(rows), *curves)
+        draw[part.title] = partial(_with_legend, renderer, *map(part.of, tables))
     return next(iter(draw.values()))() if len(draw) == 1 else style.stacked(draw)
+
+
+def _with_legend(renderer: Any, *tables: pd.DataFrame) -> "style.Figure":
+    """Draw a figure, with a legend of its labels if it has none of its own."""
+    figure: style.Figure = renderer(*tables)
+    if not figure.legends:
+        style.legend(figure)
+    return figure
 
 
 @dataclass(frozen=True)
@@ -119,8 +125,11 @@ def two_rows_of_a_point(rows: pd.DataFrame, points: Sequence[str]) -> str | None
     if twice.empty:
         return None
     _, same = next(iter(twice.groupby(known, sort=False, dropna=False)))
-    values = {str(name): [*same[name].unique()[:3]] for name in rows}
-    other = [f"{name} ({', '.join(map(str, v))})" for name, v in values.items() if len(v) > 1]
+    other = []
+    for name in rows:
+        values = same[name].unique()
+        if len(values) > 1:
+            other += [f"{name} ({', '.join(map(str, values[:3]))})"]
     at = ", ".join(f"{name}={value}" for name, value in same[known].iloc[0].items())
     return (
         f"has {len(same)} rows for one point ({at}), which differ in "

@@ -1,31 +1,23 @@
-"""Draws batches of samples from a mechanism under audit, and checks what it returns."""
+"""Draws batches of samples from a mechanism under audit."""
 
 from epsilometer_workflow.runtime.job import Progress, start
 
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
-import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import DTypeLike, NDArray
-
 from epsilometer import seeds
-from epsilometer.errors import EpsilometerError, MechanismError, one_line
-from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
+from epsilometer.mechanisms.base import dimension_of
+from epsilometer.mechanisms.drawing import draw
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `sample`."""
-    run(snakemake.output[0], snakemake.params.spec, progress)
-
-
-def run(output: str, spec: Mapping[str, Any], progress: Progress) -> None:
-    """Draw one batch of samples into one file; ``spec`` is their full identity."""
-    write_sides(output, spec, lambda _: range(spec["sides"]), progress)
+    spec = snakemake.params.spec
+    write_sides(snakemake.output[0], spec, lambda _: range(spec["sides"]), progress)
 
 
 def write_sides(
@@ -35,6 +27,7 @@ def write_sides(
     mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
     first, last = spec["runs"]
     inputs = spec["inputs"]
+    names = spec["mechanism"], f"epsilon={spec['epsilon']!r}", inputs["id"]
     dimension = dimension_of(mechanism)
     with (
         atomic(path, durable=False) as part,
@@ -42,72 +35,8 @@ def write_sides(
     ):
         for run in range(first, last + 1):
             for side in sides_of(run):
-                rng = seeds.generator(
-                    spec["seed"],
-                    spec["mechanism"],
-                    f"epsilon={spec['epsilon']!r}",
-                    inputs["id"],
-                    f"side={side}",
-                    f"run={run}",
-                    spec["stage"],
-                )
-                x = inputs["values"][side]
-                writer.write(draw(mechanism, x, spec["n"], rng, name=spec["mechanism"]))
+                stream = f"side={side}", f"run={run}", spec["stage"]
+                rng = seeds.generator(spec["seed"], *names, *stream)
+                outputs = draw(mechanism, inputs["values"][side], spec["n"], rng, name=names[0])
+                writer.write(outputs)
             progress(f"run {run - first + 1} of {last - first + 1}")
-
-
-def draw(
-    mechanism: Mechanism, x: Any, size: int, rng: np.random.Generator, *, name: str
-) -> NDArray[Any]:
-    """Sample a mechanism that is not trusted: it may raise, or return wrong outputs."""
-    context = f"mechanism {name!r} on input {x!r}"
-    before = _global_states()
-    try:
-        returned = mechanism.sample(x, size, rng)
-    except EpsilometerError:
-        raise
-    except Exception as error:
-        raise MechanismError(
-            f"{context}: sample() raised {type(error).__name__}: {one_line(error)}"
-        ) from error
-    for owner, state in _global_states().items():
-        if state != before[owner]:
-            raise MechanismError(
-                f"{context}: sample() changed the global random state of {owner}; "
-                "it must draw from the generator it is given"
-            )
-    outputs = np.asarray(returned)
-    dimension = dimension_of(mechanism)
-    shape = (size,) if dimension is None else (size, dimension)
-    if outputs.shape[1:] != shape[1:] or outputs.ndim != len(shape):
-        raise MechanismError(f"{context}: sample() returned shape {outputs.shape}, not {shape}")
-    if len(outputs) != size:
-        raise MechanismError(f"{context}: sample() returned {len(outputs)} outputs, not {size}")
-    kind = OUTPUT_KINDS[mechanism.outputs]
-    if not np.issubdtype(outputs.dtype, np.floating if kind.real else np.integer):
-        raise MechanismError(
-            f"{context}: sample() returned {outputs.dtype}, not {mechanism.outputs} outputs"
-        )
-    if kind.real:
-        bad = int(np.count_nonzero(~np.isfinite(outputs)))
-        if kind.missing:  # NaN stands for a missing number
-            bad -= int(np.count_nonzero(np.isnan(outputs)))
-        if bad:
-            raise MechanismError(f"{context}: sample() returned {bad} NaN or infinite outputs")
-    if not kind.real and outputs.size and not _fits(outputs, kind.dtype):
-        raise MechanismError(f"{context}: sample() returned outputs beyond {8 * kind.bytes} bits")
-    return np.asarray(outputs, kind.dtype)
-
-
-def _global_states() -> dict[str, object]:
-    """Return the global random states, which a mechanism must not use."""
-    _, *numpy = np.random.get_state()  # noqa: NPY002
-    return {"NumPy": [np.asarray(part).tobytes() for part in numpy], "Python": random.getstate()}
-
-
-def _fits(outputs: NDArray[Any], dtype: DTypeLike) -> bool:
-    """Tell whether integers keep their values in another type."""
-    limits = np.iinfo(np.dtype(dtype))
-    return outputs.dtype == dtype or (
-        bool(outputs.min() >= limits.min) and bool(outputs.max() <= limits.max)
-    )

@@ -113,14 +113,11 @@ def _levels(
     member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
 ) -> pd.DataFrame:
     """Return exact levels in both directions, a row a pair and claim; delta of a claim."""
-    identity = member["identity"]
-    law = member["law"] and law_of(
-        member["law"],
-        identity["mechanism_registered"],
-        identity["epsilon"],
-        json.dumps(identity["mechanism_parameters"]),
-    )
+    identity, law = member["identity"], member["law"]
     inputs, order = identity["inputs"]["values"], float(identity["lambda"])
+    if law is not None:
+        parameters = json.dumps(identity["mechanism_parameters"])
+        law = law_of(law, identity["mechanism_registered"], identity["epsilon"], parameters)
 
     def levels(i: int, j: int) -> Sequence[float]:
         if law is None:
@@ -129,16 +126,9 @@ def _levels(
             return [divergence(law, order, inputs[i], inputs[j])]
         return list(spectrum(law, claims, inputs[i], inputs[j]))
 
-    frames = [
-        pd.DataFrame(
-            {
-                "side_x": np.int32(i),
-                "side_x_prime": np.int32(j),
-                "claim": claims,
-                "truth": levels(i, j),
-                "truth_reverse": levels(j, i),
-            }
-        )
-        for i, j in pairs
-    ]
+    frames = []
+    for i, j in pairs:
+        frame = pd.DataFrame({"claim": claims, "truth": levels(i, j)})
+        sides = {"side_x": np.int32(i), "side_x_prime": np.int32(j)}
+        frames.append(frame.assign(truth_reverse=levels(j, i), **sides))
     return pd.concat(frames, ignore_index=True)

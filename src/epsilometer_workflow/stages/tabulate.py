@@ -1,28 +1,12 @@
 """From summaries to the tables of a report, beside the numbers that a paper prints.
 
-A builder is called by its signature, and errors name the place in the configuration. The columns
-that it gets are in docs/extending.md.
-
-A builder's options are its keyword-only parameters, with their types. The name of its first
-positional parameter, if it has any, says which data it gets:
-
-``summary``
-    Statistics over runs (`epsilometer_workflow.stages.summarise.summarise`).
-``runs``
-    Every run beside the exact value (`epsilometer_workflow.stages.summarise.with_truth`).
-``samples``
-    The draws themselves; for few.
-``timings``
-    Measured seconds (`epsilometer_workflow.stages.time`).
-
-These are the rows of all experiments of the table in one data frame, and the builder is called for
-one group of them after the other (`epsilometer_workflow.reports.grouping`). A second parameter,
-``law``, is the exact distribution of the group's mechanism at an epsilon. Or data without groups:
-
-``draws``
-    Draws as files that are read run by run (`SampleFile`), a list for each experiment; for many.
-``tables``
-    Other tables, in a mapping by ``report/artifact``; ``attrs`` of each have its ``scale``.
+A builder is called by its signature: options are its keyword-only parameters, with their types, and
+the name of its first positional parameter, if it has any, says what it reads (docs/extending.md has
+all columns). Of ``summary``, ``runs``, ``samples`` and ``timings`` it gets the rows of all
+experiments in one data frame, one group after the other (`reports.grouping`); a second parameter,
+``law``, is the exact distribution of the group's mechanism at an epsilon. ``draws`` are files that
+are read run by run (`SampleFile`), a list for each experiment, and ``tables`` other tables by
+``report/artifact``.
 """
 
 from epsilometer_workflow.runtime.job import Progress, start
@@ -30,17 +14,18 @@ from epsilometer_workflow.runtime.job import Progress, start
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Annotated, Any, get_type_hints
 
 import pandas as pd
 from pydantic import BaseModel, Field, PositiveFloat, create_model
 
-from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.models import parse
+from epsilometer.errors import ArgumentError
+from epsilometer.models import Epsilon, Model, Order, parse
 from epsilometer.registry import load
-from epsilometer_workflow.files.options import Epsilon, Order, options_model
+from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
 
@@ -60,7 +45,7 @@ _CHOICES: Mapping[str, Any] = {
 """The options of every table that choose some rows of its data, or give them titles."""
 
 _GROUPED = ("summary", "runs", "samples", "timings")
-_READS = {name: name for name in _GROUPED} | {"draws": "draws", "tables": "table"}
+_READS = (*_GROUPED, "draws", "tables")
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -76,18 +61,17 @@ def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[s
     ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
     unless the builder says with which options (`reports.grouping`).
     """
-    identity = spec["identity"]
-    file = f"config/reports/{identity['report']}.yaml"
-    key = f"artifacts.{identity['artifact']}"
-    builder = load(spec["builder"])
-    rows = read(data, spec["data"], builder, spec.get("provided", ()))
+    identity, options, builder = spec["identity"], spec["options"], load(spec["builder"])
+    place = Place.of_artifact(identity)
+    rows = read(data, spec["data"], builder)
     laws = partial(_law, spec.get("laws", {}))
-    table = build(builder, rows, spec["options"], file, key, laws)
-    dense, denser = table.head(0), grouping.grouping_of(builder).curve
-    if denser is not None:
-        dense = build(builder, rows, denser(rows, spec["options"]), file, key, laws)
+    table = build(builder, rows, options, place, laws)
+    dense, further = table.head(0), grouping.grouping_of(builder).curve
+    if further is not None:
+        dense = build(builder, rows, options | further, place, laws)
     write_table(dense, curve, "curve", identity)
-    table = join_paper(table, spec["paper"], file, key)
+    if spec["paper"] is not None:
+        table = join_paper(table, spec["paper"], place.at("paper"))
     write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
 
 
@@ -96,73 +80,75 @@ def _law(laws: Mapping[str, Mapping[str, Any]], mechanism: str, epsilon: float) 
     entry = laws[mechanism]
     if entry["law"] is None:
         return None
-    return grouping.law_of(
-        entry["law"], entry["registered"], epsilon, json.dumps(entry["parameters"])
-    )
+    parameters = json.dumps(entry["parameters"])
+    return grouping.law_of(entry["law"], entry["registered"], epsilon, parameters)
 
 
 def check(
     builder: Builder,
-    data: Sequence[Any],
+    data: Collection[str],
+    tables: Collection[str],
     options: Mapping[str, Any],
-    file: str,
-    key: str,
-    *,
-    files: Mapping[str, Any] | None = None,
-    tables: Sequence[str] = (),
+    place: Place,
 ) -> None:
-    """Raise `ConfigError` unless the builder takes these inputs."""
-    code, typed = builder.__code__, get_type_hints(builder)
+    """Raise `ConfigError` unless the builder takes experiments, other tables and options."""
+    code, typed, at = builder.__code__, get_type_hints(builder), place.at("table", "builder")
     for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         if parameter not in typed:
-            message = f"{builder.__name__} gives its parameter {parameter!r} no type"
-            raise ConfigError(file, f"{key}.table.builder", message)
-    name = _data(builder)
-    if name is not None and name not in _READS:
-        message = f"{builder.__name__} takes {name!r}, not one of {', '.join(_READS)}"
-        raise ConfigError(file, f"{key}.table.builder", message)
-    _parse(builder, {**options, **(files or {})}, file, key)
-    needed = {None: None, "table": "tables"}.get(reads(builder), "data")
-    for part, noun, inputs in (("data", "experiment", data), ("tables", "other table", tables)):
-        if bool(inputs) != (part == needed):
+            raise at.error(f"{builder.__name__} gives its parameter {parameter!r} no type")
+    kind = reads(builder)
+    if kind not in (None, *_READS):
+        raise at.error(f"{builder.__name__} takes {kind!r}, not one of {', '.join(_READS)}")
+    _parse(builder, options, place)
+    needed = {None: None, "tables": "tables"}.get(kind, "data")
+    for part, noun, given in (("data", "experiment", data), ("tables", "other table", tables)):
+        if (part == needed) != bool(given):
             number = f"{noun}s" if part == needed else f"no {noun}"
-            raise ConfigError(file, f"{key}.table.{part}", f"{builder.__name__} takes {number}")
+            raise place.at("table", part).error(f"{builder.__name__} takes {number}")
 
 
 def reads(builder: Builder) -> str | None:
-    """Return the input of a builder for each experiment: a value of `_READS`, or nothing."""
-    name = _data(builder)
-    return None if name is None else _READS[name]
+    """Return what a builder reads, which is the name of its first positional parameter."""
+    code = builder.__code__
+    return code.co_varnames[0] if code.co_argcount else None
 
 
 def read(
     files: Sequence[str],
     expected: Sequence[Sequence[Any]],
     builder: Builder,
-    provided: Sequence[Sequence[Mapping[str, Any]]] = (),
 ) -> list[Any]:
     """Read the data of all experiments; ``expected`` holds their files' identities, in order.
 
-    For draws it is a list of files; ``provided`` has the provider's claims for each of them.
+    Of draws it has the fields of each `SampleFile`.
     """
-    kind, paths = reads(builder), iter(files)
+    kind = reads(builder)
+    if kind is None:
+        return []
     if kind == "draws":
-        return [
-            [
-                [SampleFile(next(paths), spec, **c) for spec, c in zip(specs, claims, strict=True)]
-                for specs, claims in zip(expected, provided, strict=True)
-            ]
-        ]
-    read_one = _samples if kind == "samples" else partial(read_table, kind=str(kind))
-    if kind == "table":
-        names = [f"{identity['report']}/{identity['artifact']}" for (identity,) in expected]
-        tables = [read_one(next(paths), expected=identity) for (identity,) in expected]
-        for table, (identity,) in zip(tables, expected, strict=True):
-            table.attrs["scale"] = identity["scale"]
-        return [dict(zip(names, tables, strict=True))]
-    specs = [spec for experiment in expected for spec in experiment]
-    rows = [read_one(next(paths), expected=spec) for spec in specs]
-    return [pd.concat(rows, ignore_index=True)] if rows else []
+        paths = iter(files)
+        return [[_sample_files(paths, about) for about in expected]]
+    identities = list(chain.from_iterable(expected))
+    if kind == "tables":
+        return [_tables(files, identities)]
+    read_one = _samples if kind == "samples" else partial(read_table, kind=kind)
+    of_files = zip(files, identities, strict=True)
+    rows = [read_one(path, expected=identity) for path, identity in of_files]
+    return [pd.concat(rows, ignore_index=True)]
+
+
+def _sample_files(paths: Iterator[str], about: Iterable[Mapping[str, Any]]) -> list[SampleFile]:
+    return [SampleFile(next(paths), **fields) for fields in about]
+
+
+def _tables(files: Sequence[str], identities: Sequence[Any]) -> dict[str, pd.DataFrame]:
+    """Return other tables by their names."""
+    tables = {}
+    for path, identity in zip(files, identities, strict=True):
+        table = read_table(path, "table", identity)
+        table.attrs["scale"] = identity["scale"]
+        tables[f"{identity['report']}/{identity['artifact']}"] = table
+    return tables
 
 
 def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
@@ -171,24 +157,19 @@ def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
 
 def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
     """Return a row a draw; ``sides`` are run, side and outputs."""
-    inputs = expected["inputs"]["values"]
-    frames = [
-        pd.DataFrame(
-            {
-                "mechanism": expected["mechanism"],
-                "registered": expected["registered"],
-                "parameters": json.dumps(expected["parameters"], sort_keys=True),
-                "epsilon": expected["epsilon"],
-                "inputs": expected["inputs"]["id"],
-                "n": expected["n"],
-                "run": run,
-                "side": side,
-                "x": json.dumps(inputs[side]),
-                "output": outputs,
-            }
-        )
-        for run, side, outputs in sides
-    ]
+    inputs = [json.dumps(x) for x in expected["inputs"]["values"]]
+    common = {
+        "mechanism": expected["mechanism"],
+        "registered": expected["registered"],
+        "parameters": json.dumps(expected["parameters"], sort_keys=True),
+        "epsilon": expected["epsilon"],
+        "inputs": expected["inputs"]["id"],
+        "n": expected["n"],
+    }
+    frames = []
+    for run, side, outputs in sides:
+        own = {"run": run, "side": side, "x": inputs[side], "output": outputs}
+        frames.append(pd.DataFrame(common | own))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -196,24 +177,24 @@ def build(
     builder: Builder,
     data: list[Any],
     options: Mapping[str, Any],
-    file: str,
-    key: str,
+    place: Place,
     laws: Laws | None = None,
 ) -> pd.DataFrame:
     """Build the table; an argument it refuses is an error of the artifact's configuration."""
-    parsed = _parse(builder, options, file, key)
+    parsed = _parse(builder, options, place)
     try:
         if reads(builder) not in _GROUPED:
             return builder(*data, **parsed)
-        own = options_model(builder).model_fields
+        own = _options_model(builder).model_fields
         choices = {name: parsed.pop(name) for name in _CHOICES if name not in own}
         rows = grouping.chosen(data[0], **choices)
         if reads(builder) != "samples":
             grouping.check_once(rows)
-        call, titles = partial(_of_group, builder, laws, parsed), choices["panels"] or {}
-        return grouping.by_group(call, rows, grouping.grouping_of(builder), [*titles.values()])
+        titles = list((choices["panels"] or {}).values())
+        of_group = partial(_of_group, builder, laws, parsed)
+        return grouping.by_group(of_group, rows, grouping.grouping_of(builder), titles)
     except ArgumentError as error:
-        raise ConfigError(file, f"{key}.table.options", str(error)) from None
+        raise place.at("table", "options").error(error) from None
 
 
 def _of_group(
@@ -231,43 +212,47 @@ def takes_law(builder: Builder) -> bool:
     return "law" in builder.__code__.co_varnames[1 : builder.__code__.co_argcount]
 
 
-def _parse(builder: Builder, options: Mapping[str, Any], file: str, key: str) -> dict[str, Any]:
+def _parse(builder: Builder, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return the options; those of builders that are called by group may also choose rows."""
-    model = options_model(builder)
+    model = _options_model(builder)
     if reads(builder) in _GROUPED:
         model = _with_choices(model)
-    return dict(parse(model, dict(options), file, f"{key}.table.options"))
+    return dict(parse(model, dict(options), place.file, place.at("table", "options").key))
+
+
+@cache
+def _options_model(function: Any) -> type[BaseModel]:
+    """Return a model of a function's keyword-only parameters."""
+    hints = get_type_hints(function, include_extras=True)
+    defaults = function.__kwdefaults__ or {}
+    names = function.__code__.co_varnames[function.__code__.co_argcount :]
+    fields: dict[str, Any] = {
+        name: (hints[name], defaults.get(name, ...))
+        for name in names[: function.__code__.co_kwonlyargcount]
+    }
+    return create_model(function.__name__, __base__=Model, **fields)
 
 
 @cache
 def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
-    own, fields = model.model_fields, dict[str, Any]()
+    fields = dict[str, Any]()
     for name, kind in _CHOICES.items():
-        if name not in own:
+        if name not in model.model_fields:
             fields[name] = (kind | None, None)
     return create_model(model.__name__, __base__=model, **fields)
 
 
-def _data(builder: Builder) -> str | None:
-    """Return the name of the first positional parameter."""
-    code = builder.__code__
-    return code.co_varnames[0] if code.co_argcount else None
-
-
-def join_paper(
-    frame: pd.DataFrame, paper: Mapping[str, Any] | None, file: str, where: str
-) -> pd.DataFrame:
+def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
     They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
     none of ours is an error, as it would drop out of sight; so is one that matches several.
     """
-    if paper is None:
-        return frame
     keys, values = list(paper["keys"]), [c for c in paper["columns"] if c not in paper["keys"]]
-    if missing := [key for key in keys if key not in frame]:
-        raise ConfigError(file, f"{where}.paper.keys", f"the table has no column {missing[0]!r}")
-    own, across = _rounded(frame, keys), paper.get("across", [])
+    for key in keys:
+        if key not in frame:
+            raise place.at("keys").error(f"the table has no column {key!r}")
+    own = _rounded(frame, keys)
     for axis, value in paper.get("of", {}).items():
         if axis in own:
             own = own[own[axis] == value]
@@ -276,24 +261,29 @@ def join_paper(
         named = " ".join(f"{name}={value}" for name, value in zip(keys, key, strict=True))
         same = own.merge(row[keys], on=keys)
         if same.empty:
-            raise ConfigError(file, f"{where}.paper.rows", f"no row of the table has {named}")
-        axes = [axis for axis in grouping.IDENTITY if axis in same and axis not in across]
-        varying = [axis for axis in axes if len({*same[axis]}) > 1]
-        if len(same) > len(row) and varying:
-            which = "; ".join(
-                f"{axis}: {', '.join(map(str, same[axis].unique()))}" for axis in varying
-            )
+            raise place.at("rows").error(f"no row of the table has {named}")
+        if len(same) > len(row) and (which := _varying(same, paper.get("across", []))):
             message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
-            raise ConfigError(file, f"{where}.paper.keys", message)
+            raise place.at("keys").error(message)
     theirs = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
     theirs = theirs.set_axis(own.index)[values]
     if len(theirs) < len(frame):  # whole numbers stay whole where rows of others have none
         theirs = theirs.astype({n: "Int64" for n in theirs if theirs[n].dtype == int})
     joined = frame.copy()
     for name in values:
-        place = list(joined).index(name) + 1 if name in joined else joined.shape[1]
-        joined.insert(place, f"paper_{name}", theirs[name].reindex(joined.index))
+        place_of_ours = list(joined).index(name) + 1 if name in joined else joined.shape[1]
+        joined.insert(place_of_ours, f"paper_{name}", theirs[name].reindex(joined.index))
     return joined
+
+
+def _varying(rows: pd.DataFrame, across: Collection[str]) -> str:
+    """Return the axes that vary, but for those across which a number is the same, in words."""
+    said = []
+    for axis in (axis for axis in grouping.IDENTITY if axis in rows and axis not in across):
+        values = rows[axis].unique()
+        if len(values) > 1:
+            said += [f"{axis}: {', '.join(map(str, values))}"]
+    return "; ".join(said)
 
 
 def _rounded(frame: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

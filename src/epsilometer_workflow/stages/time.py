@@ -13,24 +13,18 @@ import numpy as np
 from epsilometer import seeds
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims, pairs_of
+from epsilometer.mechanisms.drawing import draw
 from epsilometer.registry import load
 from epsilometer_workflow.files.storage import write_columns
-from epsilometer_workflow.stages.sample import draw
-
-Spec = Mapping[str, Any]
 
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `time`."""
-    run(snakemake.output[0], snakemake.params.spec, progress)
+    spec = snakemake.params.spec
+    write_columns(time_runs(spec, progress), snakemake.output[0], "timings", spec["identity"])
 
 
-def run(output: str, spec: Spec, progress: Progress) -> None:
-    """Time the estimates of one experiment, one run after another."""
-    write_columns(time_runs(spec, progress), output, "timings", spec["identity"])
-
-
-def time_runs(spec: Spec, progress: Progress) -> dict[str, Any]:
+def time_runs(spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every combination and run; one run before them warms up."""
     rows = []
     for member in spec["members"]:
@@ -39,30 +33,40 @@ def time_runs(spec: Spec, progress: Progress) -> dict[str, Any]:
         for run in range(first, last + 1):
             rows.append(_time(member, run))
             progress(f"{rows[-1]['mechanism']} run {run}: {rows[-1]['seconds']:.3f} s")
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    return {k: v if isinstance(v[0], str) else np.array(v) for k, v in columns.items()}
+    columns = {}
+    for name, value in rows[0].items():
+        values = [row[name] for row in rows]
+        columns[name] = values if isinstance(value, str) else np.array(values)
+    return columns
 
 
-def _time(member: Spec, run: int) -> dict[str, Any]:
+class _Clock:
+    """Seconds since the last look, charged to what was done in them."""
+
+    def __init__(self) -> None:
+        self.spent = {"sampling": 0.0, "estimating": 0.0}
+        self._last = time.perf_counter()
+
+    def charge(self, activity: str) -> None:
+        now = time.perf_counter()
+        self.spent[activity] += now - self._last
+        self._last = now
+
+
+def _time(member: Mapping[str, Any], run: int) -> dict[str, Any]:
     """Draw and answer once, for all pairs; the largest answer from x to x' is kept."""
     samples, estimates, fresh = member["samples"], member["estimates"], member["fresh"]
     estimator = load(estimates["registered"])(**estimates["parameters"])
     mechanism = load(samples["registered"])(epsilon=samples["epsilon"], **samples["parameters"])
-    name, keys, after = samples["mechanism"], (samples["seed"], "timing"), estimates["after"]
-    rng = seeds.generator(*keys, name, run)
-    spent, last = {"sampling": 0.0, "estimating": 0.0}, time.perf_counter()
-
-    def charge(activity: str) -> None:
-        nonlocal last
-        now = time.perf_counter()
-        spent[activity] += now - last
-        last = now
+    name, seed, pairing = samples["mechanism"], samples["seed"], estimates["inputs"]["pairing"]
+    rng, after = seeds.generator(seed, "timing", name, run), estimates["after"]
+    clock = _Clock()
 
     def sides(which: Iterable[int], n: int) -> Iterator[np.ndarray]:
         for side in which:
-            charge("estimating")
+            clock.charge("estimating")
             outputs = draw(mechanism, samples["inputs"]["values"][side], n, rng, name=name)
-            charge("sampling")
+            clock.charge("sampling")
             yield outputs
 
     results = list(
@@ -70,16 +74,16 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
             estimator,
             sides(range(samples["sides"]), samples["n"]),
             order=float(estimates["lambda"]),
-            pairing=estimates["inputs"]["pairing"],
+            pairing=pairing,
             claims=Claims(**estimates["claims"]),
             screen=after and load(after["registered"])(**after["parameters"]),
             fresh=lambda pair: list(sides(pair, fresh)),
             region=estimates["region"],
-            rng=seeds.generator(*keys, "classify", name, run),
+            rng=seeds.generator(seed, "timing", "classify", name, run),
             outputs=mechanism.outputs,
         )
     )
-    charge("estimating")
+    clock.charge("estimating")
     return {
         "mechanism": name,
         "epsilon": samples["epsilon"],
@@ -89,8 +93,8 @@ def _time(member: Spec, run: int) -> dict[str, Any]:
         "run": run,
         "n": samples["n"],
         "fresh": fresh,
-        "pairs": len(pairs_of(samples["sides"], estimates["inputs"]["pairing"])),
-        **spent,
-        "seconds": sum(spent.values()),
+        "pairs": len(pairs_of(samples["sides"], pairing)),
+        **clock.spent,
+        "seconds": sum(clock.spent.values()),
         "bound": float(np.fmax.reduce([np.max(answer.forward) for answer in results])),
     }

@@ -230,7 +230,7 @@ def test_another_lock_is_another_audit_and_a_comment_is_not(config_folder):
         products = [p for p in all_of_the_museum(study) if p.rule == "audit"]
         return {
             p.parameters: json.dumps(
-                [p.spec(), p.made_of(), AuditJobs(study).environment_of_audit(p.wildcards)]
+                [p.spec(), p.made_of(), AuditJobs(study).needs("audit", "environment")(p.wildcards)]
             )
             for p in products
         }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,40 +23,30 @@ def density_estimate(table: pd.DataFrame) -> style.Figure:
     label = f"kernel estimate, $n = {len(draws)}$"
     ax.plot(curve["z"], curve["estimate"], label=label)
     rug = np.full(len(draws), -0.02)
-    mark: dict[str, Any] = {
-        "color": style.GUIDE,
-        "markersize": 6,
-        "markeredgewidth": 0.6,
-        "label": "the draws",
-    }
-    ax.plot(draws["z"], rug, "|", **mark)
+    ax.plot(draws["z"], rug, "|", color=style.GUIDE, ms=6, mew=0.6, label="the draws")
     ax.set(xlabel="$t$", ylabel="density", xlim=(curve["z"].min(), curve["z"].max()))
-    style.legend(figure)
     return figure
 
 
 @style.points("mechanism", "z")
 def losses(table: pd.DataFrame) -> style.Figure:
     """Figure 2: densities above, losses below."""
-    names = list(dict.fromkeys(table["mechanism"]))
-    figure, axes = style.panels(2, len(names))
-    for (top, bottom), name in zip(axes.T, names, strict=True):
-        rows = table[table["mechanism"] == name]
-        discrete = len(rows) == 2
-        for i, (column, label) in enumerate([("p", "$f_x$"), ("q", "$f_{x'}$")]):
-            if discrete:
-                top.bar(rows["z"] + 0.36 * (i - 0.5), rows[column], width=0.34, label=label)
-            else:
-                top.plot(rows["z"], rows[column], label=label)
+    mechanisms = list(table.groupby("mechanism", sort=False))
+    figure, axes = style.panels(2, len(mechanisms))
+    for (top, bottom), (name, rows) in zip(axes.T, mechanisms, strict=True):
+        z, discrete = rows["z"], len(rows) == 2
         if discrete:
-            bottom.plot(rows["z"], rows["loss"], "o")
+            top.bar(z - 0.18, rows["p"], width=0.34, label="$f_x$")
+            top.bar(z + 0.18, rows["q"], width=0.34, label="$f_{x'}$")
+            bottom.plot(z, rows["loss"], "o")
             for ax in (top, bottom):
                 ax.set(xticks=[0, 1], xlim=(-0.6, 1.6))
         else:
-            bottom.plot(rows["z"], rows["loss"])
-        top.set(title=name, xlabel="$t$", ylabel="density" if not discrete else "probability")
+            top.plot(z, rows["p"], label="$f_x$")
+            top.plot(z, rows["q"], label="$f_{x'}$")
+            bottom.plot(z, rows["loss"])
+        top.set(title=name, xlabel="$t$", ylabel="probability" if discrete else "density")
         bottom.set(xlabel="$t$", ylabel=r"loss $\ell(t)$", ylim=(0, None))
-    style.legend(figure)
     return figure
 
 
@@ -71,13 +60,11 @@ def empirical_loss(table: pd.DataFrame) -> style.Figure:
     ax.plot(table["z"], table["empirical"], color=style.TRUTH, label=label)
     ax.axvline(first["t_hat"], color=style.GUIDE, linestyle=":")
     ax.axhline(first["eps_hat"], color=style.GUIDE, linestyle=":")
-    offset: dict[str, Any] = {"textcoords": "offset points", "color": style.GUIDE}
+    offset: style.Look = {"textcoords": "offset points", "color": style.GUIDE}
     ax.annotate(r"$\hat t$", (first["t_hat"], 0.02), xytext=(3, 0), **offset)
-    ax.annotate(
-        r"$\hat\varepsilon$", (table["z"].max(), first["eps_hat"]), xytext=(-8, 3), **offset
-    )
+    right = table["z"].max(), first["eps_hat"]
+    ax.annotate(r"$\hat\varepsilon$", right, xytext=(-8, 3), **offset)
     ax.set(xlabel="$t$", ylabel="privacy loss", ylim=(0, 1.15 * first["eps_hat"]))
-    style.legend(figure)
     return figure
 
 
@@ -111,7 +98,6 @@ def bounds(table: pd.DataFrame) -> style.Figure:
     for ax in figure.axes[::_COLUMNS]:
         ax.set(ylabel="share of runs")
     _name_lines(figure, styles, hues)
-    style.legend(figure)
     return figure
 
 
@@ -119,7 +105,7 @@ def _name_lines(figure: style.Figure, styles: dict[str, str], hues: dict[float, 
     """Name colours and kinds of lines."""
     ax = figure.axes[0]
     for (kind, line), (epsilon, hue) in product(styles.items(), hues.items()):
-        look: dict[str, Any] = {"color": hue, "linestyle": line, "linewidth": 1.6}
+        look: style.Look = {"color": hue, "linestyle": line, "linewidth": 1.6}
         ax.plot([], [], label=rf"{style.named(kind)}, $\varepsilon = {epsilon:g}$", **look)
     ax.plot([], [], color="black", linestyle="--", linewidth=1, label=r"promised $\varepsilon$")
     ax.plot([], [], color="black", linestyle=_LEVEL, linewidth=0.9, label="exact, if another")
@@ -143,29 +129,20 @@ def errors(table: pd.DataFrame) -> style.Figure:
 def rare_match(table: pd.DataFrame) -> style.Figure:
     """Draw Example 2: the mean answers against k."""
     figure, ax = style.panel()
+    failed = table["failures"] == table["runs"]
     names = list(dict.fromkeys(table["estimator"]))
     labels = style.named_apart(names)
     for name, marker in zip(names, "osv^DPX*", strict=False):
-        rows = table[(table["estimator"] == name) & (table["failures"] < table["runs"])]
-        if rows.empty:
-            continue
-        ax.plot(
-            rows["k"], rows["answer"], marker=marker, markersize=4, alpha=0.8, label=labels[name]
-        )
-    failed = table[table["failures"] == table["runs"]]
-    if len(failed):
-        ax.plot(
-            failed["k"],
-            0 * failed["k"],
-            "x",
-            color=style.TRUTH,
-            markeredgewidth=1,
-            label="histogram: no answer",
-        )
+        rows = table[(table["estimator"] == name) & ~failed]
+        look: style.Look = {"marker": marker, "markersize": 4, "alpha": 0.8}
+        if len(rows):
+            ax.plot(rows["k"], rows["answer"], label=labels[name], **look)
+    if failed.any():
+        at, label = table.loc[failed, "k"], "histogram: no answer"
+        ax.plot(at, 0 * at, "x", color=style.TRUTH, markeredgewidth=1, label=label)
     first = table.iloc[0]
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")
     ax.set(xlabel="$k$ (the truth is infinite)", ylabel="mean answer")
     style.guide(ax, np.log(first["n"]), "$e^{-k} = 1/n$")
     style.guide(ax, -np.log(first["floor"]), r"$e^{-k} = \tau$")
-    style.legend(figure)
     return figure

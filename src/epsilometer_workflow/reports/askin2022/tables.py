@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
-from pydantic import AfterValidator, Field, PositiveFloat
+from pydantic import Field, PositiveFloat
 
+from epsilometer import checks
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.local_loss import signed_loss
-from epsilometer.exact.base import ContinuousDistribution
 from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer.models import Fractional
+from epsilometer.models import Epsilon, Fractional
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.files.options import Epsilon
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Points = Annotated[int, Field(ge=2)]
 
 
-def _rising(ends: list[float]) -> list[float]:
-    if not ends[0] < ends[1]:
-        raise ValueError("must rise")
-    return ends
-
-
-Ends = Annotated[list[float], Field(min_length=2, max_length=2), AfterValidator(_rising)]
+Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 # What an entry of the configuration that begins so is called in a legend.
 _KINDS = {"mpl": "MPL", "largest-loss": "estimate"}
@@ -45,14 +38,11 @@ def density_estimate(
 
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
-    draws, _ = _two_sides(samples)
-    z = np.linspace(-reach, reach, points)
+    draws, z = _two_sides(samples)[0], np.linspace(-reach, reach, points)
     bandwidth = nrd0(draws)
-    density, _ = _densities(samples, law, z)
-    estimate = density_at(draws, z, bandwidth)
-    curve: dict[str, Any] = {"kind": "curve", "z": z, "density": density, "estimate": estimate}
-    curve["bandwidth"] = bandwidth
-    return pd.concat([pd.DataFrame(curve), pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
+    curve = pd.DataFrame({"kind": "curve", "z": z, "density": _densities(samples, law, z)[0]})
+    curve = curve.assign(estimate=density_at(draws, z, bandwidth), bandwidth=bandwidth)
+    return pd.concat([curve, pd.DataFrame({"kind": "draw", "z": np.sort(draws)})])
 
 
 def _two_sides(samples: pd.DataFrame) -> list[np.ndarray]:
@@ -78,12 +68,14 @@ def losses(
 ) -> pd.DataFrame:
     """Figure 2: densities and losses of three mechanisms on the inputs 0 and 1."""
     response = ExactRandomizedResponse(RandomizedResponse(epsilon))
-    rows = [_loss_rows("Randomized Response", [0, 1], *map(response.probabilities, (0, 1)))]
-    z = np.linspace(-reach, 1 + reach, points)
+    laplace = ExactLaplace(Laplace(epsilon))
     gaussian = ExactGaussian(Gaussian(Gaussian(1.0).sigma / sigma))  # sigma goes as 1/epsilon
-    laws: list[tuple[str, ContinuousDistribution]] = [("Laplace", ExactLaplace(Laplace(epsilon)))]
-    for name, law in [*laws, ("Gaussian", gaussian)]:
-        rows.append(_loss_rows(name, z, *(law.pdf(z, x) for x in (0.0, 1.0))))
+    z = np.linspace(-reach, 1 + reach, points)
+    rows = [
+        _loss_rows("Randomized Response", [0, 1], *map(response.probabilities, (0, 1))),
+        _loss_rows("Laplace", z, laplace.pdf(z, 0.0), laplace.pdf(z, 1.0)),
+        _loss_rows("Gaussian", z, gaussian.pdf(z, 0.0), gaussian.pdf(z, 1.0)),
+    ]
     return pd.concat(rows, ignore_index=True)
 
 
@@ -97,31 +89,28 @@ def empirical_loss(
     samples: pd.DataFrame, law: Law, *, region: Ends, points: Points, floor: PositiveFloat
 ) -> pd.DataFrame:
     """Figure 3: loss and empirical loss of a mechanism, and the latter's maximum."""
-    low, high = region
-    z = np.linspace(low, high, points)
-    sides = _two_sides(samples)
+    low, high = checks.interval("region", *region)
+    z, sides = np.linspace(low, high, points), _two_sides(samples)
     p_hat, q_hat = (density_on_grid(side, low, high, points, nrd0(side)) for side in sides)
     empirical = np.abs(signed_loss(p_hat, q_hat, floor))
     p, q = _densities(samples, law, z)
-    exact = np.abs(np.log(p) - np.log(q))
     best = int(np.argmax(empirical))
-    table = pd.DataFrame({"z": z, "loss": exact, "empirical": empirical, "n": samples["n"].iloc[0]})
-    return table.assign(t_hat=z[best], eps_hat=empirical[best])
+    table = pd.DataFrame({"z": z, "loss": np.abs(np.log(p) - np.log(q)), "empirical": empirical})
+    return table.assign(n=samples["n"].iloc[0], t_hat=z[best], eps_hat=empirical[best])
 
 
 @grouped(across=PAIRS)
 def patterns(summary: pd.DataFrame) -> pd.DataFrame:
     """Table I: the input patterns, with the exact violation of each and its mean estimate."""
     table = summary.rename(columns={"pair": "pattern", "truth": "violation", "mean": "estimate"})
-    table["x"] = [_vector(text) for text in table["x"]]
-    table["x_prime"] = [_vector(text) for text in table["x_prime"]]
+    for side in PAIRS:
+        table[side] = table[side].map(_vector)
     columns = ["mechanism", "epsilon", "pattern", "x", "x_prime", "violation", "estimate", "sd"]
     return table[[*columns, "n", "runs", "level"]]
 
 
 def _vector(text: str) -> str:
-    entries = json.loads(text)
-    return " ".join(f"{entry:g}" for entry in (entries if isinstance(entries, list) else [entries]))
+    return " ".join(f"{entry:g}" for entry in np.ravel(json.loads(text)))
 
 
 @grouped(
@@ -202,12 +191,8 @@ def rare_match(summary: pd.DataFrame, *, floor: Fractional) -> pd.DataFrame:
     rarity = json.loads(summary["parameters"].iloc[0]).get("rarity")
     if rarity is None:
         raise ArgumentError("data", "must hold mechanisms with a rarity")
-    table = summary.assign(
-        k=rarity,
-        floor=floor,
-        expected=summary["n"] * np.exp(-float(rarity)),
-        answer=summary[["mean", "mean_reverse"]].max(axis=1),
-        truth=summary["level"],
-    )
+    expected = summary["n"] * np.exp(-float(rarity))
+    table = summary.assign(k=rarity, floor=floor, expected=expected, truth=summary["level"])
+    table["answer"] = summary[["mean", "mean_reverse"]].max(axis=1)
     columns = ["k", "estimator", "epsilon", "n", "fresh", "floor", "expected", "runs", "failures"]
     return table[[*columns, "answer", "sd", "truth"]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,30 +21,21 @@ def cell_means(table: pd.DataFrame) -> style.Figure:
     blue, orange = style.colours(2)
     exact, cells = r"exact: $p(z)$, $\log\, p(z)/q(z)$", r"of cells: $p_j / w$, $\log\, p_j/q_j$"
     left.plot(table["z"], table["density"], color=blue, label=exact)
-    _steps(left, table, "cell_mean", orange, cells)
-    left.set(xlabel="$z$", ylabel="density", title="(a) a smooth density and its cell means")
     right.plot(table["z"], table["log_ratio"], color=blue, label=exact)
-    _steps(right, table, "cell_log_ratio", orange, cells)
-    truth, gamma = table["truth"].iloc[0], table["gamma"].iloc[0]
-    style.band(right, truth, gamma)
+    for cell, rows in table.groupby("cell"):  # a horizontal piece each
+        look = {"color": orange, "linewidth": 2, "label": None if cell else cells}
+        left.plot(rows["z"], rows["cell_mean"], **look)
+        right.plot(rows["z"], rows["cell_log_ratio"], **look)
+    style.band(right, table["truth"].iloc[0], table["gamma"].iloc[0])
+    left.set(xlabel="$z$", ylabel="density", title="(a) a smooth density and its cell means")
     right.set(xlabel="$z$", ylabel="log ratio", title="(b) the largest cell ratio answers")
-    style.legend(figure)
     return figure
 
 
-def _steps(ax, table: pd.DataFrame, column: str, colour: str, label: str) -> None:  # type: ignore[no-untyped-def]
-    """Draw one horizontal piece a cell."""
-    for cell, rows in table.groupby("cell"):
-        ax.plot(
-            rows["z"], rows[column], color=colour, linewidth=2, label=label if cell == 0 else None
-        )
-
-
 @style.points("varied", x=["value"], tells={"varied": ["n"], "value": ["n"]})
-def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def planned_samples(_table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 2 and 6: log n of the theorem against each parameter."""
-    lines = table if curve is None else curve
-    figure, panels = style.by_panel(lines, "varied", sharey=True)
+    figure, panels = style.by_panel(curve, "varied", sharey=True)
     for ax, name, rows in panels:
         ax.plot(rows["value"], rows["log_n"])
         ax.set(xlabel=_SYMBOLS[name])
@@ -57,31 +47,20 @@ def planned_samples(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> s
 def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     """Figures 3a and 7: mean and standard deviation of the answers against n."""
     figure, ax = style.panel()
-    first = table.iloc[0]
-    truth, gamma = first["truth"], first["gamma"]
+    first, (colour,) = table.iloc[0], style.colours(1)
     answered = table[table["failures"] < table["runs"]]
-    style.band(ax, truth, gamma)
-    ax.plot(answered["n"], answered["mean"], marker=".", label="mean of the runs")
-    sd = answered["sd"].fillna(0)
-    ax.fill_between(
-        answered["n"], answered["mean"] - sd, answered["mean"] + sd, alpha=0.25, label=r"$\pm$ sd"
-    )
-    partly_failed = answered[answered["failures"] > 0]
-    ax.scatter(
-        partly_failed["n"],
-        partly_failed["mean"],
-        facecolor="white",
-        edgecolor=style.colours(1)[0],
-        zorder=3,
-        s=18,
-        label="some runs failed",
-    )
+    n, mean, sd = answered["n"], answered["mean"], answered["sd"].fillna(0)
+    style.band(ax, first["truth"], first["gamma"])
+    ax.plot(n, mean, marker=".", color=colour, label="mean of the runs")
+    ax.fill_between(n, mean - sd, mean + sd, color=colour, alpha=0.25, label=r"$\pm$ sd")
+    partly = answered[answered["failures"] > 0]
+    hollow: style.Look = {"facecolor": "white", "edgecolor": colour, "zorder": 3, "s": 18}
+    ax.scatter(partly["n"], partly["mean"], label="some runs failed", **hollow)
     ax.set(xscale="log", xlabel="samples a side $n$", ylabel=r"estimate $\tilde\varepsilon$")
     ax.set_xlim(right=_reach(table))
-    if truth < gamma:  # no level is below 0
+    if first["truth"] < first["gamma"]:  # no level is below 0
         ax.set_ylim(bottom=0)
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -89,12 +68,10 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
 def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
-    first = table.iloc[0]
-    ax.axhline(first["delta"], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$")
-    ax.plot(table["n"], table["share_within"], marker=".", label=r"share within $\gamma$")
-    ax.fill_between(
-        table["n"], table["share_low"], table["share_high"], alpha=0.2, label="95 % interval"
-    )
+    first, n = table.iloc[0], table["n"]
+    style.exact(ax, first["delta"], r"confidence $\delta$")
+    ax.plot(n, table["share_within"], marker=".", label=r"share within $\gamma$")
+    ax.fill_between(n, table["share_low"], table["share_high"], alpha=0.2, label="95 % interval")
     if "paper_n_pr" in table:
         label = r"the paper's $n_{\mathrm{PR}}$"
         style.theirs(ax, first["paper_n_pr"], first["delta"], label)
@@ -102,7 +79,6 @@ def share_within(table: pd.DataFrame) -> style.Figure:
     ax.set_xlim(right=_reach(table))
     style.guide(ax, first["n_pr"], r"$n_{\mathrm{PR}}$")
     style.guide(ax, first["n_th"], r"$n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -125,25 +101,23 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
     table = table.assign(epsilon=parts[0], setting=parts[1]).sort_values(["epsilon", "n"])
     figure, panels = style.by_panel(table, "epsilon", sharey=True)
     looks = zip(cycle(style.colours(5)), cycle("os^"), cycle([7, 5.5, 4, 3]))
-    look_of = dict(zip(table["setting"].unique(), looks, strict=False))
+    look_of = {}
+    for setting, (colour, marker, size) in zip(table["setting"].unique(), looks, strict=False):
+        look_of[setting] = {"color": colour, "marker": marker, "ms": size, "mew": 1}
     for ax, epsilon, searches in panels:
         for setting, rows in searches.groupby("setting", sort=False):
-            colour, marker, size = look_of[setting]
             share, alone = rows["share_within"], len(rows) == 1
             reach = [share - rows["share_low"], rows["share_high"] - share] if alone else None
-            look: dict[str, Any] = {"color": colour, "label": setting, "ms": size, "mfc": "none"}
-            fmt = marker if alone else f"{marker}-"
-            ax.errorbar(rows["n"], share, reach, fmt=fmt, mew=1, elinewidth=1, capsize=2, **look)
+            line = "" if alone else "-"
+            look: style.Look = {**look_of[setting], "label": setting, "linestyle": line}
+            ax.errorbar(rows["n"], share, reach, mfc="none", elinewidth=1, capsize=2, **look)
             planned = rows[rows["n"] == rows["n_th"]]
             ax.plot(planned["n"], planned["share_within"], "k*", markersize=8, zorder=3)
-        ax.axhline(
-            table["delta"].iloc[0], color=style.TRUTH, linestyle="--", label=r"confidence $\delta$"
-        )
+        style.exact(ax, table["delta"].iloc[0], r"confidence $\delta$")
         ax.set(xscale="log", xlabel="samples a side $n$", title=epsilon, ylim=(-0.06, 1.08))
         ax.set(xlim=(0.7, 1.6 * table["n"].max()))
     figure.axes[0].set(ylabel=r"share of runs within $\gamma$")
     figure.axes[0].plot([], [], "k*", markersize=8, label=r"at $n_{\mathrm{TH}}$")
-    style.legend(figure)
     return figure
 
 
@@ -151,30 +125,19 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
 def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
-    first = table.iloc[0]
-    names = {
-        "safety-check-claimed": "claimed $C$ tested",
-        "safety-check-actual": "actual $C$ tested",
-    }
+    first, names = table.iloc[0], {"safety-check-claimed": "claimed $C$ tested"}
+    names["safety-check-actual"] = "actual $C$ tested"
     for estimator, rows in table.groupby("estimator", sort=False):
+        ring: style.Look = {"ms": 6, "mfc": "none"}  # around the other's points
+        mark = ring if estimator == "safety-check-actual" else {"ms": 3}
         label = names.get(str(estimator), str(estimator))
-        fill, size = ("none", 6) if estimator == "safety-check-actual" else (None, 3)
-        mark: dict[str, Any] = {
-            "marker": "o",
-            "markersize": size,
-            "markeredgewidth": 1,
-            "markerfacecolor": fill,
-            "label": label,
-        }
-        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], **mark)
-        ax.fill_between(
-            rows["actual_C"], rows["low"], rows["high"], color=line.get_color(), alpha=0.2
-        )
+        (line,) = ax.plot(rows["actual_C"], rows["share_passing"], "o-", mew=1, label=label, **mark)
+        colour = line.get_color()
+        ax.fill_between(rows["actual_C"], rows["low"], rows["high"], color=colour, alpha=0.2)
     ax.fill_between([], [], color=style.GUIDE, alpha=0.3, label="95 % interval")
-    ax.axhline(first["required"], color=style.TRUTH, linestyle="--", label="required probability")
+    style.exact(ax, first["required"], "required probability")
     ax.axvline(first["claimed_C"], color=style.GUIDE, linestyle=":", label="claimed $C$")
     ax.set(xlabel="actual $C$", ylabel="share of runs that pass", ylim=(-0.02, 1.04))
-    style.legend(figure)
     return figure
 
 
@@ -183,28 +146,17 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
     """Figure 5: the probabilities of both coins, on a log scale."""
     figure, panels = style.by_panel(table, "order", sharey=True)
     for ax, order, rows in panels:
-        for x, colour in zip((0, 1), style.colours(2), strict=True):
+        for x, colour in enumerate(style.colours(2)):
             coin = rows[rows["x"] == x]
-            bars = ax.bar(
-                coin["outcome"] + (x - 0.5) * 0.36,
-                coin["probability"],
-                width=0.34,
-                color=colour,
-                label=f"input {x}",
-            )
+            places, label = coin["outcome"] + (x - 0.5) * 0.36, f"input {x}"
+            bars = ax.bar(places, coin["probability"], width=0.34, color=colour, label=label)
             ax.bar_label(bars, fmt=_short, padding=1)
         name = "pure" if math.isinf(order) else rf"Rényi, $\alpha = {order:g}$"
-        level = rows["level"].iloc[0]
-        ax.set(
-            yscale="log",
-            xticks=[0, 1],
-            xlabel="output",
-            ylim=(table["probability"].min() / 8, 8),
-            title=f"{name}: level {level:.3g}\n"
-            f"zeros only with probability {rows['zeros_only'].iloc[0]:.2f}",
-        )
+        level, zeros = rows["level"].iloc[0], rows["zeros_only"].iloc[0]
+        title = f"{name}: level {level:.3g}\nzeros only with probability {zeros:.2f}"
+        ax.set(yscale="log", ylim=(table["probability"].min() / 8, 8), title=title)
+        ax.set(xticks=[0, 1], xlabel="output")
     figure.axes[0].set(ylabel="probability")
-    style.legend(figure)
     return figure
 
 
@@ -212,45 +164,38 @@ def _short(probability: float) -> str:
     return f"{probability:.2g}" if probability < 0.99 else f"1 - {1 - probability:.1g}"
 
 
-@style.points(
-    "estimator",
-    "lambda",
-    "budget",
-    x=["n"],
-    tells={"budget": ["mechanism"], "lambda": ["mechanism"]},
-)
+_BUDGETS = {"budget": ["mechanism"], "lambda": ["mechanism"]}
+
+
+@style.points("estimator", "lambda", "budget", x=["n"], tells=_BUDGETS)
 def impossibility(table: pd.DataFrame) -> style.Figure:
     """Beyond the paper: answer and share of wrong runs on the pair that defeats each estimator."""
-    estimators = list(dict.fromkeys(zip(table["estimator"], table["lambda"], strict=True)))
-    titles = {key: _algorithm(*key) for key in estimators}
-    if len({*titles.values()}) < len(titles):
-        titles = {key: f"{title}\n{key[0]}" for key, title in titles.items()}
-    figure, axes = style.panels(2, len(estimators), sharex=True, sharey="row")
-    truth = r"above: exact; below: $1 - \delta$"
-    for column, (estimator, order) in zip(axes.T, estimators, strict=True):
-        rows = table[(table["estimator"] == estimator) & (table["lambda"] == order)]
+    panels = list(table.groupby(["estimator", "lambda"], sort=False))
+    titles = [_algorithm(*key) for key, _ in panels]
+    if len(set(titles)) < len(titles):
+        titles = [f"{_algorithm(*key)}\n{key[0]}" for key, _ in panels]
+    figure, axes = style.panels(2, len(panels), sharex=True, sharey="row")
+    for (above, below), title, (_, rows) in zip(axes.T, titles, panels, strict=True):
         budgets = style.hues(sorted(set(rows["budget"])))
         for i, (budget, colour) in enumerate(budgets.items()):
             line = rows[rows["budget"] == budget]
             failed = line.loc[line["answer"].isna(), "n"]
-            column[0].plot(failed, 0 * failed - 0.15 * (i + 1), "x", color=colour, ms=3, mew=0.7)
+            above.plot(failed, 0 * failed - 0.15 * (i + 1), "x", color=colour, ms=3, mew=0.7)
             label = f"built for {budget:,} samples of both sides"
-            column[0].plot(line["n"], line["answer"], color=colour, marker=".", label=label)
+            above.plot(line["n"], line["answer"], color=colour, marker=".", label=label)
             wide = {"linewidth": 1.2 * (len(budgets) - i), "alpha": 0.8}
-            column[1].plot(line["n"], line["share_wrong"], color=colour, **wide)
-            for ax in column:  # the budget counts both sides
+            below.plot(line["n"], line["share_wrong"], color=colour, **wide)
+            for ax in (above, below):  # the budget counts both sides
                 ax.axvline(budget / 2, color=colour, linestyle=":", linewidth=1)
-        column[1].plot(
-            [], [], color=style.GUIDE, linestyle=":", linewidth=1, label="half of its budget"
-        )
-        column[0].axhline(rows["truth"].max(), color=style.TRUTH, linestyle="--", label=truth)
-        column[1].axhline(1 - rows["delta"].iloc[0], color=style.TRUTH, linestyle="--")
-        column[0].set(title=titles[estimator, order], xscale="log")
-        column[1].set(xlabel="samples a side $n$")
+        half = "half of its budget"
+        below.plot([], [], color=style.GUIDE, linestyle=":", linewidth=1, label=half)
+        style.exact(above, rows["truth"].max(), r"above: exact; below: $1 - \delta$")
+        style.exact(below, 1 - rows["delta"].iloc[0], "")
+        above.set(title=title, xscale="log")
+        below.set(xlabel="samples a side $n$")
     axes[0, 0].set(ylabel="mean answer")
     axes[0, 0].plot([], [], "x", color=style.GUIDE, ms=3, mew=0.7, label="every run failed")
     axes[1, 0].set(ylabel="share wrong or failed", ylim=(-0.02, 1.04))
-    style.legend(figure)
     return figure
 
 

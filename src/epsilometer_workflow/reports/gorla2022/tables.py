@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
@@ -22,9 +23,8 @@ from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.finite import BernoulliPair
 from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
-from epsilometer.models import Fractional
+from epsilometer.models import Epsilon, Fractional, Order
 from epsilometer.proportions import clopper_pearson
-from epsilometer_workflow.files.options import Epsilon, Order
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -36,18 +36,19 @@ _SHARES = ["share_within", "share_low", "share_high"]
 
 def lipschitz_constants(*, scales: Values, sigmas: Values) -> pd.DataFrame:
     """Table I: C, D and epsilon of both mechanisms, and whether C < 2/W^2."""
-    rows: list[Any] = []
+    laws: list[Any] = []
     for scale in scales:
         laplace = TruncatedLaplace(1 / scale)
-        rows.append(("truncated Laplace", scale, ExactTruncatedLaplace(laplace), 1 / scale))
+        laws.append(("truncated Laplace", scale, ExactTruncatedLaplace(laplace), 1 / scale))
     for sigma in sigmas:
         gaussian = TruncatedGaussian(1 / (2 * sigma**2))
         law = ExactTruncatedGaussian(gaussian)
-        rows.append(("truncated Gaussian", sigma, law, gaussian.epsilon))
-    table = pd.DataFrame(
-        [(*names, law.lipschitz_input, law.lipschitz_output, eps) for *names, law, eps in rows],
-        columns=["mechanism", "parameter", "D", "C", "epsilon"],
-    )
+        laws.append(("truncated Gaussian", sigma, law, gaussian.epsilon))
+    rows = []
+    for name, parameter, law, epsilon in laws:
+        constants = {"D": law.lipschitz_input, "C": law.lipschitz_output}
+        rows.append({"mechanism": name, "parameter": parameter} | constants | {"epsilon": epsilon})
+    table = pd.DataFrame(rows)
     return table.assign(guaranteed=table["C"] < 2)
 
 
@@ -64,38 +65,39 @@ def all_pairs(
     The first row is the answer of the algorithm: the maximum over all pairs that succeeded. Pairs
     are given as printed, rounded to two digits; both directions count, as in Section III-D.
     """
+    if (summary["runs"] > 1).any():
+        raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
     frame = _numbers(summary)
-    keys = [frame[key].round(2) for key in frame]
+    points, keys = len({*frame["x"], *frame["x_prime"]}), [frame[key].round(2) for key in frame]
     frame["estimate"] = summary[["mean", "mean_reverse"]].max(axis=1)
     frame["truth"] = summary[["truth", "truth_reverse"]].max(axis=1)
     frame = frame.join(summary[["n", "cells"]]).set_index(keys)
-    if (summary["runs"] > 1).any():
-        raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
-    answered = frame["estimate"].notna()
-    best = frame[answered].sort_values("estimate", kind="stable").tail(1)  # none if all failed
-    maximum = best.iloc[0] if len(best) else frame.iloc[0].where(frame.columns.isin(["n", "cells"]))
-    rows = [{"pair": "maximum"} | maximum.to_dict()]
+    answered = frame[frame["estimate"].notna()]
+    best = answered.sort_values("estimate", kind="stable").tail(1)
+    if best.empty:  # all failed
+        best = frame.head(1).assign(x=np.nan, x_prime=np.nan, estimate=np.nan, truth=np.nan)
+    rows = [{"pair": "maximum", **best.iloc[0]}]
     for x, x_prime in pairs:
         key = (min(x, x_prime), max(x, x_prime))
         if key not in frame.index:
             raise ArgumentError("pairs", f"has {[x, x_prime]}, {_nearest(key, frame)}")
-        row = {"pair": f"{x:.2f} {x_prime:.2f}"} | frame.loc[key].to_dict()
+        row = {"pair": f"{x:.2f} {x_prime:.2f}", **frame.loc[key]}
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
         rows.append(row)
-    first = summary.iloc[0]
-    goal = _goal(law(float(first["epsilon"])), first["lambda"])
-    buckets = _planned(planner.input_buckets, gamma=first["gamma"], **goal)
-    n = _planned_n(goal, gamma=first["gamma"], delta=delta, union=False)  # as the paper plans
+    first, exact = summary.iloc[0], law(float(summary["epsilon"].iloc[0]))
+    goal = {"lipschitz": _constant(exact, "output"), "gamma": first["gamma"]}
+    goal["order"] = float(first["lambda"])
+    buckets = {"lipschitz_input": _constant(exact, "input"), **goal}
     return (
         pd.DataFrame(rows)
         .astype({"n": int, "cells": int})
         .assign(
-            grid_points=len({*frame["x"], *frame["x_prime"]}),
-            planned_grid_points=buckets,
+            grid_points=points,
+            planned_grid_points=_planned(planner.input_buckets, **buckets),
             pairs=len(frame),
             failures=int(summary["failures"].sum()),
-            planned_n=n,
+            planned_n=_planned(planner.sample_size, **goal, delta=delta, union=False),
         )
     )
 
@@ -115,27 +117,19 @@ def _nearest(pair: tuple[float, float], frame: pd.DataFrame) -> str:
     return f"which is not a pair of the grid; the nearest of its {len(frame)} is {nearest}"
 
 
-def _goal(law: Any, order: str) -> dict[str, Any]:
-    """Return what plans need of a law: its Lipschitz constants, if it has any, and the order."""
-    names = {"lipschitz": "lipschitz_output", "lipschitz_input": "lipschitz_input"}
-    known = {name: getattr(law, of) for name, of in names.items() if hasattr(law, of)}
-    return {"order": float(order), **known}
+def _constant(law: Any, of: str) -> float:
+    """Return a law's Lipschitz constant in the output or the input; NaN if it has none."""
+    return float(getattr(law, f"lipschitz_{of}", math.nan))
 
 
 def _planned(plan: Callable[..., float], **goal: Any) -> float:
-    """Return what a theorem plans; NaN where it promises nothing."""
-    if "lipschitz" not in goal or any(math.isnan(number) for number in goal.values()):
+    """Return what a theorem plans; NaN where it promises nothing, or something is not known."""
+    if any(math.isnan(number) for number in goal.values()):
         return math.nan
     try:
         return plan(**goal)
     except NoGuaranteeError:
         return math.nan
-
-
-def _planned_n(goal: Mapping[str, Any], **more: Any) -> float:
-    """Return the theorem's number of samples a side."""
-    known = {name: value for name, value in goal.items() if name != "lipschitz_input"}
-    return _planned(planner.sample_size, **known, **more)
 
 
 @grouped(across=PAIRS, order=["-n"])
@@ -154,36 +148,40 @@ def over_inputs(
     which all fail is a miss. Of each side, n_th is the n of the theorem, n_direct that without
     gamma/3 and sqrt(delta), and n_union that with a union over all pairs.
     """
-    first, exact, answers = runs.iloc[0], _numbers(runs), runs[["estimate", "estimate_reverse"]]
-    if first["estimator"] not in gammas:
-        raise ArgumentError("gammas", f"lacks the estimator {first['estimator']!r} of the data")
+    first, inputs = runs.iloc[0], _numbers(runs)
+    estimator, epsilon, order = first["estimator"], first["epsilon"], float(first["lambda"])
+    if estimator not in gammas:
+        raise ArgumentError("gammas", f"lacks the estimator {estimator!r} of the data")
     if first["inputs"] not in settings:
         raise ArgumentError("settings", f"lacks the inputs {first['inputs']!r} of the data")
-    gamma, epsilon, order = gammas[first["estimator"]], first["epsilon"], float(first["lambda"])
-    distribution = law(float(epsilon))
-    level = math.nan
-    if distribution is not None:
-        level = max(divergence(distribution, order, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
-    largest = answers.max(axis=1).groupby(runs["run"]).max()
+    gamma, setting = gammas[estimator], settings[first["inputs"]]
+    if np.isclose(json.loads(first["settings"]).get("gamma", math.nan), gamma):
+        setting += ", called with γ"
+    exact, level = law(float(epsilon)), math.nan
+    if exact is not None:
+        level = max(divergence(exact, order, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+    answers = runs[["estimate", "estimate_reverse"]].max(axis=1)
+    largest = answers.groupby(runs["run"]).max()
     within = ((largest - level).abs() <= gamma).sum()
     low, high = clopper_pearson(within, len(largest))
-    called = json.loads(first["settings"]).get("gamma", math.nan)
-    setting = settings[first["inputs"]] + (", called with γ" if np.isclose(called, gamma) else "")
-    goal, pairs = _goal(distribution, first["lambda"]), len(runs) // len(largest)
+    pairs = len(runs) // len(largest)
+    plan = partial(_planned, planner.sample_size, lipschitz=_constant(exact, "output"), order=order)
     row = {
         "setting": f"ε = {epsilon:.3g}, {setting}",
-        **{name: first[name] for name in ("mechanism", "lambda", "cells", "n")},
-        "k": len({*exact["x"], *exact["x_prime"]}),
+        **first[["mechanism", "lambda", "cells", "n"]],
+        "k": len({*inputs["x"], *inputs["x_prime"]}),
         "gamma": gamma,
-        "n_th": _planned_n(goal, gamma=gamma / 3, delta=math.sqrt(delta), union=False),
-        "n_direct": _planned_n(goal, gamma=gamma, delta=delta, union=False),
-        "n_union": _planned_n(goal, gamma=gamma / 3, delta=1 - (1 - delta) / pairs),
+        "n_th": plan(gamma=gamma / 3, delta=math.sqrt(delta), union=False),
+        "n_direct": plan(gamma=gamma, delta=delta, union=False),
+        "n_union": plan(gamma=gamma / 3, delta=1 - (1 - delta) / pairs),
         "runs": len(largest),
         "failed": largest.isna().sum(),
         "level": level,
         "mean": largest.mean(),
         "sd": largest.std(),
-        **dict(zip(_SHARES, (within / len(largest), float(low), float(high)), strict=True)),
+        "share_within": within / len(largest),
+        "share_low": float(low),
+        "share_high": float(high),
         "delta": delta,
     }
     return pd.DataFrame([row])
@@ -197,20 +195,18 @@ def sample_sizes(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     at n_th, and the share of runs within gamma at the largest n searched. ``n_pr`` is NaN where no
     n up to ``searched_to`` was enough.
     """
-    last = summary.loc[summary["n"].idxmax()]
-    epsilon, lipschitz, gamma = (float(last[k]) for k in ("epsilon", "claimed_lipschitz", "gamma"))
-    goal = {"lipschitz": lipschitz, "order": float(last["lambda"]), "gamma": gamma}
-    n_th = _planned_n(goal, delta=delta, union=False)
+    last, goal = summary.loc[summary["n"].idxmax()], _goal_of(summary)
+    n_th = _planned(planner.sample_size, **goal, delta=delta, union=False)
     row = {
-        "epsilon": epsilon,
-        "scale": 1 / epsilon,
-        "C": lipschitz,
+        "epsilon": last["epsilon"],
+        "scale": 1 / last["epsilon"],
+        "C": goal["lipschitz"],
         "level": last["truth"],
-        "gamma": gamma,
+        "gamma": goal["gamma"],
         "n_th": n_th,
         "n_pr": _smallest_sufficient_n(summary, delta),
         "m": last["cells"],
-        "n_th_union": _planned_n(goal, delta=delta),
+        "n_th_union": _planned(planner.sample_size, **goal, delta=delta),
         "confidence_union": 1 - _planned(planner.failure_bound, n=n_th, **goal),
         "runs": last["runs"],
         "searched_to": last["n"],
@@ -219,6 +215,13 @@ def sample_sizes(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     integers = ["n_th", "n_pr", "m", "n_th_union", "runs", "searched_to"]
     table = pd.DataFrame([row]).astype(dict.fromkeys(integers, "Int64"))
     return table.assign(confidence_union=table["confidence_union"].clip(lower=0))
+
+
+def _goal_of(search: pd.DataFrame) -> dict[str, float]:
+    """Return what a search is to reach, with the Lipschitz constant that is claimed."""
+    first = search.iloc[0]
+    goal = {"lipschitz": first["claimed_lipschitz"], "gamma": first["gamma"]}
+    return goal | {"order": float(first["lambda"])}
 
 
 @grouped(across=["n"])
@@ -230,21 +233,12 @@ def searches(summary: pd.DataFrame) -> pd.DataFrame:
 @grouped(across=["n"])
 def convergence(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     """Figures 3 and 7: mean, spread and share within gamma against n, for one search."""
-    first = summary.iloc[0]
-    goal = {"lipschitz": first["claimed_lipschitz"], "order": float(first["lambda"])}
-    n_th = _planned_n(goal, gamma=first["gamma"], delta=delta, union=False)
-    return summary[[*_RUNG, "mean", "sd", *_SHARES]].assign(
-        delta=delta, n_th=n_th, n_pr=_smallest_sufficient_n(summary, delta)
-    )
+    n_th = _planned(planner.sample_size, **_goal_of(summary), delta=delta, union=False)
+    n_pr = _smallest_sufficient_n(summary, delta)
+    return summary[[*_RUNG, "mean", "sd", *_SHARES]].assign(delta=delta, n_th=n_th, n_pr=n_pr)
 
 
-def _evenly(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with 100 values from the least to the largest of each list."""
-    lists = {name: v for name, v in options.items() if isinstance(v, list) and len(v) > 1}
-    return {**options, **{k: np.linspace(min(v), max(v), 100).tolist() for k, v in lists.items()}}
-
-
-@grouped(curve=_evenly)
+@grouped(curve={"between": 100})
 def planned_samples(
     *,
     gamma: PositiveFloat,
@@ -255,15 +249,23 @@ def planned_samples(
     lipschitzes: Values,
     order: Order = math.inf,
     orders: list[Order] | None = None,
+    between: NonNegativeInt = 0,
 ) -> pd.DataFrame:
-    """Figures 2 and 6: n of the theorem as published, one parameter varying, the others fixed."""
-    fixed: dict[str, Any] = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
-    fixed["union"] = False
+    """Figures 2 and 6: n of the theorem as published, one parameter varying, the others fixed.
+
+    Or, with so many values ``between``, at these, from the least to the largest of each list.
+    """
+    fixed = {"gamma": gamma, "delta": delta, "lipschitz": lipschitz, "order": order}
     varied = {"delta": deltas, "gamma": gammas, "lipschitz": lipschitzes, "order": orders or []}
-    rows = [(name, value) for name, values in varied.items() for value in values]
-    n = [planner.sample_size(**fixed | {name: value}) for name, value in rows]
-    table = pd.DataFrame(rows, columns=["varied", "value"])
-    return table.assign(n=list(map(float, n)), log_n=list(map(math.log, n)))  # beyond 64 bits
+    rows = []
+    for name, values in varied.items():
+        if between and len(values) > 1:
+            values = np.linspace(min(values), max(values), between).tolist()  # noqa: PLW2901
+        for value in values:
+            n = planner.sample_size(**fixed | {name: value}, union=False)
+            log_n = math.log(n)  # n may be beyond 64 bits
+            rows.append({"varied": name, "value": value, "n": float(n), "log_n": log_n})
+    return pd.DataFrame(rows)
 
 
 def cell_means(
@@ -271,22 +273,18 @@ def cell_means(
 ) -> pd.DataFrame:
     """Figure 1: a smooth density against its cell means (a), and the two log ratios (b)."""
     law = ExactTruncatedLaplace(TruncatedLaplace(epsilon))
-    z = np.linspace(0, 1, points)
-    edges = np.linspace(0, 1, cells + 1)
+    z, edges = np.linspace(0, 1, points), np.linspace(0, 1, cells + 1)
     cell = np.minimum((z * cells).astype(int), cells - 1)
-    p, q = (np.diff(law.cdf(edges, x)) for x in (0.0, 1.0))
-    return pd.DataFrame(
-        {
-            "z": z,
-            "cell": cell,
-            "density": law.pdf(z, 0.0),
-            "cell_mean": p[cell] * cells,
-            "log_ratio": np.log(law.pdf(z, 0.0) / law.pdf(z, 1.0)),
-            "cell_log_ratio": np.log(p / q)[cell],
-            "truth": law.privacy_loss(0.0, 1.0),
-            "gamma": gamma,
-            "lipschitz": law.lipschitz_output,
-        }
+    p, q = law.pdf(z, 0.0), law.pdf(z, 1.0)
+    p_cells, q_cells = np.diff(law.cdf(edges, 0.0)), np.diff(law.cdf(edges, 1.0))
+    table = pd.DataFrame({"z": z, "cell": cell, "density": p})
+    return table.assign(
+        cell_mean=p_cells[cell] * cells,
+        log_ratio=np.log(p / q),
+        cell_log_ratio=np.log(p_cells / q_cells)[cell],
+        truth=law.privacy_loss(0.0, 1.0),
+        gamma=gamma,
+        lipschitz=law.lipschitz_output,
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -53,16 +52,11 @@ def minutes(timings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([{**mean, "runs": len(timings), "minutes": mean["seconds"] / 60}])
 
 
-def _between(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with a hundred orders for exact divergences."""
-    return {**options, "between": 100}
-
-
 @grouped(
     across=["lambda", "estimator", "settings"],
     first=_BEGIN,
     order=["panel", "estimator", "lambda"],
-    curve=_between,
+    curve={"between": 100},
 )
 def orders(runs: pd.DataFrame, law: Law, *, between: NonNegativeInt = 0) -> pd.DataFrame:
     """Tabulate the bounds of many orders, and estimates of the pure level, over runs.
@@ -74,15 +68,11 @@ def orders(runs: pd.DataFrame, law: Law, *, between: NonNegativeInt = 0) -> pd.D
     if between:
         return _divergences(frame[frame["lambda"] < np.inf], law, between)
     frame["above"] = frame["estimate"] > frame["truth"]
-    table = frame.groupby(["lambda", "estimator", "n"], sort=False).agg(
-        runs=("run", "size"),
-        divergence=("truth", "first"),
-        low=("estimate", lambda values: values.quantile(0.25)),
-        median=("estimate", "median"),
-        high=("estimate", lambda values: values.quantile(0.75)),
-        above=("above", "mean"),
-    )
-    return table.reset_index()
+    cells = frame.groupby(["lambda", "estimator", "n"], sort=False)
+    table = cells.agg(runs=("run", "size"), divergence=("truth", "first"))
+    for name, level in (("low", 0.25), ("median", 0.5), ("high", 0.75)):
+        table[name] = cells["estimate"].quantile(level)
+    return table.assign(above=cells["above"].mean()).reset_index()
 
 
 def _divergences(frame: pd.DataFrame, law: Law, between: int) -> pd.DataFrame:
@@ -125,19 +115,15 @@ def maxima(
             truth = chosen["level" if of_all else "truth"].max()
             covered = int((bound <= truth).sum())
             low, high = clopper_pearson(covered, bound.size)
-            rows.append(
-                {
-                    "estimator": estimator,
-                    "pairs": count,
-                    "runs": bound.size,
-                    "promised": 1 - alpha if of_all else (1 - alpha) ** count,
-                    "covered": covered / bound.size,
-                    "covered_low": float(low),
-                    "covered_high": float(high),
-                    "divergence": truth,
-                    "median_ratio": bound.median() / truth,
-                }
-            )
+            row = {"estimator": estimator, "pairs": count, "runs": bound.size}
+            row["promised"] = 1 - alpha if of_all else (1 - alpha) ** count
+            row |= {
+                "covered": covered / bound.size,
+                "covered_low": float(low),
+                "covered_high": float(high),
+            }
+            row |= {"divergence": truth, "median_ratio": bound.median() / truth}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -157,10 +143,6 @@ def _with_ratios(runs: pd.DataFrame) -> pd.DataFrame:
     if "draws_at_floor" not in parameters or parameters.get("largest"):
         raise ArgumentError("data", "must hold Rényi bounds of single pairs only")
     tau = RenyiBoundAsPublished(**parameters).floor(int(first["n"]))[0]
-    return frame.assign(
-        tau=tau,
-        draws_at_floor=np.round(tau * frame["n"], 6),
-        bound=frame["estimate"],
-        divergence=frame["truth"],
-        ratio=frame["estimate"] / frame["truth"],
-    )
+    frame = frame.rename(columns={"estimate": "bound", "truth": "divergence"})
+    frame = frame.assign(tau=tau, draws_at_floor=np.round(tau * frame["n"], 6))
+    return frame.assign(ratio=frame["bound"] / frame["divergence"])

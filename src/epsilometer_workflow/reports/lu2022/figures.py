@@ -12,19 +12,17 @@ _CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
 
 
 @style.points("panel", x=["claim"], most={"panel": 5})
-def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def spectra(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 4a, 4b, 5, 6b, 7 and 9: estimated deltas with intervals, the exact ones as lines."""
     figure, ax = style.panel()
-    exact = table if curve is None else curve
     titles = list(dict.fromkeys(table["panel"]))
-    for i, (title, colour, marker) in enumerate(
-        zip(titles, cycle(style.colours(5)), cycle("osD^v"))
-    ):
-        lines = exact[(exact["panel"] == title) & exact["truth"].notna()]
+    looks = zip(titles, cycle(style.colours(5)), cycle("osD^v"))
+    for i, (title, colour, marker) in enumerate(looks):
+        lines = curve[(curve["panel"] == title) & curve["truth"].notna()]
         # dashes of curves that coincide lie side by side, and so do the rings of their points
-        dashes = (2 * (i % 3), (2, {1: 1.5, 2: 2}.get(len(titles), 4)))
-        (line,) = ax.plot(lines["claim"], lines["truth"], color=colour, linewidth=1, zorder=3)
-        line.set_linestyle(dashes)
+        gap = {1: 1.5, 2: 2}.get(len(titles), 4)
+        dashes: style.Look = {"linestyle": (2 * (i % 3), (2, gap)), "linewidth": 1, "zorder": 3}
+        ax.plot(lines["claim"], lines["truth"], color=colour, **dashes)
         rows, size = table[table["panel"] == title], 2.5 + 0.6 * (len(titles) - 1 - i)
         _points(ax, rows["claim"], rows, colour, str(title), marker, size)
     promised = sorted(set(table["epsilon"]))
@@ -34,7 +32,6 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Fig
     ax.plot([], [], color="black", linewidth=1, linestyle="--", label="exact")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
     ax.locator_params(axis="x", nbins=6)
-    style.legend(figure)
     return figure
 
 
@@ -49,58 +46,44 @@ def _points(
 ) -> None:
     """Draw deltas with their intervals."""
     spread = [(rows["delta"] - rows["low"]).clip(lower=0), (rows["high"] - rows["delta"]).clip(0)]
-    ax.errorbar(
-        x,
-        rows["delta"],
-        yerr=spread,
-        fmt=marker,
-        markersize=size,
-        markerfacecolor="white" if size > 2.5 else colour,
-        markeredgewidth=0.8,
-        elinewidth=0.8,
-        color=colour,
-        label=title,
-    )
+    fill = "white" if size > 2.5 else colour
+    look: style.Look = {"ms": size, "mfc": fill, "mew": 0.8, "elinewidth": 0.8}
+    ax.errorbar(x, rows["delta"], spread, fmt=marker, color=colour, label=title, **look)
 
 
 @style.points(x=["claim"])
-def classical(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def classical(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figure 6a: the classical bound far above the exact curve and its estimates."""
     figure, ax = style.panel()
-    lines, (colour,) = table if curve is None else curve, style.colours(1)
-    ax.plot(lines["claim"], lines["classical"], color=style.GUIDE, label="classical bound")
-    ax.plot(lines["claim"], lines["truth"], color=colour, linestyle="--", lw=1, label="exact")
+    (colour,) = style.colours(1)
+    ax.plot(curve["claim"], curve["classical"], color=style.GUIDE, label="classical bound")
+    ax.plot(curve["claim"], curve["truth"], color=colour, linestyle="--", lw=1, label="exact")
     _points(ax, table["claim"], table, colour, "estimate")
     ax.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None))
-    style.legend(figure)
     return figure
 
 
 @style.points(x=["claim"])
-def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame | None = None) -> style.Figure:
+def among_neighbours(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """Figures 10 and 11: the curves, and what they differ by from the exact one.
 
     The exact curves are a panel of their own: intervals are far wider than what these differ by.
     """
     figure, axes = style.panels(1, 3)
-    lines = table if curve is None else curve
     names = [str(column) for column in table if str(column).startswith("exact_")]
     left, middle, right = axes[0]
     for i, (name, colour) in enumerate(zip(names, style.colours(len(names)), strict=True)):
         label = rf"exact, $\varepsilon = {name.removeprefix('exact_')}$"
         dashes = {"linestyle": (3 * i, (3, 6)), "linewidth": 1.4}  # side by side: they coincide
-        left.plot(lines["claim"], lines[name], color=colour, **dashes)
-        middle.plot(lines["claim"], lines[name] - lines["truth"], color=colour, label=label)
+        left.plot(curve["claim"], curve[name], color=colour, **dashes)
+        middle.plot(curve["claim"], curve[name] - curve["truth"], color=colour, label=label)
     left.plot(table["claim"], table["delta"], "o", color="black", ms=3, mfc="none", mew=0.7)
     right.axhline(0, color=style.TRUTH, linewidth=1, label="the exact curve")
-    difference = table.assign(
-        **{name: table[name] - table["truth"] for name in ("delta", "low", "high")}
-    )
+    difference = table[["delta", "low", "high"]].sub(table["truth"], axis=0)
     _points(right, table["claim"], difference, "black", "estimate")
     left.set(xlabel=_CLAIM, ylabel=_DELTA, ylim=(0, None), title="curves and estimate")
     middle.set(xlabel=_CLAIM, ylabel="difference", title="curves less exact curve")
     right.set(xlabel=_CLAIM, ylabel="difference", title="estimate less exact curve")
-    style.legend(figure)
     return figure
 
 
@@ -113,7 +96,6 @@ def accuracies(table: pd.DataFrame) -> style.Figure:
     ax.axhline(1, color=style.GUIDE, linestyle=":", label="1: no information")
     ax.set(xlabel="samples of both sides $n$", ylabel=r"theoretical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
-    style.legend(figure)
     return figure
 
 
@@ -144,7 +126,6 @@ def _bootstrapped(table: pd.DataFrame, *, errors: bool) -> style.Figure:
     ax.set(xlabel="samples of both sides $2n$", ylabel=r"empirical accuracy $\alpha$")
     ax.set(xscale="log", yscale="log")
     ax.xaxis.set_minor_formatter("")
-    style.legend(figure)
     return figure
 
 
@@ -163,7 +144,6 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
         ax.plot(zero["rows"], [bottom] * len(zero), "v", color=colour, ms=3, label="estimate 0")
     ax.set(ylim=(bottom / 1.2, None))
     ax.set(xlabel="rows $m$", ylabel=r"$\delta(0)$", xscale="log", yscale="log")
-    style.legend(figure)
     return figure
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from itertools import product
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -13,12 +12,11 @@ from pydantic import Field, NonNegativeFloat, PositiveInt
 from scipy.special import stdtrit
 
 from epsilometer.errors import ArgumentError
+from epsilometer.estimators.accuracy import accuracy, cones
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
-from epsilometer.models import Fractional
-from epsilometer_workflow.files.options import Epsilon
+from epsilometer.models import Epsilon, Fractional
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
-from epsilometer_workflow.reports.lu2022.accuracy import accuracy, cones
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]
 
@@ -33,12 +31,7 @@ def listing(*, columns: list[str], rows: list[list[str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _every_claim(_: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the options with every claim of the data from the first to the last asked for."""
-    return {**options, "between": True}
-
-
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def spectra(
     runs: pd.DataFrame, *, claims: Claims | None = None, larger: bool = False, between: bool = False
 ) -> pd.DataFrame:
@@ -50,9 +43,7 @@ def spectra(
     several, Student's for their mean.
     """
     frame = _at(_curve(runs), claims, between=between)
-    if larger:
-        for name in ("estimate", "low", "high", "truth"):
-            frame[name] = frame[[name, f"{name}_reverse"]].max(axis=1)
+    frame = _larger(frame) if larger else frame
     frame["above"] = frame["low"] > frame["truth"]
     cells = frame.groupby("claim", sort=False)
     table = cells.agg(
@@ -82,21 +73,19 @@ def verdicts(runs: pd.DataFrame) -> pd.DataFrame:
     at = curve[np.isclose(curve["claim"], curve["epsilon"])]
     if at.empty:
         raise ArgumentError("data", "must hold delta at the promised epsilon itself")
-    excess, delta, truth = (
-        at[[name, f"{name}_reverse"]].max(axis=1) for name in ("low", "estimate", "truth")
-    )
+    larger = _larger(at)
     row = {
         "runs": curve["run"].nunique(),
-        "delta": delta.mean(),
-        "excess": excess.mean(),
-        "refuted": (excess > 0).mean(),
-        "truth": truth.iloc[0],
+        "delta": larger["estimate"].mean(),
+        "excess": larger["low"].mean(),
+        "refuted": (larger["low"] > 0).mean(),
+        "truth": larger["truth"].iloc[0],
         "largest_error": (curve["estimate"] - curve["truth"]).abs().max(),
     }
     return pd.DataFrame([row])
 
 
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def classical(
     runs: pd.DataFrame, law: Law, *, claims: Claims, between: bool = False
 ) -> pd.DataFrame:
@@ -111,7 +100,7 @@ def classical(
     return table.assign(classical=np.minimum(bound, 1.0))
 
 
-@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve=_every_claim)
+@grouped(across=PAIRS, first=_CURVE, order=["panel", "claim"], curve={"between": True})
 def among_neighbours(
     runs: pd.DataFrame,
     law: Law,
@@ -138,11 +127,11 @@ def accuracies(
     dimensions: Annotated[list[PositiveInt], Field(min_length=1)],
 ) -> pd.DataFrame:
     """Figure 4c: alpha of kNN with n points, but for beta (Corollary 2, logarithm corrected)."""
-    rows = [
-        (d, cones(d), size, claim, beta, accuracy(claim, size, beta, d))
-        for d, size in product(dimensions, n)
-    ]
-    return pd.DataFrame(rows, columns=["dimension", "cones", "n", "claim", "beta", "alpha"])
+    rows = []
+    for d, size in product(dimensions, n):
+        row = {"dimension": d, "cones": cones(d), "n": size, "claim": claim, "beta": beta}
+        rows.append(row | {"alpha": accuracy(claim, size, beta, d)})
+    return pd.DataFrame(rows)
 
 
 @grouped(first=["mechanism", "epsilon", "inputs", "n"], order=["claim", "n"])
@@ -151,20 +140,15 @@ def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
 
     ``alpha`` is half of the interval's width, ``error`` the quantile 1 - beta of |delta' - delta|.
     """
-    frame = runs.assign(
-        alpha=(runs["high"] - runs["low"]) / 2, error=(runs["estimate"] - runs["truth"]).abs()
-    )
-    table = frame.groupby("claim", sort=False).agg(
-        runs=("run", "size"),
-        alpha=("alpha", "mean"),
-        error=("error", lambda values: values.quantile(1 - beta)),
-        bias=("estimate", "mean"),
-        truth=("truth", "first"),
-    )
-    table = table.reset_index()
-    table["bias"] -= table["truth"]
+    width, error = runs["high"] - runs["low"], runs["estimate"] - runs["truth"]
+    cells = runs.assign(alpha=width / 2, error=error.abs()).groupby("claim", sort=False)
+    table = cells.agg(runs=("run", "size"), alpha=("alpha", "mean"))
+    table["error"] = cells["error"].quantile(1 - beta)
+    table["truth"] = cells["truth"].first()
+    table.insert(3, "bias", cells["estimate"].mean() - table["truth"])
     both = 2 * int(runs["n"].iloc[0])
-    return table.assign(theory=[accuracy(claim, both, beta) for claim in table["claim"]])
+    table["theory"] = [accuracy(claim, both, beta) for claim in table.index]
+    return table.reset_index()
 
 
 @grouped(across=PAIRS, order=["rows"])
@@ -221,11 +205,18 @@ def epsilons(
     ``low`` and ``high`` invert the ends of the intervals; the exact curve is inverted likewise.
     """
     means = _curve(runs).groupby("claim")[["estimate", "low", "high", "truth"]].mean()
-    rows = [
-        {"delta": delta, **{name: epsilon_at(delta, means.index, means[name]) for name in means}}
-        for delta in deltas
-    ]
-    return pd.DataFrame(rows).rename(columns={"estimate": "at_delta"})
+    table = pd.DataFrame({"delta": deltas})
+    for name, curve in means.items():
+        table[name] = [epsilon_at(delta, means.index, curve) for delta in deltas]
+    return table.rename(columns={"estimate": "at_delta"})
+
+
+def _larger(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the larger of both directions, and of the ends of their intervals."""
+    runs = runs.copy()
+    for name in ("estimate", "low", "high", "truth"):
+        runs[name] = runs[[name, f"{name}_reverse"]].max(axis=1)
+    return runs
 
 
 def _curve(runs: pd.DataFrame) -> pd.DataFrame:

@@ -43,7 +43,6 @@ def against_n(table: pd.DataFrame) -> style.Figure:
         if len(sizes) < 5:
             ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
             ax.minorticks_off()
-    style.legend(figure)
     return figure
 
 
@@ -62,7 +61,9 @@ def compared(table: pd.DataFrame) -> style.Figure:
     """
     epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
     table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
-    kind = np.select([table["guarantee"] == "none", table["trusted"] == 1], [*_MARKS][:2], _FEW)
+    kind = np.select(
+        [table["guarantee"] == "none", table["trusted"] == 1], ["estimate", "lower bound"], _FEW
+    )
     table = table.assign(y=table["estimator"].map(names.index), kind=kind)
     columns = epsilons if 1 < epsilons < 4 else 3
     figure, panels = style.by_panel(table, [*_QUANTITY, "epsilon"], columns=columns, sharey=True)
@@ -85,5 +86,4 @@ def compared(table: pd.DataFrame) -> style.Figure:
         ax.set(xlabel="nats" if pd.isna(claim) else r"$\delta$")
         ax.set_yticks(range(len(names)), [style.named(str(name)) for name in names])
     panels[0][0].invert_yaxis()
-    style.legend(figure)
     return figure

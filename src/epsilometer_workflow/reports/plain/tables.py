@@ -38,10 +38,10 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
         rows[name] = rows[[name, f"{name}_reverse"]].max(axis=1)
     promises = rows["guarantee"] != "none"
     rows["bound"] = rows["low"].fillna(rows["estimate"]).where(promises & rows["trusted"])
-    most = rows["high"].fillna(rows["estimate"].mask(promises))
+    at_most = rows["high"].fillna(rows["estimate"].mask(promises))  # is the level, says the method
     same_draws = rows.groupby([*_PAIR, "n", "run"], dropna=False)
     rows["largest_bound"] = same_draws["bound"].transform("max")
-    rows["contradicted"] = rows["largest_bound"] > most * (1 + 1e-9)
+    rows["contradicted"] = rows["largest_bound"] > at_most * (1 + 1e-9)
     rows["by"] = rows["estimator"].where(rows["bound"] == rows["largest_bound"])
     rows["by"] = same_draws["by"].transform("first").where(rows["contradicted"])
     columns = {name: (name, "mean") for name in _MEANS}
