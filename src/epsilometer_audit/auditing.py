@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,11 +15,9 @@ from epsilometer.events.choosing import PastDraws
 from epsilometer.events.learning import choose_events
 from epsilometer.seeds import generator
 from epsilometer_audit import conclusion
-from epsilometer_audit.budgets import CHECKED, LEAST, NO_RETURN, NO_TIME, TRIED, Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
-from epsilometer_audit.child_process import OverdueError
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined, recorded_pair
@@ -34,6 +31,7 @@ from epsilometer_audit.verdict import Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
+_LEAST_CHECKED = 40  # of them, at least: they are a tenth of all draws
 _LEAST_RECORDED = 50
 
 
@@ -43,7 +41,6 @@ def audit(
     claim: AnyClaim,
     *,
     samples: int | None = None,
-    budget: float | None = None,
     alpha: float = 0.05,
     seed: int = 0,
     detect: float | None = None,
@@ -51,6 +48,7 @@ def audit(
     stop: bool = False,
     method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
+    timeout: float | None = None,
     as_reals: bool = False,
     check_sampler: bool = True,
     progress: Progress | None = None,
@@ -75,8 +73,6 @@ def audit(
         `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`.
     samples
         Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
-    budget
-        Seconds for all of it, in place of ``samples``.
     alpha
         The largest probability of "violated" where the claim holds and draws are independent, also
         those of one call: noise that draws share a little may go unseen, and breaks alpha.
@@ -92,6 +88,8 @@ def audit(
         ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
     failures
         Whether an exception is an output like others, where a call makes one draw.
+    timeout
+        The most seconds of a batch of draws: by default 60 of a program, any time of a function.
     as_reals
         Whether outputs stand for reals: their low bits, which show too much, are ignored.
     check_sampler
@@ -107,12 +105,11 @@ def audit(
         If the mechanism fails.
     """
     started = time.perf_counter()
-    source = source_of(mechanism, failures)
+    source = source_of(mechanism, failures, timeout)
     question = Question(
         claim=claim,
         pairs=named_pairs(pairs),
         samples=samples,
-        budget=budget,
         alpha=alpha,
         seed=seed,
         detect=detect,
@@ -126,103 +123,59 @@ def audit(
         started=started,
     )
     with globals_kept():
-        try:
-            return _run(question, source, progress)
-        except OverdueError:
-            return conclusion.make_verdict(question, (), verdict="undecided", reasons=[NO_RETURN])
+        return _run(question, source, progress)
 
 
 def _run(question: Question, source: Source, progress: Progress | None) -> Verdict:
-    """Answer a question about a source, within its budget."""
-    clock = Budget(question.budget, question.started)
+    """Answer a question about a source."""
     checks, near = list[Check](), getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
-        with clock.limit():
-            accepted_pairs, refused = accepted(
-                source, question.pairs, question.seed, lambda: clock.left(TRIED) < 0
-            )
+        accepted_pairs, notes = accepted(source, question.pairs, question.seed)
         question = replace(question, pairs=accepted_pairs)
-        checks += refused
+        checks += notes
     if same := sum(equal(x, y) for x, y in question.inputs or ()):
         text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
         checks.append(Check("inputs", "note", f"{text} by them"))
-    if question.budget is None:
-        n = _SAMPLES if question.samples is None else question.samples
-        rounds.schedule(n, len(question.pairs))  # or raise that they are too few
-    else:
-        clock.measure(source, question, _rehearse)
-        n = clock.draws()
+    samples = _SAMPLES if question.samples is None else question.samples
+    rounds.schedule(samples, len(question.pairs))  # or raise that they are too few
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
         if not question.check_sampler:
             return []
         x = question.inputs[0] if question.inputs else ()
-        return check_source(source, x, draws, question.seed, question.alpha, clock)
+        return check_source(source, x, draws, question.seed, question.alpha)
 
     # draws are dear where an audit stops: checks take a part of those that it took
-    late = question.stop and question.budget is None
+    late = question.stop
     if not late:
-        checks += check_sampler(n if question.budget is None else max(n // 2, min(n, 10 * LEAST)))
+        checks += check_sampler(samples)
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
-    if question.budget is not None:
-        n = clock.draws()
-    pairs = len(question.pairs)
-    least = 50 * pairs if question.method == "exact" else rounds.least_samples(pairs)
-    if few := clock.too_few(n, least):
-        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[few])
-    draws = Drawing(source, question, n, clock, progress, near)
-    verdict = _answer(draws, n, question, checks, check_sampler if late else None)
-    few = clock.too_few(verdict.draws, max(10 * LEAST, least))
-    if question.budget is not None and any(check.name == "sampler" for check in checks):
-        few = few or "there was no time to check whether this is a sampler"
-    if few and verdict.verdict in ("not refuted", "undecided"):
-        reasons = list(dict.fromkeys([few, *verdict.reasons]))
-        return replace(verdict, verdict="undecided", reasons=reasons)
-    return verdict
-
-
-def _rehearse(question: Question, x: Any, x_prime: Any) -> Verdict:
-    """Make a verdict from outputs on the first pair, to measure its time."""
-    name, inputs = next(iter(question.pairs.items()))
-    question = replace(question, pairs={name: inputs}, stop=False)
-    return _answer(rounds.successive([(x, x_prime)]), len(x), question, [])
+    drawing = Drawing(source, question, samples, progress, near)
+    return _answer(drawing, samples, question, checks, check_sampler if late else None)
 
 
 def check_source(
-    source: Source,
-    inputs: Sequence[Any],
-    samples: int,
-    seed: int,
-    alpha: float = 0.05,
-    clock: Budget | None = None,
+    source: Source, inputs: Sequence[Any], samples: int, seed: int, alpha: float = 0.05
 ) -> list[Check]:
     """Check whether a source is a sampler, for an audit of ``samples`` draws a side.
 
     The probability that any check fails on a sampler is `FALSE_ALARMS` of alpha at most. With few
-    draws, or no time on the ``clock``, a note takes the place of the checks.
+    draws a note takes the place of the checks.
     """
-    clock = clock or Budget(None, 0.0)
-
-    def draw(x: Any, size: int, call_seed: int) -> Any:
-        if clock.left(CHECKED) < 0:
-            raise OverdueError
-        with clock.limit():
-            return source.draw(x, size, call_seed)
-
     draws, share = min(samples // 10, _CHECKED), conclusion.FALSE_ALARMS * alpha
-    text = f"it was not checked whether this is a sampler: {10 * LEAST} draws a side are needed"
-    checks = [Check("sampler", "note", text)]
-    with suppress(OverdueError):
-        if draws >= LEAST:
-            own, seeded = seed_of(seed, "checks"), source.seeded
-            checks = check(draw, list(inputs), draws=draws, seed=own, seeded=seeded, alpha=share)
-            unseeded = checks and checks[0].result != "passed"
-            if unseeded and all(check.result != "failed" for check in checks):
-                other = seed_of(seed, "other process")
-                with clock.limit():
-                    checks.append(other_process(source, inputs[0], draws, other, share))
+    if draws >= _LEAST_CHECKED:
+        own, seeded = seed_of(seed, "checks"), source.seeded
+        checks = check(source.draw, list(inputs), draws=draws, seed=own, seeded=seeded, alpha=share)
+        unseeded = checks and checks[0].result != "passed"
+        if unseeded and all(check.result != "failed" for check in checks):
+            other = seed_of(seed, "other process")
+            checks.append(other_process(source, inputs[0], draws, other, share))
+    else:
+        needed = f"{10 * _LEAST_CHECKED} draws a side are needed"
+        text = f"it was not checked whether this is a sampler: {needed}"
+        checks = [Check("sampler", "note", text)]
     if constant := getattr(source, "constant", ""):
         text = f"{constant} unless it is given, as here: calls without it may get constant noise"
         checks.append(Check("default seed", "note", text))
@@ -336,8 +289,6 @@ def _answer(
             notes += pairs.notes
         checks = [*checks, *(Check("range", "note", note) for note in notes)]
     outputs, done, pair = evidence.raw, evidence.steps, evidence.best
-    if not done:
-        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):
@@ -346,7 +297,7 @@ def _answer(
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    if violated and not question.stop and done == steps:  # not if time ended the draws
+    if violated and not question.stop:
         lower, bets = evidence.sharpened(lower)
         if (its_bet := bets.get(worst)) is not None:
             its_witness = first_visible([evidence.shown(its_bet, worst)])
@@ -381,8 +332,6 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
     outputs: list[list[list[Any]]] = [[[], []] for _ in range(pairs)]
     for more in (size, size // 2):
         new = draw([(pair, side) for pair in range(pairs) for side in (0, 1)], more)
-        if len(new[0]) < more:
-            return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
         for i, batch in enumerate(new):
             outputs[i // 2][i % 2].append(batch)
         layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
@@ -396,8 +345,6 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
     expected = [events[0].expected if events else -math.inf for events in chosen]
     pair = expected.index(max(expected))
     layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
-    if len(later[0]) < rest:
-        return conclusion.make_verdict(question, checks, verdict="undecided", reasons=[NO_TIME])
     for side, batch in zip(outputs[pair], later, strict=True):
         side.append(batch)
     fresh = layout.encode(later[0]), layout.encode(later[1])

@@ -1,7 +1,7 @@
-"""Draws of an audit: in calls that follow a rule, until the time is up.
+"""Draws of an audit, in calls that follow a rule.
 
 The split of a request into calls depends on the number of draws of the audit and on whether a call
-is one draw, and each call has a seed of its own. A budget of time ends them between two calls.
+is one draw, and each call has a seed of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
-from epsilometer_audit.budgets import Budget
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted, named_error
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.question import Question
@@ -35,7 +34,7 @@ Progress = Callable[[float, str], None]
 
 
 class Drawing:
-    """Draws on the inputs of a question's pairs, ``samples`` a side in all, while the clock allows.
+    """Draws on the inputs of a question's pairs, ``samples`` a side in all.
 
     ``calls`` has the sizes of all calls so far, by pair and side.
     """
@@ -45,13 +44,12 @@ class Drawing:
         source: Source,
         question: Question,
         samples: int,
-        clock: Budget,
         progress: Progress | None,
         near: Sequence[Any] = (),
     ) -> None:
         self.near = [pairs.copy() for pairs in near]
         self.question, self._source, self._inputs = question, source, list(question.inputs or ())
-        self._samples, self._clock, self._drawn = samples, clock, 0
+        self._samples, self._drawn = samples, 0
         self._requests = [[0, 0] for _ in self._inputs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._progress, self._reported = progress, time.monotonic()
@@ -63,8 +61,7 @@ class Drawing:
         chosen = [names[pair] for pair in best]
         near = [item for each in self.near for item in each.near(chosen, size, rng).items()]
         some = {chosen[0]: known[chosen[0]], **dict(near[:size])}  # others may all be refused
-        with self._clock.limit():
-            taken, _ = accepted(self._source, Candidates(some), seed)
+        taken, _ = accepted(self._source, Candidates(some), seed)
         new = {name: pair for name, pair in taken.items() if name not in known}
         self.question = replace(self.question, pairs={**known, **new})
         self._inputs += new.values()
@@ -72,11 +69,7 @@ class Drawing:
         return list(range(len(known), len(self._inputs)))
 
     def __call__(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
-        """Return outputs of each pair and side; see `Draw`. They are fewer where the time is up.
-
-        Calls take turns over pairs and sides, and every started turn is completed: the time of an
-        output does not decide whether it counts.
-        """
+        """Return outputs of each pair and side; see `Draw`. Calls take turns over these."""
         calls = _CALLS[getattr(self._source, "many", True)] * len(sides) // 2
         most = max(self._samples // calls, min(self._samples // 2000, 32), 1)
         number = -(-size // most)
@@ -84,20 +77,17 @@ class Drawing:
             self._requests[pair][side] += 1
         outputs: list[list[Any]] = [[] for _ in sides]
         for i, (place, (pair, side)) in itertools.product(range(number), enumerate(sides)):
-            if place == 0 and self._clock.over(self._drawn):
-                break
             call = (pair, side, self._requests[pair][side], *([i] if i else []))
             outputs[place].append(self._call(call, size // number + (i < size % number)))
         # batches are dropped once they are joined: all would be there twice
-        return [joined(batches) if (batches := outputs.pop(0)) else () for _ in sides]
+        return [joined(outputs.pop(0)) for _ in sides]
 
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""
         pair, side = call[:2]
         seed = seed_of(self.question.seed, "draws", *call)
         try:
-            with self._clock.limit():
-                batch = self._source.draw(self._inputs[pair][side], size, seed)
+            batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
             raise named_error(error, list(self.question.pairs)[pair]) from error.__cause__
         batch = joined([batch])  # rows of numbers take a tenth of the memory of dictionaries

@@ -33,13 +33,12 @@ _NEEDS = {  # an option, and the options of which it needs one
     "canaries": ("source", "command"),
     "timeout": ("source", "command"),
 }
-_OF_DRAWS = ("pairs", "samples", "budget", "stop", "failures", "check_sampler")
+_OF_DRAWS = ("pairs", "samples", "stop", "failures", "check_sampler")
 _OF_OUTPUTS = ("exact", "event", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
     "canaries": (*_OF_DRAWS, *_OF_OUTPUTS),
-    "budget": ("samples",),
     "exact": ("stop",),
     "python": ("environment",),
     **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
@@ -73,7 +72,6 @@ class Question:
     audited: Literal["mechanism", "recorded outputs", "one run"] = "mechanism"
     pairs: Mapping[str, Pair | None] = field(default_factory=lambda: {"": None})  # None: unknown
     samples: int | None = None
-    budget: float | None = None
     alpha: float = 0.05
     seed: int = 0
     detect: float | None = None
@@ -119,7 +117,7 @@ class Question:
     def _present(self) -> dict[str, str]:
         """Return the present options that may exclude others."""
         notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
-        names = [name for name in ("samples", "budget", "stop", "event") if getattr(self, name)]
+        names = [name for name in ("samples", "stop", "event") if getattr(self, name)]
         present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
         present |= {"exact": "method exact"} if self.method == "exact" else {}
         kind = kinds.get(self.audited, self.audited.replace(" ", "_"))
@@ -181,7 +179,7 @@ def source_of(
         return load(function, **options)
     if all(hasattr(mechanism, name) for name in ("draw", "digest", "description", "seeded")):
         return mechanism  # type: ignore[no-any-return]
-    return callable_source(mechanism, failures=failures)
+    return callable_source(mechanism, failures=failures, timeout=timeout)
 
 
 def pairs_of(plain: Mapping[str, Any]) -> Mapping[str, Pair]:

@@ -1,10 +1,9 @@
-"""The Python interface of the audit: verdicts, errors, and promises of time, draws and alpha."""
+"""The Python interface of the audit: verdicts, errors, and promises of draws and alpha."""
 
 import ast
 import importlib
 import inspect
 import math
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,17 +18,13 @@ import epsilometer_audit as ea
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import auditing
-from epsilometer_audit.budgets import Budget
 from epsilometer_audit.canaries.guessing import count, rules_of
-from epsilometer_audit.checks.accepted_pairs import Candidates
-from epsilometer_audit.drawing import Drawing
 from epsilometer_audit.formats import percent_sure
 from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import renyi
 from epsilometer_audit.statistics.rounds import Evidence
-from tests.sharing import FIVE
 
 ONE = [([0, 0, 1], [0, 1, 1])]
 
@@ -146,80 +141,9 @@ def test_help_has_every_parameter(function):
     assert set(inspect.signature(function).parameters) <= set(", ".join(heads).split(", "))
 
 
-# --- budgets of time and of draws are promises ----------------------------------------------------
+# --- numbers of draws are promises ---------------------------------------------------------------
 
 STEP = [(0.0, 1.0)]
-
-
-class Slow:
-    """A mechanism whose draws take so many seconds on x and on x'; it adds them up."""
-
-    def __init__(self, seconds: float, times: float = 1.0, scale: float = 2.0) -> None:
-        self.seconds, self.times, self.scale, self.spent = seconds, times, scale, 0.0
-
-    def __call__(self, x: float, rng: np.random.Generator) -> float:
-        return float(self.together(x, 1, rng)[0])
-
-    def together(self, x: float, size: int, rng: np.random.Generator) -> np.ndarray:
-        took = size * self.seconds * (self.times if x else 1.0)
-        time.sleep(took)
-        self.spent += took
-        return x + rng.laplace(0, self.scale, size)
-
-
-@pytest.fixture(scope="module")
-def compiled():
-    """All that an answer is made with, compiled and loaded, as it is but for a first audit."""
-    ea.audit(Slow(0).together, STEP, ea.pure(1.0), samples=20_000)
-
-
-@pytest.fixture
-def clock(compiled, monkeypatch):
-    """A clock that counts only the work of this process; sleeps pass in it without waiting."""
-    slept = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: time.process_time() + slept[0])
-    monkeypatch.setattr(time, "sleep", lambda took: slept.__setitem__(0, slept[0] + took))
-    return time.perf_counter
-
-
-@pytest.mark.parametrize(
-    ("seconds", "times", "pairs", "budget"),
-    [
-        *[(0.002, 1.0, 1, 1), (0.001, 10.0, 1, 1), (0.01, 0.1, 1, 1)],
-        *[(0.05, 1.0, 1, 0.5), (0.05, 1.0, 3, 0.5), (0.01, 1.0, 200, 1.5), (0.02, 1.0, 1, 1.5)],
-    ],
-)
-@pytest.mark.parametrize("many", [True, False])
-def test_a_budget_is_kept_at_any_speed(clock, seconds, times, pairs, budget, many):
-    slow = Slow(seconds, times)
-    inputs = {f"pair {i}": (0.0, 1.0 + i) for i in range(pairs)}
-    tried = Candidates(inputs) if pairs > 100 else inputs
-    verdict = ea.audit(slow.together if many else slow, tried, ea.pure(1.0), budget=budget)
-    assert slow.spent <= 1.2 * budget + seconds * (1 + times)
-    assert verdict.verdict in ("undecided", "not refuted")
-    assert verdict.verdict != "undecided" or f"{budget} s" in verdict.reasons[0]
-    assert "sampler" in [check["name"] for check in verdict.checks]
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_a_violation_in_time_is_found(clock, seed):
-    verdict = ea.audit(Slow(0.001, scale=0.02), STEP, ea.pure(1.0), budget=8, seed=seed)
-    assert verdict.verdict == "violated"
-
-
-def test_a_round_without_time_to_begin_ends_the_draws(monkeypatch):
-    rounds, draw = [], Drawing.__call__
-
-    def late(self, sides, size):
-        rounds.append(size)
-        if len(rounds) == 3:
-            monkeypatch.setattr(Budget, "over", lambda *_: True)
-        return draw(self, sides, size)
-
-    monkeypatch.setattr(Drawing, "__call__", late)
-    verdict = ea.audit(Slow(0).together, STEP, ea.pure(1.0), budget=5)
-    assert len(rounds) == 3
-    assert verdict.draws == sum(rounds[:2])
 
 
 @pytest.mark.parametrize(("samples", "pairs"), [(100, 1), (2000, 1), (1000, 2)])

@@ -28,7 +28,7 @@ def audited(option):
 TABLE = {"rows": [{"values": [0, 1]}] * 1000, "length": 10_000}
 CALLS = {
     "limit must be at most 10 for inputs of 10000000": lambda _: ea.domain(TABLE),
-    **{option: audited(option) for option in ("samples", "alpha", "detect", "budget")},
+    **{option: audited(option) for option in ("samples", "alpha", "detect", "timeout")},
     "seed": lambda n: audited("seed")(n**2),
     "domain.limit": lambda n: ea.domain({"bits": 3}, limit=n),
     "domain.rows.values": lambda n: ea.domain(

@@ -5,7 +5,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -104,18 +103,11 @@ def test_a_replay_notes_other_draws(run, folder):
         assert out.startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least ")
 
 
-@pytest.mark.parametrize("many", ["--samples 2000", "--budget 1s"])
-def test_a_replay_makes_the_same_draws(run, many, monkeypatch):
-    monkeypatch.setattr(time, "perf_counter", time.process_time)  # as if nobody else was at work
-    first = json.loads(run(f"audit {WRONG} --no-checks --seed 7 {many} --json -")[1])
-    assert "--samples" in first["replay"]
-    assert "--budget" not in first["replay"]
+def test_a_replay_makes_the_same_draws(run):
+    first = json.loads(run(f"audit {WRONG} --no-checks --seed 7 --samples 2000 --json -")[1])
     again = json.loads(run(first["replay"].removeprefix("epsilometer "))[1])
-    if first["evidence"][-1]["share"] == 1:  # in time, on a machine that is not too busy
-        for name in ("draws", "bound", "witness", "seed", "pair"):
-            assert again[name] == first[name]
-    else:
-        assert again["draws"] > first["draws"]
+    for name in ("draws", "bound", "witness", "seed", "pair"):
+        assert again[name] == first[name]
 
 
 OWN = """\
@@ -323,7 +315,7 @@ AUDITS = [
     (f"{OK} {CLAIM} --set a=1 --set a=2", 2, "--set: gives a parameter twice"),
     (f"{OK} {CLAIM} --set y=1", 2, "takes no parameter 'y'"),
     (f"{OK} {CLAIM} --frame", 2, "--frame: is not an option; write pairs of tables, --pair or"),
-    (f"{OK} {CLAIM} --samples 100 --budget 3", 2, "--samples: cannot be used with --budget"),
+    (f"{OK} {CLAIM} --budget 60s", 2, "--budget: is not an option; --samples and --stop limit"),
     (f"{OK} {CLAIM} --alpha 0", 2, "--alpha: must lie strictly between 0 and 1"),
     (f"{OK} {CLAIM} --stop --exact", 2, "--stop: cannot be used with --exact"),
     (f"{OK} {CLAIM} --quiet=yes", 2, "--quiet: expected no arguments; write --quiet"),
@@ -341,7 +333,7 @@ COMMANDS = [
     ("samples-needed --epsilon 1 --detect 1.0000001", 2, "--detect: 1 takes more than"),
     ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
 ]
-FREE = {"--samples", "--budget", "--outputs", "--one-run", "--canaries"}  # no --samples beside
+FREE = {"--samples", "--outputs", "--one-run", "--canaries"}  # no --samples beside
 
 
 def _contents(folder):

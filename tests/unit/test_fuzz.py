@@ -85,7 +85,7 @@ def options_of(command):
     known = arguments.OPTION.findall(arguments.help_of(command))
     heads = [[name, *values.replace("...", "").split()] for name, values, _ in known]
     left_out = {"--json", "--python", "--command"}
-    left_out |= {"--samples", "--canaries", "--budget"}  # any number suits these, and takes long
+    left_out |= {"--samples", "--canaries"}  # any number suits these, and takes long
     values = NUMBERS | PLAIN.map(json.dumps)
     return st.one_of(
         st.tuples(st.just(name), st.lists(values, min_size=len(takes), max_size=len(takes)))

@@ -7,7 +7,7 @@ refuses one input only, this alone distinguishes the two, and is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from epsilometer.errors import MechanismError
@@ -47,15 +47,12 @@ class Candidates(dict[str, Pair]):
         return Candidates(other, required=other) | self
 
 
-def accepted(
-    source: Source, pairs: Candidates, seed: int, late: Callable[[], bool] = lambda: False
-) -> tuple[dict[str, Pair], list[Check]]:
+def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pair], list[Check]]:
     """Return the pairs that a mechanism accepts, and notes on the others.
 
     There is one draw of each input, with a seed of its own, so that the choice does not depend on
-    the draws of the audit. Pairs with a failure as an outcome come last. Once it is ``late`` and a
-    pair is accepted, untried pairs are left out. Raise `MechanismError` if the mechanism refuses
-    one input of a pair, or all pairs.
+    the draws of the audit. Pairs with a failure as an outcome come last. Raise `MechanismError` if
+    the mechanism refuses one input of a pair, or all pairs.
     """
     known: dict[str, tuple[bool, MechanismError | None]] = {}
 
@@ -73,8 +70,6 @@ def accepted(
     drawn, failing = dict[str, Pair](), dict[str, Pair]()
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
-        if (drawn or failing) and late():
-            break
         (failed, error), (failed_prime, error_prime) = trial(x, name), trial(y, name)
         if error is None and error_prime is None:
             (failing if failed or failed_prime else drawn)[name] = (x, y)

@@ -24,6 +24,7 @@ _NAMES = dict.fromkeys(_PAIRS, "pairs") | {"no_checks": "check_sampler"}  # in P
 _TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
 _REMOVED = {  # options that were, and what to do instead
     **dict.fromkeys(("--remove-a-row", "--replace-a-row", "--frame"), _TABLES),
+    "--budget": "--samples and --stop limit the draws; a terminal shows the time that is left",
     "--explain": "docs/explain.md says how to find the line of code",
     "--junit": "audits in tests have it of pytest, --junitxml (docs/pytest.md)",
 }
@@ -237,7 +238,7 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
         raise ArgumentError("set", "gives a parameter twice")
     guesses = options.get("guesses", ())
     return {
-        **{name: options.get(name) for name in ("timeout", "samples", "budget", "stop")},
+        **{name: options.get(name) for name in ("timeout", "samples", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
         **{name: name in options for name in ("failures", "as_reals")},
         "method": "exact" if "exact" in options else None,

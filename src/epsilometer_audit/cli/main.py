@@ -74,11 +74,7 @@ def _audit(argv: Sequence[str]) -> int:
         from epsilometer_audit.serving.digests import sha256
 
         verdict.provenance["made of"].update({name: sha256(Path(name)) for name in curves})
-    part = verdict.evidence[-1]["share"] if verdict.evidence else 1.0
-    command, planned = shlex.join(["epsilometer", "audit", *argv]), round(verdict.draws / part)
-    if planned:
-        command = re.sub(r"--budget[ =]\S+", f"--samples {planned}", command)
-    verdict = replace(verdict, replay=command)
+    verdict = replace(verdict, replay=shlex.join(["epsilometer", "audit", *argv]))
     if asked == "-":
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:

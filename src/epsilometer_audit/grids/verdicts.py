@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, closing, contextmanager
@@ -24,7 +23,7 @@ from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Verdict, VerdictName
 
-_OPTIONS = ("method", "as_reals", "samples", "budget", "stop", "check_sampler")
+_OPTIONS = ("method", "as_reals", "samples", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Audit = Callable[..., Verdict]
@@ -104,7 +103,6 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
     if "outputs" in mechanism:
         yield _of_outputs(spec)
         return
-    budget, began = spec.get("budget"), time.perf_counter()
     own, given = pairs_of(pairs), (spec["failures"], spec["timeout"], dict(spec["given"]))
     with closing(source_of(mechanism, *given)) as source:
         if "environment" in mechanism:  # its interpreter has the environment's name
@@ -116,8 +114,6 @@ def auditor(spec: Mapping[str, Any], progress: Progress) -> Iterator[Audit]:
             yield partial(audit_one_run, scores, coins, digest=source.digest(), **about)
             return
         settings = _options(spec, *_OPTIONS)
-        if budget is not None:  # a worker may have been started
-            settings["budget"] = budget - min(time.perf_counter() - began, budget / 2)
         several = len(spec["claims"]) > 1
         source_of_audit = _remembering(source) if several else lambda: source
 

@@ -103,12 +103,15 @@ class CallableSource:
         """Nothing is open."""
 
 
-def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
+def callable_source(
+    function: Any, *, failures: bool = False, timeout: float | None = None
+) -> CallableSource:
     """Return the source of any callable; the names of its parameters decide how it is called.
 
     They are ``(x)``, ``(x, rng)`` or ``(x, seed)``, one draw a call, or that many with a parameter
     ``size``; others need defaults. With ``failures`` an exception is an outcome, a `Failure`, where
-    a call is one draw. Raise `ArgumentError` if it cannot be called, or needs more than these.
+    a call is one draw. A batch of draws may take ``timeout`` seconds. Raise `ArgumentError` if it
+    cannot be called, or needs more than these.
     """
     inner = function
     while isinstance(inner, functools.partial):
@@ -121,7 +124,7 @@ def callable_source(function: Any, *, failures: bool = False) -> CallableSource:
     with argument_errors():
         name = f"{file.name}:{title}" if file else title
         sampler = Sampler(function, name, failures=failures)
-    return CallableSource(sampler, lambda: _digests_of(function, inner, file))
+    return CallableSource(sampler, lambda: _digests_of(function, inner, file), timeout=timeout)
 
 
 def load(

@@ -338,8 +338,8 @@ def run_rounds(
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
-    A round with fewer draws than requested is the last. ``evidence`` is extended by the rounds,
-    ``steps``, until it ``stops`` after one, or after any block of draws if ``each_block``.
+    ``evidence`` is extended by the rounds, ``steps``, until it ``stops`` after one, or after any
+    block of draws if ``each_block``.
     """
     raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
     for i, step in enumerate(steps):
@@ -353,31 +353,25 @@ def run_rounds(
             fresh = draw(sides, step.before) if new else []
             for pair, both in zip(new, zip(fresh[::2], fresh[1::2], strict=True), strict=True):
                 evidence.join(pair, both)
-                if len(both[0]) == step.before:
-                    bets[pair] = evidence.learned(pair, step)
-                    kept.append(pair)
+                bets[pair] = evidence.learned(pair, step)
+                kept.append(pair)
         if i:
             evidence.choose(kept)
         sides = [(pair, side) for pair in kept for side in (0, 1)]
         sizes, batches, over = step.blocks(past), [], False
-        for wanted in [[size] for size in sizes] if each_block else [sizes]:
-            fresh = draw(sides, sum(wanted))
-            ends = np.minimum(np.cumsum(wanted), len(fresh[0]))  # there may be fewer
-            blocks = [size for size in np.diff(ends, prepend=0).tolist() if size]
-            over = blocks != wanted
-            if blocks:
-                batches.append(fresh)
-                outputs = dict(zip(kept, zip(fresh[::2], fresh[1::2], strict=True), strict=True))
-                evidence.record(outputs, bets, blocks, step.ahead)
-                over = stops(evidence) or over
+        for blocks in [[size] for size in sizes] if each_block else [sizes]:
+            fresh = draw(sides, sum(blocks))
+            batches.append(fresh)
+            outputs = dict(zip(kept, zip(fresh[::2], fresh[1::2], strict=True), strict=True))
+            evidence.record(outputs, bets, blocks, step.ahead)
+            over = stops(evidence)
             if over:
                 break
-        if batches:
-            for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
-                raw[pair][side].append(joined(outputs_of))
-            del fresh, outputs, outputs_of, batches  # of which a join may be left only
-            past += len(raw[kept[0]][0][-1])
-            evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
+        for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
+            raw[pair][side].append(joined(outputs_of))
+        del fresh, outputs, outputs_of, batches  # of which a join may be left only
+        past += len(raw[kept[0]][0][-1])
+        evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
         if over:
             break
     return evidence
