@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from epsilometer import exact_test as fixed
 from epsilometer.claims import EventClaim
@@ -19,8 +19,9 @@ from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
+from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import joined, recorded_pair
+from epsilometer_audit.outcomes.shapes import recorded_pair
 from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
@@ -46,7 +47,6 @@ def audit(
     detect: float | None = None,
     event: float | None = None,
     stop: bool = False,
-    method: Literal["anytime", "exact"] = "anytime",
     failures: bool = False,
     timeout: float | None = None,
     as_reals: bool = False,
@@ -84,8 +84,6 @@ def audit(
         The probability, on the less likely side, of the event that shows this level (.1).
     stop
         Whether to end as soon as the claim is refuted.
-    method
-        ``anytime``, a sequential test, or one ``exact`` test at the end, but for Rényi and zCDP.
     failures
         Whether an exception is an output like others, where a call makes one draw.
     timeout
@@ -115,7 +113,6 @@ def audit(
         detect=detect,
         event=event,
         stop=stop,
-        method=method,
         as_reals=as_reals,
         check_sampler=check_sampler,
         source=source.description,
@@ -190,7 +187,6 @@ def audit_outputs(
     seed: int = 0,
     detect: float | None = None,
     event: float | None = None,
-    method: Literal["anytime", "exact"] | None = None,
     as_reals: bool = False,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
@@ -209,8 +205,9 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. Numbers are compared by their
         values, whatever their types.
-    claim, alpha, detect, event, as_reals, method
-        As for `audit`; the method is ``exact`` by default, for Rényi and zCDP ``anytime``.
+    claim, alpha, detect, event, as_reals
+        As for `audit`. Claims of epsilon, delta or mu get one exact test of all outputs, other
+        claims the sequential test.
     seed
         Of the random order.
     source, digest
@@ -228,7 +225,6 @@ def audit_outputs(
         seed=seed,
         detect=detect,
         event=event,
-        method=method,
         as_reals=as_reals,
         check_sampler=False,
         source=source,
@@ -250,6 +246,8 @@ def audit_outputs(
         recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
+    if question.method == "exact":
+        return _exact(recorded, question, checks)
     samples = min(len(x) for x, _ in recorded) * len(named)
     return _answer(rounds.successive(recorded), samples, question, checks)
 
@@ -272,8 +270,6 @@ def _answer(
     draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check], later: Any = None
 ) -> Verdict:
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
-    if question.method == "exact":
-        return _exact(draws, samples, question, checks)
     own = draws if isinstance(draws, Drawing) else None
     steps = _steps(samples, question, bool(own and own.near))
     claimed = question.claim, len(question.pairs), question.alpha
@@ -323,31 +319,32 @@ def _answer(
     )
 
 
-def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence[Check]) -> Verdict:
-    claim, pairs = parts(question.claim)[0], len(question.pairs)
+def _exact(
+    recorded: Sequence[tuple[Any, Any]], question: Question, checks: Sequence[Check]
+) -> Verdict:
+    """Return the verdict of one exact test of recorded outputs, x and x' of each pair.
+
+    The first of them choose the pair and its events, and the others test these.
+    """
+    claim, pairs = parts(question.claim)[0], len(recorded)
     assert isinstance(claim, EventClaim)
-    size = int(samples * fixed.CHOOSING / pairs)
-    if size < 10:
-        raise ArgumentError("samples", f"must be at least {50 * pairs}, got {samples}")
-    outputs: list[list[list[Any]]] = [[[], []] for _ in range(pairs)]
-    for more in (size, size // 2):
-        new = draw([(pair, side) for pair in range(pairs) for side in (0, 1)], more)
-        for i, batch in enumerate(new):
-            outputs[i // 2][i % 2].append(batch)
-        layouts = [layout_of(*x, *y, as_reals=question.as_reals) for x, y in outputs]
-        if all(len(layout.columns) == 1 for layout in layouts):  # several have more to tell
-            break
-    first = sum(map(len, outputs[0][0]))
-    rest = samples // pairs - first if question.inputs is None else samples - first * pairs
-    both = zip(outputs, layouts, strict=True)
-    past = [PastDraws(of.encode(joined(x)), of.encode(joined(y)), of) for (x, y), of in both]
+    draws = min(len(x) for x, _ in recorded)
+    first = int(draws * fixed.CHOOSING)
+    layouts = _layouts(recorded, first, question.as_reals)
+    if any(len(layout.columns) > 1 for layout in layouts):  # several have more to tell
+        first += first // 2
+        layouts = _layouts(recorded, first, question.as_reals)
+    rest = draws - first
+    past = []
+    for (x, x_prime), of_pair in zip(recorded, layouts, strict=True):
+        sides = of_pair.encode(x[:first]), of_pair.encode(x_prime[:first])
+        past.append(PastDraws(*sides, of_pair))
     chosen = [choose_events(each, claim.levels, rest) for each in past]
     expected = [events[0].expected if events else -math.inf for events in chosen]
     pair = expected.index(max(expected))
-    layout, later = layouts[pair], draw([(pair, 0), (pair, 1)], rest)
-    for side, batch in zip(outputs[pair], later, strict=True):
-        side.append(batch)
-    fresh = layout.encode(later[0]), layout.encode(later[1])
+    layout = layouts[pair]
+    x, x_prime = recorded[pair]
+    fresh = layout.encode(x[first:draws]), layout.encode(x_prime[first:draws])
     counted = fixed.count(chosen[pair], *fresh)
     lower, best = fixed.largest_bound(counted, claim, question.alpha)
     best = best or next(iter(counted), None)
@@ -359,9 +356,24 @@ def _exact(draw: rounds.Draw, samples: int, question: Question, checks: Sequence
     for other in claim.levels[1:]:
         delta, _ = fixed.largest_bound(counted, other, question.alpha)
         bounds.append(conclusion.bound_of(other, delta))
-    facts: dict[str, Any] = {"bounds": bounds, "violated": lower > claim.level}
-    facts["swapped"] = None if best is None else best.chosen.swapped
-    facts |= {"pair": pair, "witness": witness, "layout": layout, "outputs": outputs}
-    facts |= {"steps": [rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)]}
-    facts |= {"draws": first * pairs + rest, "calls": getattr(draw, "calls", {})}
-    return conclusion.verdict_of(question, checks, **facts)
+    outputs = [[[x[:first]], [x_prime[:first]]] for x, x_prime in recorded]
+    outputs[pair] = [[x[:draws]], [x_prime[:draws]]]
+    return conclusion.verdict_of(
+        question,
+        checks,
+        bounds=bounds,
+        violated=lower > claim.level,
+        pair=pair,
+        swapped=None if best is None else best.chosen.swapped,
+        witness=witness,
+        steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
+        draws=first * pairs + rest,
+        layout=layout,
+        outputs=outputs,
+        calls={},
+    )
+
+
+def _layouts(recorded: Sequence[tuple[Any, Any]], draws: int, as_reals: bool) -> list[Layout]:
+    """Return the columns of each pair's outputs, learned from the first draws of a side."""
+    return [layout_of(x[:draws], y[:draws], as_reals=as_reals) for x, y in recorded]

@@ -155,7 +155,7 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         claim=question.claim.to_plain(),
         claimed=question.claim.text(),
         alpha=question.alpha,
-        method=question.method or "anytime",
+        method=question.method,
         detect=question.detect,
         pairs=len(question.pairs),
         seed=question.seed,

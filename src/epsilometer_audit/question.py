@@ -34,14 +34,12 @@ _NEEDS = {  # an option, and the options of which it needs one
     "timeout": ("source", "command"),
 }
 _OF_DRAWS = ("pairs", "samples", "stop", "failures", "check_sampler")
-_OF_OUTPUTS = ("exact", "event", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
+_OF_OUTPUTS = ("event", "as_reals", "renyi", "zcdp", "profile", "tradeoff")
 _EXCLUDES = {
     "outputs": (*_OF_DRAWS, "canaries"),
     "one_run": (*_OF_DRAWS, *_OF_OUTPUTS, "canaries"),
     "canaries": (*_OF_DRAWS, *_OF_OUTPUTS),
-    "exact": ("stop",),
     "python": ("environment",),
-    **dict.fromkeys(("renyi", "zcdp", "profile", "tradeoff"), ("exact",)),
 }
 
 
@@ -77,7 +75,6 @@ class Question:
     detect: float | None = None
     event: float | None = None  # the probability of the event in which it is to be detected
     stop: bool = False
-    method: Method | None = None  # by default "exact" for recorded outputs, if the claim allows it
     as_reals: bool = False
     check_sampler: bool = True
     source: str = ""  # a description of the mechanism
@@ -91,11 +88,6 @@ class Question:
         if self.audited == "one run" and not isinstance(self.claim, Pure | Gaussian):
             choices = "pure(...), approximate(...) or gdp(...)"
             raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
-        exact = self.audited == "recorded outputs" and isinstance(self.claim, EventClaim)
-        one_run = self.audited == "one run"
-        default: Method = "one run" if one_run else "exact" if exact else "anytime"
-        if (method := self.method or default) not in ("anytime", "exact", default):
-            raise ArgumentError("method", f"must be anytime or exact, got {method!r}")
         check_together(self._present())
         if not isinstance(self.as_reals, bool):
             raise ArgumentError("as_reals", f"must be true or false, got {self.as_reals!r}")
@@ -103,7 +95,7 @@ class Question:
             checks.integer("samples", self.samples, maximum=MOST_DRAWS)
         alpha = checks.between_0_and_1("alpha", self.alpha)
         seed = checks.integer("seed", self.seed, minimum=0)
-        values: dict[str, Any] = {"alpha": alpha, "seed": seed, "method": method}
+        values: dict[str, Any] = {"alpha": alpha, "seed": seed}
         if self.event is not None:
             values["event"] = checks.between_0_and_1("event", self.event)
         if self.detect is not None:
@@ -119,9 +111,16 @@ class Question:
         notion, kinds = self.claim.to_plain()["notion"], {"recorded outputs": "outputs"}
         names = [name for name in ("samples", "stop", "event") if getattr(self, name)]
         present = {name: name for name in [*names, *({notion} & {*NOTIONS})]}
-        present |= {"exact": "method exact"} if self.method == "exact" else {}
         kind = kinds.get(self.audited, self.audited.replace(" ", "_"))
         return present | {kind: self.audited}
+
+    @property
+    def method(self) -> Method:
+        """The test: an exact one, if all outputs exist already and the claim allows it."""
+        if self.audited == "one run":
+            return "one run"
+        exact = self.audited == "recorded outputs" and isinstance(self.claim, EventClaim)
+        return "exact" if exact else "anytime"
 
     @property
     def inputs(self) -> tuple[Pair, ...] | None:

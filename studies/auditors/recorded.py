@@ -1,4 +1,4 @@
-"""Audits of this project on recorded draws, in their order."""
+"""Audits of this project on recorded draws."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from epsilometer.arrays import Sample
 from epsilometer.claims import Gaussian, Pure
-from epsilometer_audit.auditing import audit
+from epsilometer_audit.auditing import audit, audit_outputs
 from epsilometer_audit.statistics.claims import Concentrated, Renyi
 
 Claim = Pure | Renyi | Gaussian | Concentrated
@@ -34,6 +34,12 @@ def audited(x: Sample, y: Sample, claim: Any, alpha: float, rng: Any, **options:
         check_sampler=False,
         **options,
     )
+
+
+def tested(x: Sample, y: Sample, claim: Any, alpha: float, rng: Any) -> Any:
+    """Test all draws at once; see `epsilometer_audit.audit_outputs`."""
+    seed = rng.bit_generator.seed_seq.entropy
+    return audit_outputs((x, y), claim_of(claim), alpha=alpha, seed=seed, as_reals=True)
 
 
 class _Recorded:

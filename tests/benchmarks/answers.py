@@ -36,7 +36,6 @@ def in_python() -> Iterator[tuple[str, Any]]:
         yield name, ea.audit(mechanism, pair, ea.pure(1.0), failures=name == "message", **QUICK)
     for claim in (ea.approximate(1.0, 1e-3), ea.renyi({2.0: 0.3, 8.0: 1.0}), ea.gdp(0.5)):
         yield claim.text(), ea.audit(laplace, pair, claim, **reals)
-    yield "exact", ea.audit(laplace, [(0, 1.5)], ea.pure(1.0), method="exact", **reals)
     yield "stop", ea.audit(laplace, [(0, 3)], ea.pure(1.0), stop=True, **reals)
     yield "detect", ea.audit(laplace, pair, ea.zcdp(0.1), detect=1.1, **reals)
     table = ea.domain({"rows": {"values": [0, 1]}, "length": [0, 3]}, limit=5)
@@ -84,7 +83,6 @@ def on_the_command_line() -> Iterator[tuple[str, Any]]:
             [f"{own}:answers", "--domain", queries, "--epsilon", "1", "--delta", ".01"],
             ["--outputs", f"{here}/outputs.csv", "--epsilon", "1", "--as-reals"],
             [f"{own}:count", *pair, "--renyi", "2=.5", "--renyi", "4=1", "--as-reals"],
-            [f"{own}:count", *pair, "--epsilon", "1", "--exact"],
         ):
             printed = io.StringIO()
             more = [] if options[0] == "--outputs" else few

@@ -76,19 +76,32 @@ def test_cells_of_low_bits_count_what_their_events_hold():
 # --- audits of reals ------------------------------------------------------------------------------
 
 
+def by_either_test(
+    mechanism: Callable[..., Any], x: float, claim: Any, draws: int, recorded: bool, **options: Any
+) -> ea.Verdict:
+    """Audit a mechanism on 0 and x by the sequential test, or its recorded outputs by the exact."""
+    if not recorded:
+        return ea.audit(mechanism, [(0.0, x)], claim, samples=draws, **options)
+    rng = np.random.default_rng(0)
+    return ea.audit_outputs(
+        (mechanism(0.0, draws, rng), mechanism(x, draws, rng)), claim, **options
+    )
+
+
+@pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize(
-    ("noise", "method"),
+    "noise",
     [
-        (lambda rng, n: rng.normal(0, 2, n), "anytime"),
-        (lambda rng, n: np.log(rng.random(n) / rng.random(n)), "exact"),
-        (lambda rng, n: rng.laplace(0, 1, n).astype(np.float32), "anytime"),
+        lambda rng, n: rng.normal(0, 2, n),
+        lambda rng, n: np.log(rng.random(n) / rng.random(n)),
+        lambda rng, n: rng.laplace(0, 1, n).astype(np.float32),
     ],
 )
-def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
+def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
     def naive(x: float, size: int, rng: Rng) -> Any:
         return x + noise(rng, size)
 
-    verdict = ea.audit(naive, [(0.0, 1.0)], ea.pure(2.0), method=method, samples=4000)
+    verdict = by_either_test(naive, 1.0, ea.pure(2.0), 4000, recorded)
     assert verdict.verdict == "violated"
     witness = verdict.witness
     assert witness is not None
@@ -99,7 +112,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, method):
     rng = np.random.default_rng(99)
     p, q = (event.holds(np.asarray(naive(x, 4000, rng), float)).mean() for x in (0.0, 1.0))
     assert math.log((max(p, q) + 1e-3) / (min(p, q) + 1e-3)) > 2  # the event replays
-    other = ea.audit(naive, [(0.0, 1.0)], ea.pure(2.0), method=method, as_reals=True, samples=4000)
+    other = by_either_test(naive, 1.0, ea.pure(2.0), 4000, recorded, as_reals=True)
     assert other.verdict == "not refuted"
     assert "Mironov" not in str(other)
 
@@ -183,15 +196,17 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-@pytest.mark.parametrize("method", ["anytime", "exact"])
-def test_steps_of_running_sums_are_found(method):
+@pytest.mark.parametrize("recorded", [False, True])
+def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
 
     def sums(x: float, size: int, rng: Rng) -> Any:
         return np.cumsum(x + rng.laplace(0, 1, (size, 8)), axis=1)
 
-    options: Any = {"samples": 30_000, "as_reals": True, "method": method}
-    verdict, true = (ea.audit(sums, [(0.0, 0.25)], ea.pure(e), **options) for e in (1.05, 2.0))
+    verdict, true = (
+        by_either_test(sums, 0.25, ea.pure(level), 30_000, recorded, as_reals=True)
+        for level in (1.05, 2.0)
+    )
     assert (verdict.verdict, true.verdict) == ("violated", "not refuted")
     assert '"steps": [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]' in json.dumps(verdict.to_plain())
 

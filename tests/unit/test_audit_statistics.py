@@ -579,8 +579,6 @@ def test_points_that_lie_close_stay_apart_in_json():
 def test_mistakes_are_named(curve, message):
     with pytest.raises(ArgumentError, match=message):
         curve()
-    with pytest.raises(ArgumentError, match="cannot be used with"):
-        audited(normal, ea.profile({1: 0.1}), 500, 0, method="exact")
 
 
 def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, capsys):

@@ -170,7 +170,7 @@ def spec_of(function="laplace", claims=({"epsilon": 1.0},), pairs=NAMED, **chang
     """Return the spec of a case."""
     return {
         **{"mechanism": {"function": f"own.py:{function}"}, "pairs": {"pairs": list(pairs)}},
-        **{"samples": 2000, "method": None, "failures": False, "timeout": 60.0, "given": {}},
+        **{"samples": 2000, "failures": False, "timeout": 60.0, "given": {}},
         **{"as_reals": False, "audit_seed": 5, "alpha": 0.05},
         "claims": [{"claim": claim, "detect": None} for claim in claims],
         **changed,
@@ -238,10 +238,11 @@ def test_claims_share_draws_that_follow_no_seed(monkeypatch, pairs):
 
 
 def test_a_claim_that_cannot_be_audited_fails_alone():
-    claims = [{"epsilon": 1.0}, {"zcdp": 0.5}, {"epsilon": 3.0}]
-    answers = audited(spec_of(claims=claims, method="exact", as_reals=True))
+    spec = spec_of(claims=[{"epsilon": 1.0}, {"zcdp": 0.5}, {"epsilon": 3.0}], as_reals=True)
+    spec["claims"][1]["detect"] = 0.1
+    answers = audited(spec)
     assert [answer["verdict"] for answer in answers] == ["not refuted", "failed", "not refuted"]
-    assert "method exact cannot be used with zcdp" in answers[1]["reasons"][0]
+    assert "detect must be above the claim, 0.5" in answers[1]["reasons"][0]
     assert [answer["claimed"][:3] for answer in answers] == ["eps", "rho", "eps"]
     assert answers[0]["seconds"] > 0
 

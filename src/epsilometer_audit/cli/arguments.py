@@ -25,11 +25,12 @@ _TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or
 _REMOVED = {  # options that were, and what to do instead
     **dict.fromkeys(("--remove-a-row", "--replace-a-row", "--frame"), _TABLES),
     "--budget": "--samples and --stop limit the draws; a terminal shows the time that is left",
+    "--exact": "--outputs makes an exact test, of outputs that a mechanism drew before",
     "--explain": "docs/explain.md says how to find the line of code",
     "--junit": "audits in tests have it of pytest, --junitxml (docs/pytest.md)",
 }
 # options of arguments with another name in errors
-_ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair", "method": "--exact"}
+_ARGUMENTS = {"source": "SOURCE", "claim": "--renyi", "input": "--pair"}
 _ARGUMENTS |= {"mu": "--gdp", "rho": "--zcdp"}
 
 
@@ -241,7 +242,6 @@ def spec_of(options: Mapping[str, Any]) -> dict[str, Any]:
         **{name: options.get(name) for name in ("timeout", "samples", "stop")},
         **{"mechanism": mechanism, "given": given, "pairs": _inputs(options)},
         **{name: name in options for name in ("failures", "as_reals")},
-        "method": "exact" if "exact" in options else None,
         "check_sampler": "no_checks" not in options,
         "guesses": guesses[0] if len(guesses) == 1 else guesses or None,
         "alpha": options.get("alpha", 0.05),

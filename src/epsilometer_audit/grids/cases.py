@@ -31,7 +31,7 @@ from epsilometer_audit.statistics.rounds import least_samples
 _MOST_VERDICTS = 10_000  # of a file
 _IN_BRACES = re.compile(r"\{(\w+)\}")
 _OPTIONS = ("pairs", "samples", "failures", "canaries", "guesses", "as_reals")
-_OF_QUESTIONS = {"method", "as_reals"}
+_OF_QUESTIONS = {"as_reals"}
 _OF_JOBS = _OF_QUESTIONS | {"failures", "timeout", "guesses"}  # as they are
 
 
@@ -182,8 +182,6 @@ def _check(entry: audits.AuditEntry) -> None:
     options = {key: key for key in _OPTIONS if getattr(entry, key)}
     for key in mechanism.model_dump(exclude_none=True):
         options["source" if key == "function" else key] = f"mechanism.{_spelled(key)}"
-    if entry.method == "exact":
-        options["exact"] = "method"
     check_together(options, _spelled)
     if not {"source", "command", "outputs", "one_run"} & set(options):
         raise ArgumentError("mechanism", "must have function, command, outputs or one run")

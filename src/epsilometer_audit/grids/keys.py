@@ -124,7 +124,6 @@ class AuditEntry(Model):
     claims: Annotated[list[ClaimEntry], _SOME]
     samples: Sizes | None = None
     reads: list[str] = Field(default_factory=list)
-    method: Literal["anytime", "exact"] | None = None
     failures: bool = False
     as_reals: bool = False
     timeout: Annotated[float, Field(gt=0, le=LONGEST)] | None = None

@@ -23,7 +23,7 @@ from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Verdict, VerdictName
 
-_OPTIONS = ("method", "as_reals", "samples", "stop", "check_sampler")
+_OPTIONS = ("as_reals", "samples", "stop", "check_sampler")
 _log = logging.getLogger("epsilometer")
 
 Audit = Callable[..., Verdict]
@@ -48,7 +48,7 @@ def audited(spec: Mapping[str, Any], folder: str, progress: Callable[[str], None
 def without(spec: Mapping[str, Any], reason: str, word: VerdictName = "failed") -> list[Verdict]:
     """Return the verdicts on claims that cannot be audited, with the reason."""
     facts: dict[str, Any] = {"verdict": word, "alpha": spec["alpha"], "seed": spec["audit_seed"]}
-    facts |= {"method": spec["method"] or "anytime", "reasons": [reason]}
+    facts |= {"method": "anytime", "reasons": [reason]}
     claims = [(claim_of(entry["claim"]), asked(entry)) for entry in spec["claims"]]
     return [
         Verdict(claim=claim.to_plain(), claimed=claim.text(), **more, **facts)
@@ -86,7 +86,7 @@ def _of_outputs(spec: Mapping[str, Any]) -> Audit:
     if "one_run" in spec["mechanism"]:
         scores, coins = read_scores(files[0], columns)
         return partial(audit_one_run, scores, coins, **_options(spec, "guesses"), **origin)
-    options = _options(spec, "method", "as_reals")
+    options = _options(spec, "as_reals")
     return partial(audit_outputs, read(files, columns), **options, **origin)
 
 

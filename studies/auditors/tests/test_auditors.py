@@ -193,13 +193,14 @@ def test_recorded_draws_are_used_once_and_in_order():
 
 
 @pytest.mark.parametrize(
-    ("name", "method"), [("ours, anytime", "anytime"), ("ours, fixed n", "exact")]
+    ("name", "door", "method"),
+    [("ours, anytime", "audit", "anytime"), ("ours, fixed n", "audit_outputs", "exact")],
 )
-def test_our_auditors_are_the_methods_of_their_names(monkeypatch, name, method):
-    verdicts, audit = [], recorded.audit
+def test_our_auditors_are_the_methods_of_their_names(monkeypatch, name, door, method):
+    verdicts, audit = [], getattr(recorded, door)
     monkeypatch.setattr(
         recorded,
-        "audit",
+        door,
         lambda *args, **options: verdicts.append(audit(*args, **options)) or verdicts[0],
     )
     auditor = next(each for each in auditors.listed() if each.name == name)
