@@ -91,7 +91,8 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
     """Return one message for a key, with all alternatives of its type."""
     first = problems[0]
     if first["type"] == "extra_forbidden":
-        return f"unknown key{suggest(str(first['loc'][-1]), _keys(model))}"
+        name = str(first["loc"][-1])
+        return f"unknown key{suggest(name, _keys(model) - {name})}"  # it may be one elsewhere
     if first["type"] == "missing":
         return "is missing"
     if first["type"] == "string_pattern_mismatch":

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from epsilometer_audit.auditing import audit, audit_outputs
-    from epsilometer_audit.canaries.one_run import audit_one_run
     from epsilometer_audit.inputs.domains import domain
+    from epsilometer_audit.one_run import audit_one_run
     from epsilometer_audit.statistics.claims import (
         approximate,
         gdp,
@@ -33,7 +33,7 @@ _MODULES = {
     **dict.fromkeys(("audit", "audit_outputs"), "auditing"),
     **dict.fromkeys(("pure", "approximate", "renyi", "gdp", "zcdp"), "statistics.claims"),
     **dict.fromkeys(("profile", "tradeoff"), "statistics.claims"),
-    **{"domain": "inputs.domains", "audit_one_run": "canaries.one_run", "Verdict": "verdict"},
+    **{"domain": "inputs.domains", "audit_one_run": "one_run", "Verdict": "verdict"},
     "samples_needed": "statistics.power",
 }
 

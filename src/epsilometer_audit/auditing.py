@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from epsilometer import exact_test as fixed
@@ -19,12 +21,25 @@ from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
+from epsilometer_audit.one_run import draw_canaries, of_scores
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import recorded_pair
-from epsilometer_audit.question import Pairs, Question, equal, named_pairs, source_of
+from epsilometer_audit.question import Question, source_of
+from epsilometer_audit.request import (
+    Kind,
+    NamedMechanism,
+    Pairs,
+    RecordedOutputs,
+    RecordedScores,
+    Request,
+    documented,
+    equal,
+    request_of,
+)
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
+from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.witnesses import first_visible, found
@@ -36,22 +51,14 @@ _LEAST_CHECKED = 40  # of them, at least: they are a tenth of all draws
 _LEAST_RECORDED = 50
 
 
+@documented(Kind.DRAWS, Kind.ONE_RUN)
 def audit(
     mechanism: Any,
-    pairs: Pairs,
-    claim: AnyClaim,
+    pairs: Pairs | None = None,
+    claim: AnyClaim | None = None,
     *,
-    samples: int | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-    detect: float | None = None,
-    event: float | None = None,
-    stop: bool = False,
-    failures: bool = False,
-    timeout: float | None = None,
-    as_reals: bool = False,
-    check_sampler: bool = True,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Verdict:
     """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
 
@@ -66,34 +73,19 @@ def audit(
     ----------
     mechanism
         A callable, ``(x, size, rng)`` for many draws, ``(x)`` or ``(x, rng)`` for one, its name
-        (``file.py:function``, ``package.module:function``), or a `Source`.
+        (``file.py:function``, ``package.module:function``), a `Source`, or a mapping of the fields
+        of `NamedMechanism`, such as ``{"command": "./mechanism"}``.
     pairs
-        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`.
+        Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`. An
+        audit with ``canaries`` has none.
     claim
-        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`.
-    samples
-        Draws of each side over all pairs; by default 100,000. The checks take a fifth more at most.
-    alpha
-        The largest probability of "violated" where the claim holds and draws are independent, also
-        those of one call: noise that draws share a little may go unseen, and breaks alpha.
-    seed
-        All draws follow from it, if the mechanism takes its randomness from its arguments.
-    detect
-        A level: if these draws would have missed it, the verdict is "undecided", not "not refuted".
-    event
-        The probability, on the less likely side, of the event that shows this level (.1).
-    stop
-        Whether to end as soon as the claim is refuted.
-    failures
-        Whether an exception is an output like others, where a call makes one draw.
-    timeout
-        The most seconds of a batch of draws: by default 60 of a program, any time of a function.
-    as_reals
-        Whether outputs stand for reals: their low bits, which show too much, are ignored.
-    check_sampler
-        Whether to test first that draws are independent and follow the seed.
+        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`; or in its place
+        ``epsilon=1, delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
+    options
+        As follows. "violated" has the probability alpha at most where the claim holds and draws are
+        independent, also those of one call: noise that draws share a little may go unseen.
 
     Raises
     ------
@@ -102,49 +94,65 @@ def audit(
     MechanismError
         If the mechanism fails.
     """
-    started = time.perf_counter()
-    source = source_of(mechanism, failures, timeout)
-    question = Question(
-        claim=claim,
-        pairs=named_pairs(pairs),
-        samples=samples,
-        alpha=alpha,
-        seed=seed,
-        detect=detect,
-        event=event,
-        stop=stop,
-        as_reals=as_reals,
-        check_sampler=check_sampler,
-        source=source.description,
-        digest=source.digest(),
-        started=started,
-    )
-    with globals_kept():
-        return _run(question, source, progress)
+    given = options | ({} if claim is None else {"claim": claim})
+    return run(request_of(given, mechanism=mechanism, pairs=pairs), progress)
 
 
-def _run(question: Question, source: Source, progress: Progress | None) -> Verdict:
+def run(request: Request, progress: Progress | None = None) -> Verdict:
+    """Return the verdict on a request."""
+    started, mechanism = time.perf_counter(), request.mechanism
+    if isinstance(mechanism, NamedMechanism) and mechanism.files:
+        mechanism = _recorded(mechanism)
+    if isinstance(mechanism, RecordedOutputs):
+        return _of_outputs(request, mechanism, started)
+    if isinstance(mechanism, RecordedScores):
+        return of_scores(request, mechanism, started)
+    with ExitStack() as stack:
+        stack.enter_context(globals_kept())
+        source = source_of(request)
+        if source is not mechanism:  # its maker closes it
+            stack.callback(source.close)
+        about: dict[str, Any] = {"source": source.description, "digest": source.digest()}
+        if request.canaries is not None:
+            coins, scores = draw_canaries(source, request.canaries, request.seed)
+            return of_scores(request, RecordedScores(scores, coins, **about), started)
+        question = Question(request=request, pairs=request.pairs, started=started, **about)
+        return _of_draws(question, source, progress)
+
+
+def _recorded(named: NamedMechanism) -> RecordedOutputs | RecordedScores:
+    """Return what files have recorded."""
+    about: dict[str, Any] = {
+        "source": f"recorded in {' and '.join(Path(file).name for file in named.files)}",
+        "digest": digest(named.files),
+    }
+    if named.one_run is not None:
+        return RecordedScores(*read_scores(named.one_run, named.columns), **about)
+    return RecordedOutputs({"": read(named.files, named.columns)}, **about)
+
+
+def _of_draws(question: Question, source: Source, progress: Progress | None) -> Verdict:
     """Answer a question about a source."""
     checks, near = list[Check](), getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
-        accepted_pairs, notes = accepted(source, question.pairs, question.seed)
+        accepted_pairs, notes = accepted(source, question.pairs, question.request.seed)
         question = replace(question, pairs=accepted_pairs)
         checks += notes
     if same := sum(equal(x, y) for x, y in question.inputs or ()):
         text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
         checks.append(Check("inputs", "note", f"{text} by them"))
-    samples = _SAMPLES if question.samples is None else question.samples
+    samples = _SAMPLES if question.request.samples is None else question.request.samples
     rounds.schedule(samples, len(question.pairs))  # or raise that they are too few
 
     def check_sampler(draws: int) -> list[Check]:
         """Check the sampler, for an audit of so many draws a side."""
-        if not question.check_sampler:
+        if not question.checks_sampler:
             return []
         x = question.inputs[0] if question.inputs else ()
-        return check_source(source, x, draws, question.seed, question.alpha)
+        return check_source(source, x, draws, question.request.seed, question.request.alpha)
 
     # draws are dear where an audit stops: checks take a part of those that it took
-    late = question.stop
+    late = question.request.stop
     if not late:
         checks += check_sampler(samples)
     if any(check.result == "failed" for check in checks):
@@ -179,19 +187,19 @@ def check_source(
     return checks
 
 
+@documented(Kind.OUTPUTS)
 def audit_outputs(
     outputs: Mapping[str, tuple[Any, Any]] | tuple[Any, Any],
     claim: AnyClaim,
     *,
-    alpha: float = 0.05,
-    seed: int = 0,
-    detect: float | None = None,
-    event: float | None = None,
-    as_reals: bool = False,
     source: str = "recorded outputs",
     digest: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Verdict:
     """Test from recorded outputs whether a mechanism is as private as claimed.
+
+    Claims of epsilon, delta or mu get one exact test of all outputs, other claims the sequential
+    test.
 
     >>> import numpy as np, epsilometer_audit as ea
     >>> on_x, on_x_prime = np.random.default_rng(0).laplace([[0], [1]], 0.5, (2, 5000))
@@ -205,30 +213,28 @@ def audit_outputs(
         shape ``(n,)`` or ``(n, d)``, or lists of any values, each used once. The audit puts them in
         random order, and cuts the larger side to the other's size. Numbers are compared by their
         values, whatever their types.
-    claim, alpha, detect, event, as_reals
-        As for `audit`. Claims of epsilon, delta or mu get one exact test of all outputs, other
-        claims the sequential test.
-    seed
-        Of the random order.
+    claim
+        As for `audit`.
     source, digest
         Their origin, and the SHA-256 of its files, for the verdict.
+    options
+        As follows; the random order follows from the seed.
     """
-    started = time.perf_counter()
     named = outputs if isinstance(outputs, Mapping) else {"": outputs}
+    recorded = RecordedOutputs(named, source, digest or {})
+    return run(request_of(options, mechanism=recorded, claim=claim))
+
+
+def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) -> Verdict:
+    """Answer a request about recorded outputs."""
+    named = mechanism.by_pair
     if not named:
         raise ArgumentError("outputs", "must hold at least one pair")
     question = Question(
-        audited="recorded outputs",
-        claim=claim,
+        request=request,
         pairs=dict.fromkeys(named),
-        alpha=alpha,
-        seed=seed,
-        detect=detect,
-        event=event,
-        as_reals=as_reals,
-        check_sampler=False,
-        source=source,
-        digest=digest or {},
+        source=mechanism.source,
+        digest=mechanism.digest,
         started=started,
     )
     recorded, checks = [], []
@@ -242,7 +248,7 @@ def audit_outputs(
             raise ArgumentError(where, f"must be {_LEAST_RECORDED} or more a side, got {n}")
         checks += [Check("outputs", "note", note)] if note else []
         checks += check_recorded(x, x_prime)
-        rng = generator(question.seed, "order", name)
+        rng = generator(question.request.seed, "order", name)
         recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
@@ -272,11 +278,11 @@ def _answer(
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
     own = draws if isinstance(draws, Drawing) else None
     steps = _steps(samples, question, bool(own and own.near))
-    claimed = question.claim, len(question.pairs), question.alpha
-    evidence = rounds.Evidence(*claimed, as_reals=question.as_reals)
-    stops = rounds.Evidence.violated if question.stop else lambda _: False
+    claimed = question.request.claim, len(question.pairs), question.request.alpha
+    evidence = rounds.Evidence(*claimed, as_reals=question.request.as_reals)
+    stops = rounds.Evidence.violated if question.request.stop else lambda _: False
     join = own.join if own else lambda *_: ()
-    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=question.stop)
+    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=question.request.stop)
     if own:
         joined, question = len(own.question.pairs) - len(question.pairs), own.question
         text = f"{joined} more pairs were tried, near those that seemed to differ most"
@@ -293,12 +299,14 @@ def _answer(
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     wealth, bet = evidence.wealths[worst], evidence.bet(worst)
     witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    if violated and not question.stop:
+    if violated and not question.request.stop:
         lower, bets = evidence.sharpened(lower)
         if (its_bet := bets.get(worst)) is not None:
             its_witness = first_visible([evidence.shown(its_bet, worst)])
             bet, witness = its_bet, its_witness or witness
-    bounds = [conclusion.bound_of(claim, low, question.claim) for claim, low in lower.items()]
+    bounds = [
+        conclusion.bound_of(claim, low, question.request.claim) for claim, low in lower.items()
+    ]
     looks = zip(evidence.looks, wealth.history, strict=True)
     course = [{"share": n / samples, "log10 e-value": log / math.log(10)} for n, log in looks]
     return conclusion.verdict_of(
@@ -326,14 +334,14 @@ def _exact(
 
     The first of them choose the pair and its events, and the others test these.
     """
-    claim, pairs = parts(question.claim)[0], len(recorded)
+    claim, pairs = parts(question.request.claim)[0], len(recorded)
     assert isinstance(claim, EventClaim)
     draws = min(len(x) for x, _ in recorded)
     first = int(draws * fixed.CHOOSING)
-    layouts = _layouts(recorded, first, question.as_reals)
+    layouts = _layouts(recorded, first, question.request.as_reals)
     if any(len(layout.columns) > 1 for layout in layouts):  # several have more to tell
         first += first // 2
-        layouts = _layouts(recorded, first, question.as_reals)
+        layouts = _layouts(recorded, first, question.request.as_reals)
     rest = draws - first
     past = []
     for (x, x_prime), of_pair in zip(recorded, layouts, strict=True):
@@ -346,7 +354,7 @@ def _exact(
     x, x_prime = recorded[pair]
     fresh = layout.encode(x[first:draws]), layout.encode(x_prime[first:draws])
     counted = fixed.count(chosen[pair], *fresh)
-    lower, best = fixed.largest_bound(counted, claim, question.alpha)
+    lower, best = fixed.largest_bound(counted, claim, question.request.alpha)
     best = best or next(iter(counted), None)
     witness = None
     if best is not None:
@@ -354,7 +362,7 @@ def _exact(
         witness = first_visible([found(shown, past[pair].sides, fresh, claim, predicted=False)])
     bounds = [conclusion.bound_of(claim, lower)]
     for other in claim.levels[1:]:
-        delta, _ = fixed.largest_bound(counted, other, question.alpha)
+        delta, _ = fixed.largest_bound(counted, other, question.request.alpha)
         bounds.append(conclusion.bound_of(other, delta))
     outputs = [[[x[:first]], [x_prime[:first]]] for x, x_prime in recorded]
     outputs[pair] = [[x[:draws]], [x_prime[:draws]]]

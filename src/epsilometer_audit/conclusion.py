@@ -18,6 +18,7 @@ from epsilometer_audit.formats import input_text, pair_texts
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.shapes import listing
 from epsilometer_audit.question import Question
+from epsilometer_audit.request import Request
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics import claims
@@ -51,17 +52,19 @@ def verdict_of(
     None if nothing does. ``outputs`` are by pair, side and batch; ``calls`` are their sizes by pair
     and side, if they are known. ``more`` are facts that the verdict says as they are.
     """
-    if question.check_sampler:
-        sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.alpha
+    if question.checks_sampler:
+        sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.request.alpha
         last = check_drawn(*outputs[pair], alpha=FALSE_ALARMS * alpha, calls=sizes)
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    event, table = question.event or EVENT, dict[str, dict[float, float | None]]()
+    event, table = question.request.event or EVENT, dict[str, dict[float, float | None]]()
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
-        table = _detectable(question.claim, question.alpha, steps, event, len(layout.columns) > 1)
+        table = _detectable(
+            question.request.claim, question.request.alpha, steps, event, len(layout.columns) > 1
+        )
     level, jointly = (table.get(place, {}).get(event) for place in (_ONE, _TWO))
     name: VerdictName = "violated" if violated else "not refuted"
     reasons = []
@@ -125,12 +128,11 @@ def _detectable(
 
 def undetected(question: Question, level: float | None) -> str:
     """Return why a violation of the requested level may have been missed; "" if it was not."""
-    if question.detect is None or (level is not None and level <= question.detect):
+    asked = question.request.detect
+    if asked is None or (level is not None and level <= asked):
         return ""
     detected = "nothing" if level is None else f"only {level:.3g} or more"
-    return (
-        f"{question.detect:g} was to be detected, {detected} would have been, with probability .9"
-    )
+    return f"{asked:g} was to be detected, {detected} would have been, with probability .9"
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:
@@ -152,13 +154,13 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
 
     libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
     return Verdict(
-        claim=question.claim.to_plain(),
-        claimed=question.claim.text(),
-        alpha=question.alpha,
+        claim=question.request.claim.to_plain(),
+        claimed=question.request.claim.text(),
+        alpha=question.request.alpha,
         method=question.method,
-        detect=question.detect,
+        detect=question.request.detect,
         pairs=len(question.pairs),
-        seed=question.seed,
+        seed=question.request.seed,
         source=question.source,
         checks=[check.to_plain() for check in checks],
         provenance={
@@ -168,6 +170,21 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
         },
         seconds=round(time.perf_counter() - question.started, 3),
         **facts,
+    )
+
+
+def without(request: Request, reason: str, name: VerdictName = "failed") -> Verdict:
+    """Return the verdict on a request that has no draws, with the reason."""
+    return Verdict(
+        verdict=name,
+        claim=request.claim.to_plain(),
+        claimed=request.claim.text(),
+        alpha=request.alpha,
+        seed=request.seed,
+        method=Question(request=request).method,
+        detect=request.detect,
+        event=request.event,
+        reasons=[reason],
     )
 
 

@@ -56,10 +56,12 @@ class Drawing:
 
     def join(self, best: Sequence[int], size: int) -> list[int]:
         """Add up to so many pairs near the best ones to the question, and return their numbers."""
-        known, seed = dict[str, Any](self.question.pairs), self.question.seed
+        known, seed = dict[str, Any](self.question.pairs), self.question.request.seed
         names, rng = [*known], generator(seed, "audit", "joining", len(known))
         chosen = [names[pair] for pair in best]
-        near = [item for each in self.near for item in each.near(chosen, size, rng).items()]
+        near = list[tuple[str, Any]]()
+        for candidates in self.near:
+            near += candidates.near(chosen, size, rng).items()
         some = {chosen[0]: known[chosen[0]], **dict(near[:size])}  # others may all be refused
         taken, _ = accepted(self._source, Candidates(some), seed)
         new = {name: pair for name, pair in taken.items() if name not in known}
@@ -85,13 +87,13 @@ class Drawing:
     def _call(self, call: tuple[int, ...], size: int) -> Any:
         """Return the outputs of a call."""
         pair, side = call[:2]
-        seed = seed_of(self.question.seed, "draws", *call)
+        seed = seed_of(self.question.request.seed, "draws", *call)
         try:
             batch = self._source.draw(self._inputs[pair][side], size, seed)
         except MechanismError as error:
             raise named_error(error, list(self.question.pairs)[pair]) from error.__cause__
         batch = joined([batch])  # rows of numbers take a tenth of the memory of dictionaries
-        if not self._drawn and not self.question.stop:
+        if not self._drawn and not self.question.request.stop:
             _check_memory(self._samples, batch)
         self.calls[pair, side].append(len(batch))
         self._drawn += size

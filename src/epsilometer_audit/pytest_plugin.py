@@ -27,7 +27,8 @@ import pytest
 from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
-    from epsilometer_audit.question import Pairs
+    from epsilometer_audit.drawing import Progress
+    from epsilometer_audit.request import Pairs
     from epsilometer_audit.statistics.claims import AnyClaim
     from epsilometer_audit.verdict import Verdict
 
@@ -109,26 +110,24 @@ class Auditor:
     def __call__(
         self,
         mechanism: Any,
-        pairs: Pairs,
+        pairs: Pairs | None = None,
         claim: AnyClaim | None = None,
         *,
         expect: str = _EXPECTED,
+        progress: Progress | None = None,
         **options: Any,
     ) -> Verdict:
         """Audit a mechanism as `epsilometer.audit` does; fail unless the verdict is as expected."""
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
-        from epsilometer_audit.auditing import audit
-        from epsilometer_audit.question import NOTIONS, claim_of
+        from epsilometer_audit.auditing import run
+        from epsilometer_audit.request import Request, options_of, request_of
         from epsilometer_audit.verdict import EXIT_CODES, as_expected
 
-        suite, test, levels = self.suite, self.item.nodeid, {"delta", *NOTIONS}
-        known = {*levels, *inspect.signature(audit).parameters} - {"alpha", "seed"}
-        for name in options:
-            if name in ("alpha", "seed"):
+        suite, test = self.suite, self.item.nodeid
+        for name, option in options_of(Request).items():
+            if option.shared and name in options:
                 _fail(f"audit: {name} is one for the whole suite; set privacy_{name}")
-            if name not in known:
-                _fail(f"audit: no option {name!r}{suggest(name, known)}")
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         alpha, seed = self.next_call()
@@ -140,9 +139,10 @@ class Auditor:
         record |= {"verdict": "unfinished", "expected": False, "seeded": True}
         self.item.user_properties.append((_REPORTED, record))
         try:
-            own = {name: options.pop(name) for name in levels & {*options}}
-            claim = claim_of({"claim": claim, **own})
-            verdict = audit(mechanism, pairs, claim, alpha=alpha, seed=seed, **options)
+            given = options | ({} if claim is None else {"claim": claim})
+            shared = {"alpha": alpha, "seed": seed}
+            request = request_of(given, mechanism=mechanism, pairs=pairs, **shared)
+            verdict = run(request, progress)
         except EpsilometerError as error:
             lines, verdict = [str(error)], None
         if verdict is None:  # outside the handler, whose traceback would be shown

@@ -1,4 +1,4 @@
-"""The verdicts on all claims about one mechanism on one set of pairs: a row each, and a page."""
+"""The verdict on a case of a file of audits: a row, and a page."""
 
 from epsilometer_workflow.runtime.job import Progress, start
 
@@ -8,7 +8,7 @@ start(globals(), package="exhibition", substitute=True)
 import json
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ import matplotlib.backends.backend_svg  # noqa: F401 (the server imports once wh
 import numba  # noqa: F401
 import scipy.special  # noqa: F401
 
-import epsilometer_audit.auditing  # noqa: F401
 from epsilometer.errors import EpsilometerError, one_line
+from epsilometer_audit.audits_file.cases import Case
+from epsilometer_audit.audits_file.running import audited
+from epsilometer_audit.conclusion import without
 from epsilometer_audit.formats import as_plain, input_text
-from epsilometer_audit.grids.verdicts import audited, without
-from epsilometer_audit.question import claim_of
+from epsilometer_audit.request import Request
 from epsilometer_audit.verdict import Verdict
 from epsilometer_workflow.files.storage import atomic, write_columns
 from exhibition.verdicts import html_of
@@ -58,56 +59,59 @@ def run(
     progress: Progress,
     environment: str | None = None,
 ) -> None:
-    """Write the verdict on each claim of ``spec``, about a mechanism of ``folder``.
+    """Write the verdict on the case that ``spec`` is, about a mechanism of ``folder``.
 
     ``environment`` is the file of the job that made the interpreter of the mechanism.
     """
+    request = Case.of_plain(spec).request()
     try:
-        placed = spec if environment is None else _placed(spec, environment, folder)
+        placed = request if environment is None else _placed(request, environment, folder)
     except _MissingError as error:
-        verdicts = without(spec, one_line(error), "missing")
+        verdict = without(request, one_line(error), "missing")
     else:
-        verdicts = audited(placed, folder, progress)
-    _write(verdicts, output, page, spec, made_of, replay)
+        verdict = audited(placed, folder, progress)
+        if environment is not None:  # its interpreter has the environment's name
+            place, name = placed.mechanism.python, request.mechanism.environment
+            source = verdict.source.replace(f"in {place}", f"in {name}")
+            verdict = replace(verdict, source=source)
+    _write(request, replace(verdict, replay=replay), output, page, spec, made_of)
 
 
 def write_failure(
     output: str, page: str, spec: Mapping[str, Any], made_of: str, cause: str
 ) -> None:
     """Write that there is no verdict, and why: of a job that had to be stopped."""
-    _write(without(spec, cause), output, page, spec, made_of)
+    request = Case.of_plain(spec).request()
+    _write(request, without(request, cause), output, page, spec, made_of)
 
 
-def _placed(spec: Mapping[str, Any], environment: str, folder: str) -> dict[str, Any]:
-    """Return the spec with the interpreter of its environment."""
+def _placed(request: Request, environment: str, folder: str) -> Request:
+    """Return the request with the interpreter of its environment."""
     record = json.loads(Path(environment).read_text(encoding="utf-8"))
     if record["problem"] is not None:
         raise _MissingError(record["problem"])
     python = os.path.relpath(record["python"], folder)
-    return {**spec, "mechanism": {**spec["mechanism"], "python": python}}
+    return replace(request, mechanism=replace(request.mechanism, environment=None, python=python))
 
 
 def _write(
-    verdicts: Sequence[Verdict],
+    request: Request,
+    verdict: Verdict,
     output: str,
     page: str,
     spec: Mapping[str, Any],
     made_of: str,
-    replay: str = "",
 ) -> None:
-    verdicts = [replace(verdict, replay=replay) for verdict in verdicts]
-    claims = [claim_of(entry["claim"]) for entry in spec["claims"]]
-    pairs = list(zip(verdicts, claims, strict=True))
     try:
-        text = html_of(*pairs)
-    except Exception:  # the verdicts are written all the same
+        text = html_of(verdict, request.claim)
+    except Exception:  # the verdict is written all the same
         _log.exception("no page")
-        text = html_of(*pairs, in_words=True)
+        text = html_of(verdict, request.claim, in_words=True)
     with atomic(page) as part:
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    plain_rows = [_plain(verdict) for verdict in verdicts]
-    columns = {name: [plain[name] for plain in plain_rows] for name in ("verdict", "claimed")}
-    columns["json"] = [json.dumps(plain) for plain in plain_rows]
+    plain = _plain(verdict)
+    columns = {name: [plain[name]] for name in ("verdict", "claimed")}
+    columns["json"] = [json.dumps(plain)]
     write_columns(columns, output, "verdict", {**spec, "made_of": made_of})
 
 

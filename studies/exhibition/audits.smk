@@ -1,5 +1,4 @@
-# Environments, and audits of mechanisms: one job audits all claims about one mechanism on one set of
-# pairs. For a Snakefile that has loaded the workflow as the module `epsilometer`.
+# Environments, and audits of mechanisms: one job for each case of a file of audits. For a Snakefile that has loaded the workflow as the module `epsilometer`.
 #
 # `made_of` holds digests of the mechanism's files, read when the DAG is made. `stopped` holds the reasons
 # why earlier jobs were stopped; the same command then tries again. Environments are made from their locks
@@ -41,12 +40,13 @@ rule audit:
     input:
         environment=audited.needs("audit", "environment"),
     output:
-        verdicts="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.parquet",
-        page="results/{scale}/audits/{audits}/{entry}/{parameters}/{pairs}.html",
+        verdicts="results/{scale}/audits/{audits}/{name}.parquet",
+        page="results/{scale}/audits/{audits}/{name}.html",
     log:
-        "results/{scale}/logs/audits/{audits}/{entry}/{parameters}/{pairs}.log",
+        "results/{scale}/logs/audits/{audits}/{name}.log",
     wildcard_constraints:
         audits="[^/]+",
+        name="[^/]+",
     conda:
         "../../envs/environment.yaml"
     params:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ConfigError, suggest
-from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.audits_file.cases import AuditsFile
 from exhibition import LEFT_OUT
 from exhibition.products import Audit, AuditStudy
 
@@ -24,52 +24,55 @@ _ORDER = ("violated", "not refuted", None)
 def wanted(study: AuditStudy, collection: str, names: Sequence[str] | None) -> list[Audit]:
     """Return the audits of a collection: exhibits first, then controls; by package, as in files.
 
-    Without ``names``, all. A name is an entry of any file, or a file, or ``file/entry*``.
+    Without ``names``, all. A name is a case of the museum, or a file, or ``file/case``; an asterisk
+    stands for any letters.
 
     Raises
     ------
     ConfigError
-        If two files of the museum have an entry of one name, or nothing has a name.
+        If two files of the museum have a case of one name, or nothing has a name.
     """
     files = {name.removeprefix(f"{collection}-"): audits for name, audits in study.audits.items()}
-    entries: dict[str, Audits] = {}
-    for audits in files.values() if collection == "museum" else ():
-        for entry in audits.file.audits:
-            if entry in entries:
-                also = f"is also in {entries[entry].path}"
-                raise ConfigError(str(audits.path), f"audits.{entry}", also)
-            entries[entry] = audits
+    seen: dict[str, AuditsFile] = {}
+    for file in files.values() if collection == "museum" else ():
+        for case in file.cases:
+            if case in seen:
+                also = f"is also in {seen[case].path}"
+                raise ConfigError(str(file.path), f"audits.{case}", also)
+            seen[case] = file
+    chosen, known = list[Audit](), list[str]()
+    for stem, file in files.items():
+        known.append(stem)
+        for case in file.cases:
+            own = [stem, f"{stem}/{case}", *([case] if collection == "museum" else [])]
+            known += own[1:]
+            if names is None or any(fnmatchcase(one, name) for name in names for one in own):
+                chosen.append(Audit(study, f"{collection}-{stem}", case))
     for name in names or ():
-        known = [*files, *(f"{stem}/{e}" for stem, f in files.items() for e in f.file.audits)]
-        known += entries
         if not any(fnmatchcase(one, name) for one in known):
             raise ConfigError("--config", collection, f"unknown {name!r}{suggest(name, known)}")
-    chosen = [
-        Audit(study, f"{collection}-{stem}", case.entry, case.parameters, case.pairs)
-        for stem, file in files.items()
-        for case in file.cases.values()
-        if names is None
-        or any(fnmatchcase(one, n) for n in names for one in (stem, f"{stem}/{case.entry}"))
-        or (case.entry in entries and case.entry in names)
-    ]
-    return sorted(
-        chosen,
-        key=lambda a: (_ORDER.index(a.case.expected), (a.case.about["package"] or "").lower()),
-    )
+    return sorted(chosen, key=_place)
+
+
+def _place(audit: Audit) -> tuple[int, str]:
+    """Return what audits are sorted by: the expected verdict, and the package."""
+    entry = audit.case.entry
+    return _ORDER.index(entry.expected), (entry.about.package or "").lower()
 
 
 def left_out(
     study: AuditStudy, collection: str, names: Sequence[str] | None
 ) -> list[dict[str, str | None]]:
     """Return the features that are not audited, each with the reason; of whole files only."""
-    return [
-        {"package": about["package"], "version": about["version"]}
-        | {"feature": feature, "reason": reason}
-        for name, file in study.audits.items()
-        if names is None or name.removeprefix(f"{collection}-") in names
-        for about in [next(iter(file.cases.values())).about]
-        for feature, reason in file.file.left_out.items()
-    ]
+    features = []
+    for name, file in study.audits.items():
+        if names is not None and name.removeprefix(f"{collection}-") not in names:
+            continue
+        about = next(iter(file.cases.values())).entry.about
+        package = {"package": about.package, "version": about.version}
+        for feature, reason in file.left_out.items():
+            features.append(package | {"feature": feature, "reason": reason})
+    return features
 
 
 def spec_of(study: AuditStudy, collection: str, names: Sequence[str] | None) -> dict[str, Any]:
@@ -91,7 +94,7 @@ def rows_of(path: str | Path) -> list[dict[str, str]]:
 
 def line_of(row: Mapping[str, str]) -> str:
     """Return a line about a row of a table."""
-    case = ", ".join(filter(None, (row["audit"], row["parameters"], row["pairs"])))
+    case = ", ".join(filter(None, (row["audit"], row["parameters"])))
     text = row["error"]
     if row["bound"] and not text:
         text = f"{row['quantity']} is at least {float(row['bound']):.3g}"

@@ -33,15 +33,15 @@ SEEDS, ALPHA = 20, 1e-6
 Job = tuple[dict[str, Any], str, str]  # a spec, the folder of its file, its environment's record
 
 
-def answered(job: Job, seed: int) -> tuple[list[dict[str, Any]], float]:
-    """Return the verdicts on all claims of a case, and the seconds of its job."""
+def answered(job: Job, seed: int) -> tuple[dict[str, Any], float]:
+    """Return the verdict on a case, and the seconds of its job."""
     spec, folder, record = job
-    spec, start = spec | {"audit_seed": seed}, time.perf_counter()
+    spec, start = spec | {"seed": seed}, time.perf_counter()
     with TemporaryDirectory() as place:
         file, page = (str(Path(place, name)) for name in ("case.parquet", "case.html"))
         audit.run(file, page, spec, "", folder, "", lambda _: None, record)
-        texts = read_columns(file, "verdict", {**spec, "made_of": ""})["json"]
-    return [json.loads(text) for text in texts], time.perf_counter() - start
+        text = read_columns(file, "verdict", {**spec, "made_of": ""})["json"][0]
+    return json.loads(text), time.perf_counter() - start
 
 
 def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
@@ -49,23 +49,22 @@ def jobs(arguments: argparse.Namespace) -> Iterator[tuple[str, Job | str]]:
     study = AuditStudy("config", {"scale": arguments.scale})
     for name, file in study.audits.items():
         for case in file.cases.values():
-            product = Audit(study, name, case.entry, case.parameters, case.pairs)
-            text = f"{case.entry} {case.parameters} {case.pairs}"
+            product, text = Audit(study, name, case.name), case.name
             if not re.search(arguments.cases, text):
                 continue
-            if not arguments.all and case.expected != "not refuted":
+            if not arguments.all and case.entry.expected != "not refuted":
                 continue
             record = Path(product.needs()["environment"][0].path).resolve()
             spec = dict(product.spec()) | {"alpha": arguments.alpha}
             if not record.exists():
-                yield text, f"{case.spec['mechanism']['environment']}"
+                yield text, str(case.mechanism.environment)
             else:
                 yield text, (spec, str(file.folder), str(record))
 
 
-def line_of(text: str, number: int, seeds: list[tuple[list[dict[str, Any]], float]]) -> str:
-    """Return the row of a claim of a case."""
-    verdicts, seconds = [answers[number] for answers, _ in seeds], [each for _, each in seeds]
+def line_of(text: str, seeds: list[tuple[dict[str, Any], float]]) -> str:
+    """Return the row of a case."""
+    verdicts, seconds = [answer for answer, _ in seeds], [each for _, each in seeds]
     words = Counter(verdict["verdict"] for verdict in verdicts)
     counts = ", ".join(f"{count} {word}" for word, count in words.most_common())
     first = max(verdicts, key=lambda verdict: verdict["verdict"] == "violated")
@@ -105,10 +104,9 @@ def main() -> int:
                 missing[job] += 1
                 continue
             seeds = list(pool.map(partial(answered, job), range(arguments.seeds)))
-            for number in range(len(seeds[0][0])):
-                print(line_of(text, number, seeds), flush=True)
-                verdicts = [answers[number]["verdict"] for answers, _ in seeds]
-                alarms, audits = alarms + verdicts.count("violated"), audits + len(verdicts)
+            print(line_of(text, seeds), flush=True)
+            verdicts = [answer["verdict"] for answer, _ in seeds]
+            alarms, audits = alarms + verdicts.count("violated"), audits + len(verdicts)
     print(f"{alarms} of {audits} audits violated, of {len(chosen) - missing.total()} cases")
     for name, count in missing.items():
         print(f"missing: {name}, which {count} cases need (make census makes it)")

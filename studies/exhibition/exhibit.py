@@ -26,16 +26,15 @@ _ABOUT = {  # the facts about a mechanism in each collection
 WORDS = ("violated", "failed", "missing", "invalid", "undecided", "not refuted")
 _WHOLE = ("count", "draws", "count_prime", "draws_prime", "draws_a_side", "pairs_drawn", "seed")
 _NUMBERS = ("claimed_level", "bound", "detectable", "p_value", "alpha", "seconds")
-_NEXT = ("audit", "parameters", "pairs", "claim", "finding")
+_NEXT = ("audit", "parameters", "claim", "finding")
 _LAST = ("reference", "error", "source", "path")
 
 
 def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str, Any]) -> None:
     """Write the table, as CSV and Parquet, and the page."""
     answers = [
-        ({**member, "section": section}, json.loads(text))
+        (member, json.loads(read_columns(path, "verdict", member["identity"])["json"][0]))
         for path, member in zip(verdicts, spec["members"], strict=True)
-        for section, text in enumerate(read_columns(path, "verdict", member["identity"])["json"], 1)
     ]
     about = _ABOUT[spec["collection"]]
     rows = [row(member, verdict, about) for member, verdict in answers]
@@ -49,10 +48,7 @@ def run(verdicts: Sequence[str], outputs: Any, template: str, spec: Mapping[str,
     table = pd.DataFrame([*rows, *left_out]).astype(types)
     write_table(table, outputs.parquet, "table", spec["identity"], outputs.csv)
     results = [verdict["as_expected"] for verdict in rows]
-    kinds = [
-        (verdict["expected"], shown(verdict, member, Path(outputs.page).parent))
-        for verdict, (member, _) in zip(rows, answers, strict=True)
-    ]
+    kinds = [(verdict["expected"], shown(verdict, Path(outputs.page).parent)) for verdict in rows]
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     page = environment.from_string(Path(template).read_text(encoding="utf-8"))
     text = page.render(
@@ -94,14 +90,13 @@ def row(
 
 def _cells(member: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
     """Return a verdict as cells of the table."""
-    audited = member["identity"]
+    identity, source = member["identity"], member["identity"]["entry"]["mechanism"]
     worst = _worst(verdict)
     witness = verdict["witness"] or {}
     return {
-        "audit": audited["entry"],
-        "mechanism": mechanism(audited["mechanism"]),
-        "parameters": arguments(audited["arguments"]),
-        "pairs": audited["set"],
+        "audit": identity["name"],
+        "mechanism": mechanism(source),
+        "parameters": arguments(source.get("parameters", {})),
         "claim": verdict["claimed"],
         "verdict": verdict["verdict"],
         "expected": member["expected"],
@@ -156,21 +151,20 @@ def _worst(verdict: Mapping[str, Any]) -> Mapping[str, Any]:
     return bounds[0] if bounds else {}
 
 
-def shown(row: Mapping[str, Any], member: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def shown(row: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a row as the page shows it: numbers in few digits, nothing where there is none."""
     rounded = {key: None if row[key] is None else short(row[key]) for key in _NUMBERS}
     template = "{count:,} of {draws:,} against {count_prime:,} of {draws_prime:,}"
     counts = template.format(**row) if row["count"] is not None else ""
     page = Path(os.path.relpath(row["path"], folder)).with_suffix(".html")
-    link = f"{page.as_posix()}#claim-{member['section']}"
-    cells = {**row, **rounded, "counts": counts, "page": link}
+    cells = {**row, **rounded, "counts": counts, "page": page.as_posix()}
     return {key: "" if value is None else value for key, value in cells.items()}
 
 
 def _construct(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what makes a row: a feature under a relation; in the museum, each case."""
     keys = ("package", "version", "feature", "relation")
-    return tuple(row[key] or "" for key in (keys if "feature" in row else (*keys[:2], *_NEXT[:4])))
+    return tuple(row[key] or "" for key in (keys if "feature" in row else (*keys[:2], *_NEXT[:3])))
 
 
 def _by_construct(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

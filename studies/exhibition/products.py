@@ -11,13 +11,14 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from epsilometer.errors import EpsilometerError, one_line
-from epsilometer_audit.grids.cases import Audits, Case
+from epsilometer.errors import ConfigError, EpsilometerError, one_line
+from epsilometer_audit.audits_file.cases import AuditsFile, Case
+from epsilometer_audit.request import NamedMechanism
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.sources.callables import digests
@@ -45,20 +46,35 @@ class AuditStudy(Study):
         super().__init__(folder, overrides)
         places = [Path(folder).parent / "envs", HERE / "locks"]
 
-        def lock_of(name: str, beside: Path) -> Lock:
-            return find_lock(name, [beside / "envs", *places])
-
-        self.audits: dict[str, Audits] = {}
+        self.audits: dict[str, AuditsFile] = {}
         self.locks: dict[str, Lock] = {}
+        self._lock_of: dict[tuple[Path, str], Lock] = {}  # by the folder of a file, and the name
         for path in sorted(self.file("audits").glob("*.yaml")):
-            file = Audits(path, self.scale, self.main.seed, self.main.scales, lock_of)
+            file = AuditsFile(path, self.main.seed, environments=True)
             self.audits[path.stem] = file
-            self.locks |= {lock.key: lock for lock in file.locks.values()}
-        self.locks |= {
-            lock.key: lock
-            for file in places[0].glob("*.txt")
-            for lock in [find_lock(file.stem, places)]
-        }
+            self._find_locks(file, places)
+        for path in places[0].glob("*.txt"):
+            lock = find_lock(path.stem, places)
+            self.locks[lock.key] = lock
+
+    def _find_locks(self, file: AuditsFile, places: list[Path]) -> None:
+        """Read the locks of the environments that a file of audits names."""
+        for case in file.cases.values():
+            name = case.mechanism.environment
+            if name is None or (file.folder, name) in self._lock_of:
+                continue
+            try:
+                lock = find_lock(name, [file.folder / "envs", *places])
+            except KeyError as error:
+                key = f"audits.{case.name}.mechanism.environment"
+                raise ConfigError(str(file.path), key, error.args[0]) from None
+            self._lock_of[file.folder, name] = lock
+            self.locks[lock.key] = lock
+
+    def lock_of(self, file: AuditsFile, case: Case) -> Lock | None:
+        """Return the lock of a case's environment, if it has one."""
+        name = case.mechanism.environment
+        return None if name is None else self._lock_of[file.folder, name]
 
 
 @dataclass(frozen=True)
@@ -98,29 +114,23 @@ class Environment(_Audited, rule="environment", rules=HERE):
 
 @dataclass(frozen=True)
 class Audit(_Audited, rule="audit", rules=HERE):
-    """The verdicts on all claims of a case: one mechanism on one set of pairs."""
+    """The verdict on a case of a file of audits."""
 
     audits: str
-    entry: str
-    parameters: str
-    pairs: str
+    name: str
 
     def check(self) -> None:
         cases = entry(self.study.audits, "file of audits", self.audits).cases
-        entry(cases, "audit", self._case)
+        entry(cases, "audit", self.name)
 
     @property
-    def _case(self) -> str:
-        return f"{self.entry}/{self.parameters}/{self.pairs}"
-
-    @property
-    def _file(self) -> Audits:
+    def _file(self) -> AuditsFile:
         return self.study.audits[self.audits]
 
     @property
     def case(self) -> Case:
         """Its case in the file."""
-        return self._file.cases[self._case]
+        return self._file.cases[self.name]
 
     def folder(self) -> str:
         """Return the folder that paths in the file are relative to."""
@@ -133,25 +143,26 @@ class Audit(_Audited, rule="audit", rules=HERE):
 
     def needs(self) -> Needs:
         """Return its environment, if it has one; otherwise it needs no other product."""
-        mechanism = self.case.spec["mechanism"]
-        if "environment" not in mechanism:
-            return {"environment": []}
-        key = "{environment}~{lock}".format(**mechanism)
-        return {"environment": [Environment(self.study, key)]}
+        lock = self.study.lock_of(self._file, self.case)
+        return {"environment": [] if lock is None else [Environment(self.study, lock.key)]}
 
     def spec(self) -> Spec:
-        return self.common | self.case.spec
+        lock = self.study.lock_of(self._file, self.case)
+        known = {} if lock is None else {"lock": lock.digest}
+        return {**self.common, "audits": self.audits, **self.case.to_plain(), **known}
 
     def made_of(self) -> str:
         """Return digests of all files that it is made of, and versions of libraries."""
-        recorded = self.case.spec["mechanism"].get("outputs", ())
-        files = (*recorded, *self._file.file.audits[self.entry].reads)
-        mechanism = json.dumps(self.case.spec["mechanism"], sort_keys=True)
-        return made_of(mechanism, files, str(self._file.folder))
+        mechanism, lock = self.case.mechanism, self.study.lock_of(self._file, self.case)
+        files = (*mechanism.files, *self.case.entry.reads)
+        text = json.dumps(asdict(mechanism), sort_keys=True)
+        digest = "" if lock is None else lock.digest
+        return made_of(text, digest, files, str(self._file.folder))
 
     def member(self) -> Spec:
         """Return its path, identity and facts, for a table of verdicts."""
-        known = {"about": dict(self.case.about), "expected": self.case.expected}
+        entry = self.case.entry
+        known = {"about": entry.about.model_dump(), "expected": entry.expected}
         return {"path": self.path, "identity": self.spec() | {"made_of": self.made_of()}, **known}
 
 
@@ -174,15 +185,15 @@ class AuditJobs(Jobs):
 
 
 @cache
-def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
+def made_of(mechanism: str, lock: str, files: tuple[str, ...], folder: str) -> str:
     """Return digests of a mechanism's code and of files, relative to a folder, on one line.
 
-    The mechanism is given in JSON, as its case has it. Missing files are named: an audit of them
-    fails until they exist.
+    The mechanism is given in JSON, with the digest of its environment's lock, if any. Missing files
+    are named: an audit of them fails until they exist.
     """
     parts: dict[str, str] = {}
     try:
-        parts |= _code(json.loads(mechanism), folder)
+        parts |= _code(NamedMechanism(**json.loads(mechanism)), lock, folder)
     except (EpsilometerError, OSError) as error:
         parts["missing"] = one_line(error)
     data = {file: Path(folder, file) for file in files}
@@ -190,18 +201,18 @@ def made_of(mechanism: str, files: tuple[str, ...], folder: str) -> str:
     return " ".join(f"{key}={_short(value)}" for key, value in sorted(parts.items()))
 
 
-def _code(mechanism: Mapping[str, Any], folder: str) -> dict[str, str]:
-    if "command" in mechanism:
-        return WorkerSource(mechanism["command"], folder=folder).digest()
-    if "function" not in mechanism:
+def _code(mechanism: NamedMechanism, lock: str, folder: str) -> dict[str, str]:
+    if mechanism.command is not None:
+        return WorkerSource(mechanism.command, folder=folder).digest()
+    function = mechanism.function
+    if function is None:
         return {}
-    function = mechanism["function"]
-    if "environment" in mechanism:
-        environment = {key: mechanism[key] for key in ("environment", "lock")}
+    if mechanism.environment is not None:
+        environment = {"environment": mechanism.environment, "lock": lock}
         return _local_files(function, folder) | environment | {"python": platform.python_version()}
-    if "python" not in mechanism:
+    if mechanism.python is None:
         return digests(function, folder=folder)
-    return _local_files(function, folder) | _elsewhere(mechanism["python"], folder)
+    return _local_files(function, folder) | _elsewhere(mechanism.python, folder)
 
 
 def _local_files(spec: str, folder: str) -> dict[str, str]:

@@ -21,24 +21,23 @@ _TEMPLATES = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    extensions=["jinja2.ext.loopcontrols"],
 )
 for _filter in (guesses_rows, input_text, percent_sure, short):
     _TEMPLATES.filters[_filter.__name__] = _filter
 
 
-def html_of(*verdicts: tuple[Verdict, AnyClaim], in_words: bool = False) -> str:
-    """Return a page of verdicts on claims; headings of several are ``#claim-1`` and on.
+def html_of(verdict: Verdict, claim: AnyClaim, *, in_words: bool = False) -> str:
+    """Return a page of a verdict on a claim.
 
-    ``in_words`` is for verdicts whose figures or tables cannot be drawn: below each heading is
-    what the command would print.
+    ``in_words`` is for a verdict whose figures or tables cannot be drawn: below the heading is what
+    the command would print.
     """
     template = _TEMPLATES.get_template("verdicts.html.j2")
-    values = _words if in_words else _values
-    return legal(template.render(audits=[values(*pair) for pair in verdicts]))
+    values = _words(verdict) if in_words else _values(verdict, claim)
+    return legal(template.render(audit=values))
 
 
-def _words(verdict: Verdict, _: AnyClaim) -> dict[str, Any]:
+def _words(verdict: Verdict) -> dict[str, Any]:
     return {"verdict": verdict, "headline": verdict.claimed, "words": str(verdict)}
 
 

@@ -144,12 +144,12 @@ def main() -> None:
         _one(options.one)
         return
     if options.growth:
-        from epsilometer_audit.question import source_of
+        from epsilometer_audit.sources.callables import callable_source
 
         head("outputs | n | MB | MB at 10 n | draws, MB | growth beyond them")
         for of, (mechanism, n) in GROWING.items():
             few, many = (_best(f"{k * n:,} {of}", ROOT, 1)["MB"] for k in (1, 10))
-            source = source_of(mechanism, failures=False)
+            source = callable_source(mechanism)
             draws = 20 * n * len(pickle.dumps(source.draw(0, 1000, 0))) / 1e9
             line(of, f"{n:,}", few, many, draws, (many - draws) / few)
         return

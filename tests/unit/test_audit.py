@@ -18,9 +18,9 @@ import epsilometer_audit as ea
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import auditing
+from epsilometer_audit.audits_file.cases import AuditsFile
 from epsilometer_audit.canaries.guessing import count, rules_of
 from epsilometer_audit.formats import percent_sure
-from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import renyi
@@ -108,6 +108,13 @@ def test_no_confidence_is_all(alpha, words):
         ({"pairs": zip([0], [1], strict=True)}, r"pairs must be a list of pairs, .*zip object"),
         ({"claim": 1.0}, "claim must be pure"),
         ({"samples": 1e5}, "samples must be an integer"),
+        ({"smaples": 9}, "smaples is no option; did you mean 'samples'"),
+        ({"event": 0.5, "canaries": 20, "pairs": None}, "samples cannot be used with canaries"),
+        (
+            {"mechanism": {"functoin": "f"}},
+            "mechanism.functoin is no field; did you mean 'function'",
+        ),
+        ({"mechanism": {"command": "f", "python": "p"}}, "python needs function, which is missing"),
         ({"mechanism": 3}, "must be a function, got an object of type int"),
     ],
 )
@@ -194,22 +201,14 @@ def test_the_rule(alpha, calls):
 
 
 @SOME
-@given(ALPHAS, st.lists(st.tuples(SEVERAL, SEVERAL, SEVERAL), min_size=1, max_size=4))
-def test_files_of_audits(tmp_path, alpha, entries):
-    audits = {
-        f"a{i}": {
-            "mechanism": "m.py:f",
-            "parameters": {"scale": list(range(parameters))},
-            "pairs": [{f"p{k}": [[0], [k + 1]]} for k in range(pairs)],
-            "claims": [{"epsilon": k} for k in range(claims)],
-        }
-        for i, (parameters, pairs, claims) in enumerate(entries)
-    }
+@given(ALPHAS, st.integers(1, 30))
+def test_files_of_audits(tmp_path, alpha, number):
+    case = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claim": {"epsilon": 1}}
     path = tmp_path / "a.yaml"
+    audits = {f"a{i}": case for i in range(number)}
     path.write_text(yaml.safe_dump({"alpha": alpha, "audits": audits}))
-    specs = [case.spec for case in Audits(path).cases.values()]
-    parts = [spec["alpha"] for spec in specs for _ in spec["claims"]]
-    assert len(parts) == sum(map(math.prod, entries))
+    parts = [case.request().alpha for case in AuditsFile(path).cases.values()]
+    assert len(parts) == number
     assert within(parts, alpha)
 
 

@@ -13,12 +13,11 @@ import yaml
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.audits_file.cases import AuditsFile
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.formats import pair_texts
-from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.inputs.tables import covering
-from epsilometer_audit.question import pairs_of
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import python_worker
 
@@ -485,37 +484,33 @@ def test_on_the_command_line_it_is_json(survey, capsys):
     assert "ValueError: three rows are needed (survey.py:3)" in note.text
 
 
-def cases_of(tmp_path, pairs, **more):
+def pairs_in_a_file(tmp_path, pairs, **more):
     file = tmp_path / "mine.yaml"
-    entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claims": [{"epsilon": 1}], **more}
+    entry = {"mechanism": "survey.py:noisy_sum", "pairs": pairs, "claim": {"epsilon": 1}, **more}
     text = yaml.safe_dump({"audits": {"sum": entry}})
     file.write_text(text.replace("1.0e-05", "1e-5").replace("-0.5", "-.5"))
-    return [*Audits(file, "smoke").cases.values()]
+    (case,) = AuditsFile(file).cases.values()
+    return case.request().pairs
 
 
-def test_in_a_file_of_audits_it_is_a_set_of_pairs(tmp_path):
-    apart = {"values": [0, 1], "distance": 0.00001}
-    sets = [{"domain": REPLACED}, {"domain": apart, "limit": 5}, {"domain": {"bits": 4}}]
-    *cases, near = cases_of(tmp_path, [*sets, {"near": [[-0.5], [0.00001]]}])
-    assert near.spec["pairs"] == {"pairs": [["near", [-0.5], [0.00001]]]}
-    assert [case.pairs for case in cases] == ["domain-rows", "domain-values", "domain-bits"]
-    assert cases[0].spec["pairs"] == {"domain": REPLACED}
-    assert cases[1].spec["pairs"] == {"domain": {**apart, "limit": 5}}
-    assert dict(pairs_of(cases[0].spec["pairs"])) == dict(ea.domain(REPLACED))
+def test_in_a_file_of_audits_it_is_pairs(tmp_path):
+    for declared in (REPLACED, {"values": [0, 1], "distance": 0.00001, "limit": 5}, {"bits": 4}):
+        assert dict(pairs_in_a_file(tmp_path, {"domain": declared})) == dict(ea.domain(declared))
+    near = pairs_in_a_file(tmp_path, {"near": [[-0.5], [0.00001]]})
+    assert near == {"near": [[-0.5], [0.00001]]}
 
 
 @pytest.mark.parametrize(
     ("pairs", "more", "words"),
     [
-        ({"domain": {"bits": 0}}, {}, "sum.pairs: domain.bits must be at least 1, got 0"),
-        ({"domain": {"bits": 4}, "limt": 3}, {}, "pairs.limt: unknown key; did you mean 'limit'"),
+        ({"domain": {"bits": 0}}, {}, "sum.pairs.domain.bits: must be at least 1, got 0"),
+        ({"domain": {"bits": 4}, "limt": 3}, {}, "pairs.limt: unknown key"),
         ({"domain": {"bits": 8}}, {"samples": 100}, "samples: must be at least .* for 32 pairs"),
-        ([{"domain": {"bits": 8}}] * 2, {}, "pairs: names domain-bits twice"),
     ],
 )
 def test_mistakes_in_a_file_of_audits(tmp_path, pairs, more, words):
     with pytest.raises(ConfigError, match=words):
-        cases_of(tmp_path, pairs, **more)
+        pairs_in_a_file(tmp_path, pairs, **more)
 
 
 # --- relations of neighbours ----------------------------------------------------------------------

@@ -26,9 +26,9 @@ from epsilometer.events.events import Event
 from epsilometer.events.learning import ChosenEvent, choose_events
 from epsilometer.exact_test import count, largest_bound
 from epsilometer_audit import conclusion
+from epsilometer_audit.audits_file.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
-from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
@@ -598,8 +598,8 @@ def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, caps
     assert main(["audit", "own.py:f", *few, "--profile", "x.csv"]) == 2
     assert "must be CSV of two columns of numbers" in capsys.readouterr().err
     entry = (
-        "audits: {a: {mechanism: 'own.py:f', pairs: [[0, 1]], claims: [{profile: {1: .1, 0: .4}}]}}"
+        "audits: {a: {mechanism: 'own.py:f', pairs: [[0, 1]], claim: {profile: {1: .1, 0: .4}}}}"
     )
     (tmp_path / "a.yaml").write_text(entry)
-    (case,) = Audits(tmp_path / "a.yaml", "").cases.values()
-    assert case.spec["claims"][0]["claim"] == {"profile": [[0.0, 0.4], [1.0, 0.1]]}
+    (case,) = AuditsFile(tmp_path / "a.yaml").cases.values()
+    assert case.request().claim == ea.profile({0: 0.4, 1: 0.1})

@@ -9,8 +9,8 @@ import yaml
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
-from epsilometer_audit.canaries.one_run import draw_canaries
-from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.one_run import draw_canaries
 from epsilometer_audit.sources.callables import callable_source
 from epsilometer_audit.sources.worker import Reply
 
@@ -54,19 +54,11 @@ def test_arguments(name, number):
 
 # --- files of audits ------------------------------------------------------------------------------
 
-GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
+GOOD = {"mechanism": "m.py:f", "pairs": [[0, 1]], "claim": {"epsilon": 1}}
 KEYS = [
-    ({"samples": 10**10}, "samples: must be less than or equal to 1000000000"),
-    ({"pairs": {"domain": {"bits": 10**9}}}, "bits must be at most 10000"),
-    (
-        {"pairs": {"domain": {"bits": 3}, "limit": 10**9}},
-        "limit: must be less than or equal to 1000",
-    ),
-    (
-        {"parameters": {name: list(range(100)) for name in "abcde"}},
-        "a.parameters: ask for too many verdicts: at most 10000 in a file",
-    ),
-    ({"parameters": {"a": list(range(6000))}}, "b.parameters: ask for too many verdicts"),
+    ({"samples": 10**10}, "a.samples: must be at most 1000000000"),
+    ({"pairs": {"domain": {"bits": 10**9}}}, "pairs.domain.bits: must be at most 10000"),
+    ({"pairs": {"domain": {"bits": 3, "limit": 10**9}}}, "pairs.domain.limit: must be at most"),
 ]
 
 
@@ -76,12 +68,17 @@ YAML = [
     ("\n".join(["a0: &a0 [1, 2]", *ALIASES]), MANY),
     ("a: &a [*a]", MANY),
     (f"a: {'1' * 5000}", "holds no such value"),
-    (f"audits: {{a: {{mechanism: 'm.py:f', samples: 0x{10**5000:x}}}}}", "samples: must be .* got"),
+    (
+        "audits: {a: {mechanism: 'm.py:f', pairs: [[0, 1]], claim: {gdp: 1}, samples: "
+        f"0x{10**5000:x}}}}}",
+        "samples: must be .*",
+    ),
 ]
 
 
 TEXTS = [(json.dumps({"audits": {e: {**GOOD, **own} for e in "ab"}}), m) for own, m in KEYS]
 TEXTS += YAML
+TEXTS += [(json.dumps({"audits": {f"a{i}": GOOD for i in range(10_001)}}), "at most 10000 items")]
 
 
 @pytest.mark.parametrize(("text", "message"), TEXTS, ids=range(len(TEXTS)))
@@ -90,7 +87,7 @@ def test_files_of_audits(text, message, tmp_path):
     path.write_text(text)
     began = time.monotonic()
     with pytest.raises(EpsilometerError, match=message):
-        _ = Audits(path, "").verdicts
+        AuditsFile(path)
     assert time.monotonic() < began + 20
 
 
@@ -98,7 +95,7 @@ def test_aliases_of_a_reasonable_file_are_read(tmp_path):
     path = tmp_path / "a.yaml"
     path.write_text(yaml.safe_dump({"audits": {"a": GOOD, "b": GOOD}}))
     assert "*id" in path.read_text()
-    assert len(Audits(path, "").cases) == 2
+    assert len(AuditsFile(path).cases) == 2
 
 
 # --- workers --------------------------------------------------------------------------------------

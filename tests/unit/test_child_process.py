@@ -107,7 +107,7 @@ def test_a_command_ends_with_a_verdict_or_not_with_0(name, options, code, line):
 
 
 def test_calls_of_a_file_of_audits_end(capfd):
-    audit = {"pairs": [[[0], [1]]], "claims": [{"epsilon": 1}], "timeout": 0.5}
+    audit = {"pairs": [[[0], [1]]], "claim": {"epsilon": 1}, "timeout": 0.5}
     names = ("sleeps", "stays", "good")
     audits = {name: {"mechanism": f"own.py:{name}", **audit} for name in names}
     Path("a.yaml").write_text(json.dumps({"samples": 100, "audits": audits}))

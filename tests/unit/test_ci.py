@@ -26,13 +26,12 @@ def count(x, size, rng, epsilon=1.0):
     return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
 """
 AUDITS = """
-samples: {fast: 300, all: 3000}
+samples: 300
 audits:
   count:
-    mechanism: release.py:count
-    parameters: {epsilon: EPSILON}
+    mechanism: {function: release.py:count, parameters: {epsilon: EPSILON}}
     pairs: {adjacent: [[0, 1], [1, 1]]}
-    claims: [{epsilon: 1}]
+    claim: {epsilon: 1}
 """
 SHIMS = {  # programs on the PATH: this package, and a Python that notes its arguments
     "epsilometer": f'exec {shlex.quote(sys.executable)} -m epsilometer_audit "$@"',
@@ -67,7 +66,7 @@ class Runner:
 def test_the_steps_of_the_github_action(tmp_path):
     run, summary = Runner(tmp_path, 4), tmp_path / "summary"
     inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()}
-    inputs |= {"audits": "privacy.yaml", "arguments": "--scale fast --quiet"}
+    inputs |= {"audits": "privacy.yaml", "arguments": "--jobs 2 --quiet"}
     known = {f"inputs.{name}": value for name, value in inputs.items()}
     known |= {"github.action_path": str(ROOT / "ci"), "runner.temp": str(tmp_path)}
     codes = []
@@ -87,7 +86,7 @@ def test_the_steps_of_the_github_action(tmp_path):
     assert (Path(place) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
     assert extra.rstrip("]") in EXTRAS
     shown = summary.read_text()
-    assert shown.startswith("~~~text\ncount, epsilon=4, adjacent: VIOLATED: epsilon = 1 is claimed")
+    assert shown.startswith("~~~text\ncount: VIOLATED: epsilon = 1 is claimed")
     assert shown.endswith("alpha = 0.05 for all together\n~~~\n")
     audit = ACTION["runs"]["steps"][1]["run"]  # again, with an error before any audit
     assert run(audit, AUDITS="gone.yaml", GITHUB_STEP_SUMMARY=str(summary)).returncode == 2
@@ -96,7 +95,7 @@ def test_the_steps_of_the_github_action(tmp_path):
 def test_the_script_of_the_gitlab_job(tmp_path):
     run = Runner(tmp_path, 1)
     script = "\n".join([*JOB["before_script"], *JOB["script"]])
-    variables = JOB["variables"] | {"AUDITS": "privacy.yaml", "ARGUMENTS": "--scale fast --quiet"}
+    variables = JOB["variables"] | {"AUDITS": "privacy.yaml", "ARGUMENTS": "--jobs 2 --quiet"}
     missing = run(script, **variables)
     assert missing.returncode != 0
     assert "say what pip installs" in missing.stderr
@@ -108,9 +107,9 @@ def test_the_script_of_the_gitlab_job(tmp_path):
 def test_the_hooks_of_pre_commit(tmp_path):
     entries = {hook["entry"] for hook in HOOKS}
     assert len(entries) == 1
-    done = Runner(tmp_path, 4)(f"{entries.pop()} privacy.yaml --scale fast")
+    done = Runner(tmp_path, 4)(f"{entries.pop()} privacy.yaml --jobs 2")
     assert done.returncode == 1, done.stderr
-    assert "count, epsilon=4, adjacent: VIOLATED: epsilon = 1 is claimed" in done.stdout
+    assert "count: VIOLATED: epsilon = 1 is claimed" in done.stdout
     for hook in HOOKS:
         assert hook["language"] == "system" or hook["additional_dependencies"] == EXTRAS["audits"]
 

@@ -17,7 +17,7 @@ from snakemake.cli import get_argument_parser
 
 from epsilometer import __version__
 from epsilometer.estimators import ESTIMATORS
-from epsilometer_audit.cli.arguments import OPTION, check_options, help_of, parsed
+from epsilometer_audit.cli import parser
 from epsilometer_audit.cli.main import main
 from tests.gallery import PAGES, PICTURES, again, drawn, output
 from tests.pages import ROOT, commands, words
@@ -121,15 +121,14 @@ def test_options_of_ours_exist(command: str, tmp_path, monkeypatch, capsys):
     if "--help" in (name, *arguments):
         assert main([name, *arguments]) == 0
     else:
-        options, rest = parsed(name, arguments, int(name != "samples-needed"))
+        options = parser.parsed(name, arguments)
         if name == "audit":
-            options |= {"source": rest[0]} if rest else {}
-            check_options(options, of_audit=True)
+            assert parser.request_of(options)
 
 
 def test_options_in_sentences_exist():
-    names = ("audit", "audits", "samples-needed")
-    known = {name for own in names for name, *_ in OPTION.findall(help_of(own))}
+    known = {word for command in parser.commands() for word in parser.words_of(command)}
+    known.add("--help")
     known |= {name for action in get_argument_parser()._actions for name in action.option_strings}
     known |= {"--lf", "--honest", "--growth", "--user", "--slurm-no-requeue"}  # of other programs
     for page in [TOP[0], *DOCS]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.canaries.one_run import draw_canaries
-from epsilometer_audit.grids.cases import Audits
+from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.one_run import draw_canaries
 from epsilometer_audit.serving.loading import load
 from epsilometer_audit.sources.callables import callable_source
 
@@ -52,14 +52,14 @@ def test_one_training_detects_them_too(training, fault):
 
 @pytest.mark.parametrize("name", ["dp-sgd", "dp-sgd-in-one-run"])
 def test_files_of_audits_have_expected_verdicts_and_the_claim(name):
-    cases = Audits(FOLDER / f"{name}.yaml", "").cases.values()
-    assert {case.spec["arguments"]["fault"] for case in cases} == {"none", *FAULTS}
+    cases = AuditsFile(FOLDER / f"{name}.yaml").cases.values()
+    assert {case.mechanism.parameters["fault"] for case in cases} == {"none", *FAULTS}
     for case in cases:
-        arguments = case.spec["arguments"]
-        assert case.expected == ("not refuted" if arguments["fault"] == "none" else "violated")
-        assert {key: arguments[key] for key in SETTING} == SETTING
-        (entry,) = case.spec["claims"]
-        assert entry["claim"] == {"epsilon": EPSILON, "delta": 1e-5}
+        parameters = case.mechanism.parameters
+        right = parameters["fault"] == "none"
+        assert case.entry.expected == ("not refuted" if right else "violated")
+        assert {key: parameters[key] for key in SETTING} == SETTING
+        assert case.request().claim == ea.approximate(EPSILON, 1e-5)
 
 
 def audit_session(function, **options):

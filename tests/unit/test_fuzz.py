@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_audit.cli import arguments
+from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.cli import parser
 from epsilometer_audit.cli.main import INTERNAL_ERROR, main
-from epsilometer_audit.grids.cases import Audits
 from epsilometer_audit.sources.worker import Reply
 
 MECHANISM = """
@@ -82,16 +82,17 @@ def ends_in_one_line(capsys, argv):
 
 def options_of(command):
     """The options of a command, each with as many values as it takes."""
-    known = arguments.OPTION.findall(arguments.help_of(command))
-    heads = [[name, *values.replace("...", "").split()] for name, values, _ in known]
     left_out = {"--json", "--python", "--command"}
     left_out |= {"--samples", "--canaries"}  # any number suits these, and takes long
     values = NUMBERS | PLAIN.map(json.dumps)
-    return st.one_of(
-        st.tuples(st.just(name), st.lists(values, min_size=len(takes), max_size=len(takes)))
-        for name, *takes in heads
-        if name not in left_out
-    )
+    options = []
+    for action in parser._parsers()[command]._actions:
+        names = [name for name in action.option_strings if name not in left_out]
+        takes = {None: 1, "+": 2}.get(action.nargs, action.nargs)
+        for name in names:
+            several = st.lists(values, min_size=takes, max_size=takes)
+            options.append(st.tuples(st.just(name), several))
+    return st.one_of(options)
 
 
 USUAL = {  # words of a command, and options that it needs
@@ -145,11 +146,11 @@ def test_domains(declaration):
 # --- files ----------------------------------------------------------------------------------------
 
 OF_AUDITS = (
-    "mechanism parameters pairs canaries guesses claims samples reads method failures as_reals "
-    "timeout outcomes about expected stability"
+    "mechanism pairs canaries guesses claim samples reads failures as_reals stop detect event "
+    "timeout check_sampler about expected"
 )
 AUDIT_KEYS = st.sampled_from(OF_AUDITS.split())
-GOOD = {"mechanism": "m.py:coin", "pairs": [[0, 1]], "claims": [{"epsilon": 1}]}
+GOOD = {"mechanism": "m.py:coin", "pairs": [[0, 1]], "claim": {"epsilon": 1}}
 SHORT_TEXTS = (  # each after a bar
     "? [a, b]\n: 1|? {a: b}\n: 1|a: &a [*a]|a: &a {b: *a}|audits: !!python/object:os.system {}|"
     "a: 2020-02-31|a: 2020-13-45 99:99:99|a: !!binary x|a: !!float x|a: !!int x|a: !!set [a]|<<: 1|"
@@ -162,8 +163,8 @@ YAML_TEXTS = st.sampled_from([*SHORT_TEXTS.split("|"), *LONG_TEXTS, "{a: " * 300
 
 def read_in_one_line(path):
     with in_one_line():
-        for case in Audits(path, "").cases.values():
-            json.dumps(case.spec)
+        for case in AuditsFile(path).cases.values():
+            json.dumps(case.to_plain())
 
 
 @MANY
@@ -184,7 +185,7 @@ def test_files_of_audits(tmp_path, own, top):
 @given(YAML_TEXTS | st.text(alphabet="ab01:-[]{}&*!?|>'\"#%@,.\n <", max_size=40), st.booleans())
 def test_texts_of_yaml(tmp_path, text, inside):
     path = tmp_path / "a.yaml"
-    path.write_text(f"audits:\n  a:\n    parameters: {text}" if inside else text)
+    path.write_text(f"audits:\n  a:\n    about: {text}" if inside else text)
     read_in_one_line(path)
 
 

@@ -15,6 +15,8 @@ from scipy.stats import binom
 import epsilometer_audit as ea
 from epsilometer.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.audits_file.running import audited
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.canaries.guessing import (
     Counted,
@@ -26,10 +28,8 @@ from epsilometer_audit.canaries.guessing import (
     requested_rules,
     rules_of,
 )
-from epsilometer_audit.canaries.one_run import draw_canaries
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.grids.cases import Audits
-from epsilometer_audit.grids.verdicts import audited
+from epsilometer_audit.one_run import draw_canaries
 from epsilometer_audit.sources import callables as sources
 from tests.benchmarks.one_run_ceiling import ceiling
 from tests.benchmarks.one_run_levels import CASES, violated
@@ -421,45 +421,43 @@ def test_a_mechanism_at_the_command_line(here, capsys):
 # --- files of audits ------------------------------------------------------------------------------
 
 ENTRY = """
+alpha: 0.05
 audits:
   one:
     mechanism: {mechanism}
-    claims: [{{epsilon: 1}}, {{epsilon: 0.5, delta: 1e-5, detect: 9}}]
+    claim: {{epsilon: 1}}
     {more}
 """
-RECORDED = "{one run: c.csv, columns: [score, included]}"
+RECORDED = "{one_run: c.csv, columns: [score, included]}"
 
 
 def case_of(mechanism, more):
-    """Return the only case of a file of audits, and its spec."""
+    """Return the only case of a file of audits."""
     Path("small.yaml").write_text(ENTRY.format(mechanism=mechanism, more=more))
-    (case,) = Audits(Path("small.yaml"), seed=1).cases.values()
-    return case, case.spec
+    (case,) = AuditsFile(Path("small.yaml"), seed=1).cases.values()
+    return case
 
 
 def test_canaries_of_a_file_of_audits(file):
-    case, spec = case_of("own.py:scores", "canaries: 300\n    guesses: [30, 30]")
-    assert case.pairs == "canaries=300"
-    first, second = audited(spec, ".", lambda _: None)
+    case = case_of("own.py:scores", "canaries: 300\n    guesses: [30, 30]")
+    answer = audited(case.request(), ".", lambda _: None)
     source = sources.load("own.py:scores")
-    coins, scores = draw_canaries(source, 300, seed=spec["audit_seed"])
-    options = {"seed": spec["audit_seed"], "alpha": 0.05 / 2, "guesses": (30, 30)}
+    coins, scores = draw_canaries(source, 300, seed=case.seed)
+    options = {"seed": case.seed, "alpha": 0.05, "guesses": (30, 30)}
     wanted = ea.audit_one_run(scores, coins, ea.pure(1.0), **options)
-    assert (first.verdict, first.bounds) == ("violated", wanted.bounds)
-    assert first.guesses == wanted.guesses
-    assert first.source == source.description
-    assert first.provenance["made of"] == source.digest()
-    assert second.claim["delta"] == 1e-5
+    assert (answer.verdict, answer.bounds) == ("violated", wanted.bounds)
+    assert answer.guesses == wanted.guesses
+    assert answer.source == source.description
+    assert answer.provenance["made of"] == source.digest()
 
 
 def test_recorded_canaries_of_a_file_of_audits(file, rows):
-    _, spec = case_of(RECORDED, "guesses: 100")
-    answer = audited(spec, ".", lambda _: None)[0]
-    wanted = ea.audit_one_run(*rows, ea.pure(1.0), alpha=0.025, guesses=100)
+    answer = audited(case_of(RECORDED, "guesses: 100").request(), ".", lambda _: None)
+    wanted = ea.audit_one_run(*rows, ea.pure(1.0), guesses=100)
     assert (answer.verdict, answer.bounds) == ("violated", wanted.bounds)
     assert answer.source == "recorded in c.csv"
-    _, spec = case_of(RECORDED.replace("included", "canary"), "")
-    answer = audited(spec, ".", lambda _: None)[0]
+    case = case_of(RECORDED.replace("included", "canary"), "")
+    answer = audited(case.request(), ".", lambda _: None)
     assert answer.verdict == "failed"
     assert answer.reasons[0].startswith("included must be true or false")
 
@@ -467,10 +465,10 @@ def test_recorded_canaries_of_a_file_of_audits(file, rows):
 @pytest.mark.parametrize(
     ("mechanism", "more", "message"),
     [
-        ("own.py:scores", "", "one.pairs: is missing"),
-        ("own.py:scores", "guesses: 3\n    pairs: [[0, 1]]", "guesses: needs one run or canaries"),
+        ("own.py:scores", "", "one.pairs: must be given"),
+        ("own.py:scores", "guesses: 3\n    pairs: [[0, 1]]", "guesses: cannot be used with draws"),
         ("own.py:scores", "canaries: 90\n    pairs: [[0, 1]]", "pairs: cannot be used with canar"),
-        (RECORDED, "canaries: 90", "one.canaries: cannot be used with mechanism.one run"),
+        (RECORDED, "canaries: 90", "one.canaries: cannot be used with what is recorded"),
     ],
 )
 def test_a_mistake_in_a_file_is_a_line_with_file_and_key(here, mechanism, more, message):

@@ -157,7 +157,7 @@ WRONG = {
     "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp cannot be used with epsilon; choose one",
     "audit(good, PAIRS, epsilon=-1)": "epsilon must *",
     "audit(good, PAIRS, epsilon=1, alpha=.1)": "audit: alpha is one for the whole suite; *",
-    "audit(good, PAIRS, epsilon=1, sample=9)": "audit: no option 'sample'; did you mean 'samples'?",
+    "audit(good, PAIRS, epsilon=1, sample=9)": "sample is no option; did you mean 'samples'?",
     "audit(good, PAIRS, epsilon=1, expect='violation')": "audit: expect must be a verdict, *",
     "audit(lambda x: 1 / 0, PAIRS, epsilon=1)": "*ZeroDivisionError*",
 }

@@ -1,1 +1,1 @@
-"""Audits of one run with canaries: a verdict from the number of right guesses."""
+"""Guesses about canaries of one run: the level that the right ones refute."""

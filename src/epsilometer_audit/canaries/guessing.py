@@ -30,7 +30,7 @@ from epsilometer.seeds import generator
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.shares import share_of
 
-Guesses = int | tuple[int, int]
+Guesses = int | Sequence[int]
 OneRunClaim = Pure | Gaussian
 
 _LEAST = 10  # guesses of a default rule

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -15,10 +14,10 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
 from epsilometer_audit.child_process import answered
-from epsilometer_audit.cli import arguments
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
@@ -50,31 +49,29 @@ def _left(first: float, since: float, part: float, now: float) -> str:
     return f", {seconds:.0f} s left" if seconds < math.inf else ""
 
 
-def _audit(argv: Sequence[str]) -> int:
-    options, rest = arguments.parsed("audit", argv, 1)
-    options |= {"source": rest[0]} if rest else {}
-    arguments.check_options(options, of_audit=True)
-    claim = arguments.stated(options)
-    from epsilometer_audit.grids.verdicts import auditor, without
+def _audit(options: dict[str, Any]) -> int:
+    from epsilometer_audit.auditing import run
+    from epsilometer_audit.cli import parser
+    from epsilometer_audit.conclusion import without
 
-    curves = [options["profile"][-1]] if "profile" in options else []
-    read = [*curves, *options.get("outputs", ()), *arguments.chosen(options, "one_run").values()]
-    read.append(options.get("source", "").rpartition(":")[0])
-    asked = options.get("json")
+    request = parser.request_of(options)
+    curve, asked = options.get("profile"), options.get("json")
+    read = [*request.mechanism.files, (request.mechanism.function or "").rpartition(":")[0]]
+    read += [curve.file] if curve else []
     path = None if asked in (None, "-") else _writable(asked, read)
-    spec, failure = arguments.spec_of(options), None
+    failure = None
     try:
-        with _progress("quiet" in options) as progress, auditor(spec, progress) as audit:
-            verdict = audit(claim, **arguments.chosen(options, "detect", "event"))
+        with _progress("quiet" in options) as progress:
+            verdict = run(request, progress)
     except MechanismError as error:
         failure = error
-        (verdict,) = without(spec, str(error), "invalid")
-        verdict = replace(verdict, source=options.get("source") or options["command"])
-    if curves and failure is None:
+        source = options.get("function") or options["command"]
+        verdict = replace(without(request, str(error), "invalid"), source=source)
+    if curve and failure is None:
         from epsilometer_audit.serving.digests import sha256
 
-        verdict.provenance["made of"].update({name: sha256(Path(name)) for name in curves})
-    verdict = replace(verdict, replay=shlex.join(["epsilometer", "audit", *argv]))
+        verdict.provenance["made of"][curve.file] = sha256(Path(curve.file))
+    verdict = replace(verdict, replay=options["replay"])
     if asked == "-":
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
@@ -86,13 +83,12 @@ def _audit(argv: Sequence[str]) -> int:
     return verdict.exit_code
 
 
-def _audits(argv: Sequence[str]) -> int:
-    options, paths = arguments.parsed("audits", argv, 1)
-    if not paths:
+def _audits(options: dict[str, Any]) -> int:
+    if "file" not in options:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     try:
-        from epsilometer_audit.grids import running, summary
-        from epsilometer_audit.grids.cases import Audits
+        from epsilometer_audit.audits_file import running
+        from epsilometer_audit.audits_file.cases import AuditsFile
     except ImportError as error:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None
@@ -101,33 +97,29 @@ def _audits(argv: Sequence[str]) -> int:
     cores = getattr(os, "process_cpu_count", os.cpu_count)() or 1
     jobs = options.get("jobs", min(cores, running.MOST_JOBS))
     checks.integer("jobs", jobs, maximum=running.MOST_JOBS)
-    file = Audits(Path(paths[0]), options.get("scale"), options.get("seed", _SEED))
-    sizes = [file.file.samples, *(entry.samples for entry in file.file.audits.values())]
-    known = {name for size in sizes if isinstance(size, dict) for name in size}
-    if (scale := options.get("scale", "")) not in {"", *known}:
-        raise ArgumentError("scale", f"{scale!r} is not in {paths[0]}{suggest(scale, known)}")
+    file = AuditsFile(Path(options["file"]), options.get("seed", _SEED))
     cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
-    given = arguments.chosen(options, "scale", "seed").items()
-    again = [word for name, value in given for word in (f"--{name}", str(value))]
-    command = shlex.join(["epsilometer", "audits", *paths, *again])
+    again = ["--seed", str(options["seed"])] if "seed" in options else []
+    command = shlex.join(["epsilometer", "audits", options["file"], *again])
     with _progress("quiet" in options) as progress:
         rows = running.run(cases, str(file.folder), jobs, command, progress)
-    shown = summary.text_of(paths[0], rows, file.file.alpha)
+    shown = running.text_of(options["file"], rows, file.alpha)
     _print("\n".join(map(_printable, shown.splitlines())))
     return running.exit_code(rows)
 
 
-def _needed(argv: Sequence[str]) -> int:
-    options, _ = arguments.parsed("samples-needed", argv)
-    arguments.check_options(options, of_audit=False)
-    claim = arguments.stated(options)
+def _needed(options: dict[str, Any]) -> int:
+    from epsilometer_audit.cli import parser
+
+    claim = parser.claim_of(options)
     if "detect" not in options:
         raise ArgumentError("detect", "none is given; write --detect LEVEL, above the claim")
     from epsilometer_audit.statistics.power import POWER, samples_needed
 
-    settings = arguments.chosen(options, "detect", "power", "alpha", "pairs", "event")
+    names = ("detect", "power", "alpha", "pairs", "event")
+    settings = {name: options[name] for name in names if name in options}
     draws = samples_needed(claim, **settings)
     event = settings.get("event")
     shown = "additive noise" if event is None else f"an event of probability {event:g}"
@@ -157,20 +149,20 @@ def _exit_code(words: Sequence[str]) -> int:
     try:
         return _command(words)
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        text, code = _problem(error, of_audit=words[:1] == ["audit"])
+        command = words[0] if words and words[0] in _COMMANDS else ""
+        text, code = _problem(error, command)
         if code == INTERNAL_ERROR:
             traceback.print_exc()
         one = code != WRONG_USE or isinstance(error, ArgumentError)
         return max(_print_error(line, code) for line in ([text] if one else text.split("\n")))
 
 
-def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
+def _problem(error: BaseException, command: str) -> tuple[str, int]:
     """Return a line about an error, and its exit code."""
     if isinstance(error, ArgumentError):
-        message = str(error).removeprefix(f"{error.argument} ")
-        if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
-            return f"--domain: {part[1]} {message}", WRONG_USE
-        return f"{arguments.spelled(error.argument, of_audit)}: {message}", WRONG_USE
+        from epsilometer_audit.cli import parser
+
+        return parser.line_of(error, command), WRONG_USE
     deep = "an input, an output or an option is nested too deeply"
     small = "the memory is not enough; fewer draws, or smaller outputs, need less"
     for kind, text, code in (
@@ -185,22 +177,25 @@ def _problem(error: BaseException, of_audit: bool) -> tuple[str, int]:
     return f"internal error, please report it: {type(error).__name__}", INTERNAL_ERROR
 
 
-def _command(argv: Sequence[str]) -> int:
-    name = argv[0] if argv else ""
-    if name in _COMMANDS:
-        if not {"-h", "--help"} & {*argv}:
-            return _COMMANDS[name](argv[1:])
-        _print(arguments.help_of(name))
-        return 0
+def _command(words: Sequence[str]) -> int:
+    from epsilometer_audit.cli import parser
+
+    name = words[0] if words else ""
     if name == "--version":
         from epsilometer import __version__
 
         _print(f"epsilometer {__version__}")
         return 0
-    if not argv or name in ("-h", "--help"):
-        _print(arguments.help_of("epsilometer"))
-        return 0 if argv else WRONG_USE
-    raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
+    if name in ("", "-h", "--help"):
+        _print(parser.help_of(""))
+        return 0 if words else WRONG_USE
+    if name not in _COMMANDS:
+        raise ArgumentError(repr(name), f"is not a command{suggest(name, _COMMANDS)}")
+    if {"-h", "--help"} & {*words}:
+        _print(parser.help_of(name))
+        return 0
+    options = parser.parsed(name, words[1:])
+    return _COMMANDS[name](options | {"replay": shlex.join(["epsilometer", *words])})
 
 
 def _print(text: str) -> None:

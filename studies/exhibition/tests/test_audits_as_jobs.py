@@ -11,6 +11,7 @@ from tests.unit.conftest import CONFIG
 from tests.unit.test_security import HOSTILE
 
 from epsilometer.errors import EpsilometerError
+from epsilometer.models import ID
 from epsilometer.yaml_files import read_yaml
 from exhibition.products import Audit, AuditStudy, made_of
 
@@ -29,43 +30,47 @@ def _study(tmp_path, monkeypatch):
 
 def audits() -> list[Audit]:
     study = AuditStudy()
-    return [
-        Audit(study, name, case.entry, case.parameters, case.pairs)
-        for name, file in study.audits.items()
-        for case in file.cases.values()
-    ]
+    return [Audit(study, name, case) for name, file in study.audits.items() for case in file.cases]
+
+
+def drawn_by(mechanism):
+    """Give the case ``laplace`` another mechanism."""
+    data = read_yaml(FILE)
+    data["audits"]["laplace"]["mechanism"] = mechanism
+    FILE.write_text(json.dumps(data))
 
 
 def digests() -> dict[str, str]:
     """Return the digests by entry, read anew."""
     made_of.cache_clear()
-    return {audit.entry: audit.made_of() for audit in audits()}
+    return {audit.name: audit.made_of() for audit in audits()}
 
 
 @pytest.mark.parametrize("hostile", HOSTILE.values(), ids=list(HOSTILE))
-def test_hostile_names_stay_within_the_results(hostile):
-    """Names of pairs and values of parameters are a part of paths, all of them different."""
+def test_hostile_texts_stay_within_the_results(hostile):
+    """The name of a case is a part of its path; other texts are not."""
     data = read_yaml(FILE)
-    entry = data["audits"]["laplace"]
-    entry["parameters"] = {"epsilon": [1.5, 2.5], "text": [hostile, f"{hostile} ", "a"]}
-    entry["pairs"] = [{hostile: [[0], [1]]}, {f"{hostile} ": [[0], [2]]}]
+    case = data["audits"]["laplace"]
+    case["mechanism"]["parameters"] = {"text": hostile}
+    case["pairs"] = {hostile: [[0], [1]]}
     FILE.write_text(json.dumps(data))
-    products = [audit for audit in audits() if audit.entry == "laplace"]
-    assert len({p.path for p in products}) == len(products) == 2 * 3 * 2
-    for product in products:
-        assert re.fullmatch(r"[\w@%+=:,./~-]+", product.path)
-        assert ".." not in product.path.split("/")
-        again = Audit.from_wildcards(product.study, product.wildcards)
-        assert again.spec() == product.spec()
+    product = next(audit for audit in audits() if audit.name == "laplace")
+    assert product.path == "results/smoke/audits/small/laplace.parquet"
+    again = Audit.from_wildcards(product.study, product.wildcards)
+    assert again.spec() == product.spec()
+    assert again.case.request().mechanism.parameters == {"text": hostile}
+    data["audits"][hostile] = data["audits"].pop("laplace")
+    FILE.write_text(json.dumps(data))
+    if not re.fullmatch(ID, hostile):
+        with pytest.raises(EpsilometerError, match="must begin with a letter or digit"):
+            audits()
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"audits": "smal"}, "unknown file of audits 'smal'; did you mean 'small'?"),
-        ({"entry": "laplas"}, "unknown audit 'laplas/epsilon=0.5_clip=1/adjacent'; did you mean"),
-        ({"parameters": "epsilon=3"}, "unknown audit 'laplace/epsilon=3/adjacent'; did you mean"),
-        ({"pairs": "far"}, "unknown audit 'laplace/epsilon=0.5_clip=1/far'; did you mean"),
+        ({"name": "laplas"}, "unknown audit 'laplas'; did you mean 'laplace'?"),
     ],
 )
 def test_a_path_of_no_audit_is_an_error(changed, message):
@@ -78,16 +83,16 @@ def test_a_path_of_no_audit_is_an_error(changed, message):
 def test_digests_are_of_all_files_and_versions():
     texts = digests()
     names = {
-        entry: [part.partition("=")[0] for part in text.split()] for entry, text in texts.items()
+        name: [part.partition("=")[0] for part in text.split()] for name, text in texts.items()
     }
     assert names["laplace"] == ["numpy", "own.py", "python", "shared.py"]
     assert {"sh", "coin.sh", "command"} <= set(names["program"])
-    assert texts["recorded"] == "x.csv=missing y-1.csv=missing"
+    assert texts["recorded"] == "x.csv=missing y.csv=missing"
     assert {"rows.csv", "own.py"} <= set(names["vector"])
 
 
 @pytest.mark.parametrize(
-    ("file", "entries"),
+    ("file", "names"),
     [
         ("shared.py", {"laplace", "vector"}),
         ("own.py", {"laplace", "vector"}),
@@ -97,7 +102,7 @@ def test_digests_are_of_all_files_and_versions():
         ("other.py", set()),
     ],
 )
-def test_an_edit_changes_the_digests_of_the_file_only_and_a_touch_none(file, entries):
+def test_an_edit_changes_the_digests_of_the_file_only_and_a_touch_none(file, names):
     before = digests()
     for path in FILE.parent.iterdir():
         os.utime(path, (1, 1))
@@ -106,23 +111,23 @@ def test_an_edit_changes_the_digests_of_the_file_only_and_a_touch_none(file, ent
     with (FILE.parent / file).open("a") as text:
         text.write("\n# edited\n")
     after = digests()
-    assert {entry for entry in before if before[entry] != after[entry]} == entries
+    assert {name for name in before if before[name] != after[name]} == names
 
 
 @pytest.mark.parametrize(
     ("mechanism", "made"),
     [
-        ("gone.py:f", "missing=gone.py cannot be read: no such file"),
-        ("gone.module:f", "missing=gone.module cannot be imported: no module 'gone'"),
-        ('{command: "./program {epsilon} {clip}"}', "program="),
-        ('{python: ./program, function: "own.py:laplace"}', "own.py="),
+        ({"function": "gone.py:f"}, "missing=gone.py cannot be read: no such file"),
+        ({"function": "gone.module:f"}, "missing=gone.module cannot be imported: no module 'gone'"),
+        ({"command": "./program 1"}, "program="),
+        ({"python": "./program", "function": "own.py:laplace"}, "own.py="),
     ],
 )
 def test_nothing_of_a_mechanism_is_run_before_its_job(mechanism, made):
     (FILE.parent / "own.py").write_text("import pathlib\npathlib.Path('ran').touch()\n1 / 0\n")
     (FILE.parent / "program").write_text("#!/bin/sh\ntouch ran\n")
     (FILE.parent / "program").chmod(0o755)
-    FILE.write_text(FILE.read_text().replace("own.py:laplace", mechanism))
+    drawn_by(mechanism)
     assert made in digests()["laplace"]
     assert not list(Path().rglob("ran"))
 
@@ -130,8 +135,7 @@ def test_nothing_of_a_mechanism_is_run_before_its_job(mechanism, made):
 def test_packages_of_another_interpreter_count(tmp_path):
     installed = tmp_path / "venv/lib/python3.11/site-packages"
     (installed / "numpy-2.0.dist-info").mkdir(parents=True)
-    python = f'{{python: {tmp_path}/venv/bin/python, function: "own.py:laplace"}}'
-    FILE.write_text(FILE.read_text().replace("own.py:laplace", python))
+    drawn_by({"python": f"{tmp_path}/venv/bin/python", "function": "own.py:laplace"})
     before = digests()["laplace"]
     (installed / "numpy-2.0.dist-info").rename(installed / "numpy-2.1.dist-info")
     assert digests()["laplace"] != before

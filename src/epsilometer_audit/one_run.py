@@ -19,27 +19,26 @@ from epsilometer.seeds import generator
 from epsilometer_audit.canaries import guessing
 from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undetected
-from epsilometer_audit.question import MOST_CANARIES, Question
+from epsilometer_audit.question import Question
+from epsilometer_audit.request import Kind, RecordedScores, Request, documented, request_of
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.statistics.claims import AnyClaim
 from epsilometer_audit.verdict import Bound, Verdict, VerdictName
 
-_LEAST = 10  # canaries
+_LEAST, _MOST = 10, 1_000_000  # canaries
 _DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
 _REVERSED = -5.0  # standard deviations
 
 
+@documented(Kind.ONE_RUN)
 def audit_one_run(
     scores: Any,
     included: Any,
     claim: AnyClaim,
     *,
-    guesses: guessing.Guesses | None = None,
-    alpha: float = 0.05,
-    seed: int = 0,
-    detect: float | None = None,
     source: str = "recorded scores",
     digest: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> Verdict:
     """Audit a mechanism by one run on an input with canaries (Steinke, Nasr and Jagielski 2023).
 
@@ -53,15 +52,12 @@ def audit_one_run(
         or 0, 1 or -1.
     claim
         `pure`, `approximate` or `gdp`; neighbours are an input with a canary and without it.
-    guesses
-        The number of guessed canaries, half of them with the highest scores and half with the
-        lowest; or the two numbers. It must not depend on ``included``: see `guessing.rules_of`.
-    alpha, detect
-        As for `audit`.
-    seed
-        Of the order of equal scores.
     source, digest
         Their origin, for the verdict.
+    options
+        As follows. Half of the guessed canaries have the highest scores and half the lowest; their
+        number must not depend on ``included`` (see `guessing.rules_of`). The seed decides the order
+        of equal scores.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
@@ -71,29 +67,36 @@ def audit_one_run(
     >>> audit_one_run(scores, included, pure(1.0), guesses=100).verdict
     'violated'
     """
-    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "detect": detect, "source": source}
-    options |= {"digest": digest or {}, "started": time.perf_counter()}
-    question = Question(audited="one run", claim=claim, **options)
-    assert isinstance(claim, Pure | Gaussian)  # `Question` refuses others
-    values, inside = _scores(scores), _included(included)
+    recorded = RecordedScores(scores, included, source, digest or {})
+    request = request_of(options, mechanism=recorded, claim=claim)
+    return of_scores(request, recorded, time.perf_counter())
+
+
+def of_scores(request: Request, recorded: RecordedScores, started: float) -> Verdict:
+    """Answer a request about scores of one run."""
+    about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
+    question = Question(request=request, started=started, **about)
+    claim = request.claim
+    assert isinstance(claim, Pure | Gaussian)  # `Request` refuses others
+    values, inside = _scores(recorded.scores), _included(recorded.included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
         raise ArgumentError("included", message)
     if values.size < _LEAST:
         raise ArgumentError("scores", f"must be of {_LEAST} canaries or more, got {values.size}")
-    rules = guessing.requested_rules(guesses, values.size, claim, alpha)
+    rules = guessing.requested_rules(request.guesses, values.size, claim, request.alpha)
     checked = _checks(values, inside)
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
-    counted = guessing.count(values, inside, rules, question.seed)
-    lower = guessing.refuted(counted, claim, question.alpha)
+    counted = guessing.count(values, inside, rules, request.seed)
+    lower = guessing.refuted(counted, claim, request.alpha)
     bounds = [bound_of(claim, max(lower, 0.0))]
     if isinstance(claim, Pure) and claim.delta > 0:
-        delta = max(result.delta(claim.epsilon, question.alpha) for result in counted)
+        delta = max(result.delta(claim.epsilon, request.alpha) for result in counted)
         bounds.append(Bound("delta", claim.delta, delta))
-    level = guessing.detectable(rules, values.size, claim, question.alpha)
+    level = guessing.detectable(rules, values.size, claim, request.alpha)
     missed = undetected(question, level)
-    if level is None and question.detect is None:
+    if level is None and request.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
     if lower >= claim.level:
@@ -103,7 +106,7 @@ def audit_one_run(
     guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
     guessed |= asdict(rule)
     guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
-    independent = guessing.independent_mu(values, inside, question.alpha, seed)
+    independent = guessing.independent_mu(values, inside, request.alpha, request.seed)
     facts: dict[str, Any] = {"verdict": verdict, "bounds": bounds, "detectable": level}
     facts |= {"p_value": best.p_value_of(claim), "reasons": [missed] if missed else []}
     facts |= {"guesses": {**guessed, "independent_mu": independent}, "outputs": "scores"}
@@ -116,7 +119,7 @@ def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[
     Its input is the coins, a list of numbers 0 and 1; its output is a score for each. Raise
     `MechanismError` if it fails, or returns no such scores.
     """
-    m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=MOST_CANARIES)
+    m = checks.integer("canaries", canaries, minimum=_LEAST, maximum=_MOST)
     coins = generator(seed, "one run", "coins").integers(0, 2, m)
     run = int(generator(seed, "one run", "training").integers(2**31))
     outputs = mechanism.draw(coins.tolist(), 1, run)

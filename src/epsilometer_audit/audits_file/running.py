@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from epsilometer.errors import ArgumentError, suggest
+from epsilometer.errors import ArgumentError, EpsilometerError, one_line, suggest
 from epsilometer.processes import ONE_THREAD
+from epsilometer_audit import auditing
+from epsilometer_audit.audits_file.cases import AuditsFile, Case
 from epsilometer_audit.child_process import cause_of_end, watched
+from epsilometer_audit.conclusion import without
 from epsilometer_audit.drawing import Progress
 from epsilometer_audit.formats import as_plain
-from epsilometer_audit.grids.cases import Audits, Case
-from epsilometer_audit.grids.verdicts import audited, without
+from epsilometer_audit.request import Request
 from epsilometer_audit.verdict import Verdict, as_expected
 
 # by the server of processes, once: what audits import late takes longer than many of them
-_LOADED = ["epsilometer_audit.auditing", "epsilometer_audit.canaries.one_run", __name__]
-_LOADED += ["numba", "scipy.special"]
+_LOADED = [__name__, "numba", "scipy.special"]
 MOST_JOBS = 256
 _WORST_FIRST = (1, 4, 3, 0)
 _PATIENCE = 5.0  # seconds for the end of a process that has answered
+_log = logging.getLogger("epsilometer")
 
 
 @dataclass(frozen=True)
 class Audited:
-    """A verdict of a file, on one claim about a case."""
+    """A case of a file, and its verdict."""
 
     case: Case
     verdict: Verdict
@@ -39,28 +43,42 @@ class Audited:
     @property
     def unexpected(self) -> bool:
         """Whether another verdict is expected of its audit."""
-        return as_expected(self.verdict.verdict, self.case.expected) == "no"
+        return as_expected(self.verdict.verdict, self.case.entry.expected) == "no"
 
     @property
     def exit_code(self) -> int:
         """The verdict's own, but 0 if it was expected, and never 0 if another was."""
-        expected = as_expected(self.verdict.verdict, self.case.expected) == "yes"
+        expected = as_expected(self.verdict.verdict, self.case.entry.expected) == "yes"
         return 0 if expected else self.verdict.exit_code or int(self.unexpected)
 
 
 def exit_code(rows: Sequence[Audited]) -> int:
     """Return the exit code of several verdicts: 1 before 4 before 3."""
-    return next(code for code in _WORST_FIRST if code in {row.exit_code for row in rows})
+    codes = {row.exit_code for row in rows}
+    return next(code for code in _WORST_FIRST if code in codes)
 
 
-def named(file: Audits, only: str | None) -> dict[str, Case]:
-    """Return the cases of a file by name; those that ``only`` names, if it is given."""
-    under = "" if only is None else f"{only}/"
-    cases = {name: case for name, case in file.cases.items() if f"{name}/".startswith(under)}
-    if not cases:
-        near = suggest(str(only), [*file.cases, *file.file.audits])
-        raise ArgumentError("only", f"unknown case {only!r} in {file.path}{near}")
-    return cases
+def named(file: AuditsFile, only: str | None) -> dict[str, Case]:
+    """Return the cases of a file by name; the one that ``only`` names, if it is given."""
+    if only is None:
+        return file.cases
+    if only not in file.cases:
+        near = suggest(only, file.cases)
+        raise ArgumentError("only", f"unknown audit {only!r} in {file.path}{near}")
+    return {only: file.cases[only]}
+
+
+def audited(request: Request, folder: str, progress: Callable[[str], None]) -> Verdict:
+    """Return the verdict on a request, or on a failure of its mechanism in its place."""
+    try:
+        with chdir(folder):
+            return auditing.run(request, lambda _, line: progress(line))
+    except EpsilometerError as error:
+        return without(request, one_line(error))
+    except Exception as error:
+        _log.error("failed", exc_info=error)
+        reason = f"{type(error).__name__}: {one_line(error)} (see the traceback)"
+        return without(request, reason)
 
 
 def run(
@@ -76,55 +94,72 @@ def run(
     context.set_forkserver_preload(_LOADED)
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
-    verdicts: dict[str, list[Verdict]] = {}
+    verdicts: dict[str, Verdict] = {}
     waiting, running = list(cases), dict[str, tuple[Connection, Connection, Any]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 name = waiting.pop(0)
                 (reader, writer), (words, last) = context.Pipe(False), context.Pipe(False)
-                args = (writer, last, cases[name].spec, folder)
+                args = (writer, last, cases[name], folder)
                 process = context.Process(target=_work, args=args)
                 process.start()
                 writer.close()
                 last.close()
                 running[name] = reader, words, process
-            wait([e for reader, _, process in running.values() for e in (reader, process.sentinel)])
+            news: list[Any] = []
+            for reader, _, process in running.values():
+                news += [reader, process.sentinel]
+            wait(news)
             for name, (reader, words, process) in list(running.items()):
-                # a line of progress, verdicts (none if it ended without), or None yet
-                message: str | list[Verdict] | None = None if process.is_alive() else []
+                ended, message = not process.is_alive(), None  # a line of progress, or a verdict
                 try:
-                    message = reader.recv() if reader.poll() else message
+                    message = reader.recv() if reader.poll() else None
                 except EOFError:
-                    message = []
+                    ended = True
                 if isinstance(message, str):
                     progress(len(verdicts) / len(cases), f"{name}: {message}")
-                elif message is not None:
+                elif ended or message is not None:
                     process.join(_PATIENCE)
                     process.kill()  # it may have closed the pipe and live on
                     process.join()
                     told = os.read(words.fileno(), 1 << 16) if words.poll() else b""
                     cause = cause_of_end(process.exitcode, told)
-                    made = message or without(cases[name].spec, cause)
-                    verdicts[name] = [replace(v, replay=f"{command} --only {name}") for v in made]
+                    made = message or without(cases[name].request(), cause)
+                    verdicts[name] = replace(made, replay=f"{command} --only {name}")
                     del running[name]
                     done = len(verdicts)
-                    progress(done / len(cases), f"{done} of {len(cases)} cases")
+                    progress(done / len(cases), f"{done} of {len(cases)} audits")
     finally:
         for _, _, process in running.values():
             process.kill()
-    return [Audited(case, verdict) for name, case in cases.items() for verdict in verdicts[name]]
+    return [Audited(case, verdicts[name]) for name, case in cases.items()]
 
 
-def _work(writer: Connection, last: Connection, spec: Mapping[str, Any], folder: str) -> None:
+def _work(writer: Connection, last: Connection, case: Case, folder: str) -> None:
     """Audit a case; what it prints goes to standard error, and its last words through ``last``."""
     watched(last.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
     os.dup2(2, 1)
-    verdicts = audited(spec, folder, writer.send)
-    writer.send([replace(each, pair=as_plain(each.pair, finite=False)) for each in verdicts])
+    verdict = audited(case.request(), folder, writer.send)
+    writer.send(replace(verdict, pair=as_plain(verdict.pair, finite=False)))
     writer.close()
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):  # a mechanism may have closed it
             stream.flush()
     os._exit(0)  # what a mechanism left behind may crash or wait
+
+
+def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
+    """Return a line for each verdict that passed, all lines of the others, and the counts."""
+    lines = []
+    for row in rows:
+        first, *rest = row.verdict.lines()
+        demanded = f" ({row.case.entry.expected} was expected)" if row.unexpected else ""
+        lines.append(f"{row.case.name}: {first}{demanded}")
+        lines += rest if row.exit_code else []
+    words = Counter(row.verdict.verdict for row in rows)
+    counts = ", ".join(f"{count} {word}" for word, count in words.items())
+    unexpected = sum(row.unexpected for row in rows)
+    counts += f" ({unexpected} not as expected)" if unexpected else ""
+    return "\n".join([*lines, f"{name}: {counts}; alpha = {alpha:g} for all together"])

@@ -1,0 +1,1 @@
+"""Files of audits: a list of cases, in YAML, with one alpha."""

@@ -1,0 +1,460 @@
+"""What is audited, and how: one `Request`, from the command, a file of audits, pytest or Python.
+
+    Request(mechanism=noisy_count, pairs=[([0], [1])], claim=pure(1.0), samples=20_000)
+
+A field says once what it is for. The options and the help of the command, the keys of files and
+the documentation of `audit` are made of the fields: a new option is a new field.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from functools import partial, reduce
+from operator import or_
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+import numpy as np
+
+from epsilometer import checks
+from epsilometer.claims import Gaussian, Pure
+from epsilometer.errors import ArgumentError, suggest
+from epsilometer_audit.checks.accepted_pairs import Pair
+from epsilometer_audit.formats import input_text
+from epsilometer_audit.statistics import claims
+from epsilometer_audit.statistics.claims import AnyClaim, parts
+
+Pairs = Sequence[Pair] | Mapping[str, Pair]
+T = TypeVar("T", bound=Callable[..., Any])
+
+MOST_DRAWS = 10**9  # of a side, which are kept in memory
+NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
+
+
+class Kind(Enum):
+    """What an audit rests on."""
+
+    DRAWS = "draws of a mechanism"
+    OUTPUTS = "recorded outputs"
+    ONE_RUN = "canaries of one run"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What users read of a field: the ``about`` of its help, under a heading.
+
+    ``values`` are the names of its values, and ``word`` is the option of the command where it does
+    not have the field's name. A field is of some ``kinds`` of audits, and ``needs`` one of other
+    fields. A ``shared`` one is not of an audit in a file or in a session of pytest, but of all.
+    """
+
+    about: str
+    heading: str
+    values: tuple[str, ...] = ()
+    word: str = ""
+    kinds: tuple[Kind, ...] = tuple(Kind)
+    needs: tuple[str, ...] = ()
+    shared: bool = False
+
+
+def _help(about: str, heading: str, *values: str, **more: Any) -> dict[str, Option]:
+    """Return the metadata of a field."""
+    return {"option": Option(about, heading, values, **more)}
+
+
+def options_of(kind: type) -> dict[str, Option]:
+    """Return the options of a dataclass by the names of its fields."""
+    return {each.name: each.metadata["option"] for each in fields(kind)}
+
+
+def documented(*kinds: Kind) -> Callable[[T], T]:
+    """Give a function's ``**options`` those of some kinds of audits, for its signature and help."""
+
+    def decorate(function: T) -> T:
+        signature = inspect.signature(function)
+        named = [each for each in signature.parameters.values() if each.name != "options"]
+        text = [inspect.getdoc(function) or "", "", "Other Parameters", "----------------"]
+        for each in fields(Request):
+            option = each.metadata["option"]
+            if each.name not in signature.parameters and {*kinds} & {*option.kinds}:
+                keyword = inspect.Parameter.KEYWORD_ONLY
+                named.append(inspect.Parameter(each.name, keyword, default=each.default))
+                text += [each.name, f"    {option.about[0].upper()}{option.about[1:]}."]
+        function.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+        function.__doc__ = "\n".join(text)
+        return function
+
+    return decorate
+
+
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the type of each field of a dataclass, without its check and without None."""
+    types = {}
+    for name, hint in get_type_hints(kind).items():
+        types[name] = hint
+        if type(None) in get_args(hint):
+            some = [part for part in get_args(hint) if part is not type(None)]
+            types[name] = reduce(or_, some)
+    return types
+
+
+class TogetherError(ArgumentError):
+    """An argument that excludes another, or needs one of others; a door may spell these."""
+
+    def __init__(self, argument: str, text: str, others: Sequence[str]) -> None:
+        self.text, self.others = text, others
+        super().__init__(argument, text.format(" or ".join(others)))
+
+
+_SOURCE, _ANSWER, _MORE = "the mechanism", "the answer", "advanced"
+_INPUTS, _CLAIM = "the neighbouring inputs, one or both of", "the claim, one of"
+_DRAWS, _CANARIES = "the number of draws", "canaries: an audit of one training run"
+_RECORDED = (Kind.OUTPUTS, Kind.ONE_RUN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedMechanism:
+    """A mechanism by name: a function, a program, recorded outputs, or scores of one run."""
+
+    function: str | None = field(
+        default=None,
+        metadata=_help("file.py:function or package.module:function", _SOURCE, word="SOURCE"),
+    )
+    parameters: Mapping[str, Any] | None = field(
+        default=None,
+        metadata=_help(
+            "a parameter: VALUE is JSON, or else text (repeatable)",
+            _SOURCE,
+            "NAME=VALUE",
+            word="--set",
+            needs=("function",),
+        ),
+    )
+    python: str | None = field(
+        default=None,
+        metadata=_help(
+            "run SOURCE in another Python: ../venv/bin/python",
+            _SOURCE,
+            "INTERPRETER",
+            needs=("function",),
+        ),
+    )
+    environment: str | None = field(
+        default=None,
+        metadata=_help("run it in an environment, which studies make", "", needs=("function",)),
+    )
+    command: str | Sequence[str] | None = field(
+        default=None,
+        metadata=_help("a worker: a program in any language (docs/worker.md)", _SOURCE, "PROGRAM"),
+    )
+    outputs: Sequence[str] | None = field(
+        default=None,
+        metadata=_help("recorded: files for x and x', or one of two columns", _SOURCE, "FILE"),
+    )
+    one_run: str | None = field(
+        default=None,
+        metadata=_help("recorded scores, and whether each canary was included", _CANARIES, "FILE"),
+    )
+    columns: Sequence[str] | None = field(
+        default=None,
+        metadata=_help(
+            "the two columns of recorded outputs or scores",
+            _SOURCE,
+            "NAME",
+            needs=("outputs", "one_run"),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        kinds = ("function", "command", "outputs", "one_run")
+        named = [name for name in kinds if getattr(self, name) is not None]
+        if not named:
+            raise ArgumentError("mechanism", f"must have one of {', '.join(kinds)}")
+        if len(named) > 1:
+            raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
+        _check_needs(self)
+        if self.python is not None and self.environment is not None:
+            raise TogetherError("python", "cannot be used with {}; choose one", ["environment"])
+
+    @property
+    def kind(self) -> Kind:
+        """What its audits rest on, if they draw no canaries."""
+        if self.one_run is not None:
+            return Kind.ONE_RUN
+        return Kind.DRAWS if self.outputs is None else Kind.OUTPUTS
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of recorded outputs or scores."""
+        return (self.one_run,) if self.one_run is not None else tuple(self.outputs or ())
+
+
+@dataclass(frozen=True)
+class RecordedOutputs:
+    """Outputs on x and on x' by the name of the pair, with their origin."""
+
+    by_pair: Mapping[str, tuple[Any, Any]]
+    source: str = "recorded outputs"
+    digest: Mapping[str, str] = field(default_factory=dict)
+    kind = Kind.OUTPUTS
+
+
+@dataclass(frozen=True)
+class RecordedScores:
+    """Scores of canaries, and whether each was included, with their origin."""
+
+    scores: Any
+    included: Any
+    source: str = "recorded scores"
+    digest: Mapping[str, str] = field(default_factory=dict)
+    kind = Kind.ONE_RUN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(checks.Checked):
+    """An audit: the mechanism, pairs of inputs, the claim, and options.
+
+    Raise `ArgumentError` if a value is not possible, or fields exclude each other.
+    """
+
+    mechanism: Any = field(
+        default=None,
+        metadata=_help(
+            "a callable, its name, a `NamedMechanism` or its fields, or a `Source`",
+            _SOURCE,
+            word="SOURCE",
+        ),
+    )
+    timeout: Annotated[float, checks.seconds] | None = field(
+        default=None,
+        metadata=_help(
+            "the longest time of a batch of draws (of a program: 60)",
+            _SOURCE,
+            "SECONDS",
+            kinds=(Kind.DRAWS, Kind.ONE_RUN),
+        ),
+    )
+    failures: Annotated[bool, checks.flag] = field(
+        default=False,
+        metadata=_help("count an exception as an output", _SOURCE, kinds=(Kind.DRAWS,)),
+    )
+    pairs: Any = field(
+        default=None,
+        metadata=_help(
+            "pairs (x, x') of neighbours, by name in a mapping, or a `domain`",
+            _INPUTS,
+            word="--pair",
+            kinds=(Kind.DRAWS,),
+        ),
+    )
+    claim: Any = field(
+        default=None,
+        metadata=_help(
+            "`pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`",
+            _CLAIM,
+            word="CLAIM",
+        ),
+    )
+    samples: Annotated[int, partial(checks.integer, maximum=MOST_DRAWS)] | None = field(
+        default=None,
+        metadata=_help(
+            "draws on each of x and x', over all pairs (100000)", _DRAWS, "N", kinds=(Kind.DRAWS,)
+        ),
+    )
+    stop: Annotated[bool, checks.flag] = field(
+        default=False,
+        metadata=_help(
+            "stop once the claim is refuted; alpha is the same", _DRAWS, kinds=(Kind.DRAWS,)
+        ),
+    )
+    alpha: checks.Fractional = field(
+        default=0.05,
+        metadata=_help(
+            'the largest probability of a false "violated" (.05)', _ANSWER, "A", shared=True
+        ),
+    )
+    detect: float | None = field(
+        default=None,
+        metadata=_help('say "undecided" if this true level may be missed', _ANSWER, "LEVEL"),
+    )
+    event: checks.Fractional | None = field(
+        default=None,
+        metadata=_help(
+            "with detect: in an event of this probability (.1)",
+            _ANSWER,
+            "P",
+            kinds=(Kind.DRAWS, Kind.OUTPUTS),
+        ),
+    )
+    canaries: checks.Count | None = field(
+        default=None,
+        metadata=_help(
+            "include so many canaries by coins, and run SOURCE once",
+            _CANARIES,
+            "M",
+            kinds=(Kind.ONE_RUN,),
+        ),
+    )
+    guesses: int | Sequence[int] | None = field(
+        default=None,
+        metadata=_help(
+            "their number; or two, for the highest and the lowest",
+            _CANARIES,
+            "N",
+            kinds=(Kind.ONE_RUN,),
+        ),
+    )
+    seed: Annotated[int, partial(checks.integer, minimum=0)] = field(
+        default=0,
+        metadata=_help("the seed that all draws follow from (0)", _MORE, "S", shared=True),
+    )
+    as_reals: Annotated[bool, checks.flag] = field(
+        default=False,
+        metadata=_help(
+            "do not test the low bits of outputs", _MORE, kinds=(Kind.DRAWS, Kind.OUTPUTS)
+        ),
+    )
+    check_sampler: Annotated[bool, checks.flag] = field(
+        default=True,
+        metadata=_help(
+            "test first whether draws are independent and follow the seed",
+            _MORE,
+            word="--no-checks",
+            kinds=(Kind.DRAWS,),
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mechanism, Mapping):
+            object.__setattr__(self, "mechanism", named_mechanism(self.mechanism))
+        elif isinstance(self.mechanism, str):
+            object.__setattr__(self, "mechanism", NamedMechanism(function=self.mechanism))
+        if not isinstance(self.claim, AnyClaim):
+            choices = "pure(...), approximate(...), renyi(...), gdp(...), zcdp(...) or profile(...)"
+            raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
+        for each in fields(self):
+            kinds = each.metadata["option"].kinds
+            if self.kind not in kinds and getattr(self, each.name) is not each.default:
+                raise ArgumentError(each.name, f"cannot be used with {self.kind.value}")
+        if self.kind is Kind.ONE_RUN:
+            self._check_one_run()
+        super().__post_init__()
+        if self.kind is Kind.DRAWS:
+            if self.pairs is None:
+                raise ArgumentError("pairs", "must be given: pairs of neighbours, or a domain")
+            object.__setattr__(self, "pairs", named_pairs(self.pairs))
+        if self.detect is not None:
+            first, *others = parts(self.claim)
+            if others:
+                raise ArgumentError("detect", "needs a claim of one order or point")
+            object.__setattr__(self, "detect", claims.checked_detect(self.detect, first))
+        # a verdict holds them in JSON, so they may not be NumPy's
+        object.__setattr__(self, "alpha", float(self.alpha))
+        object.__setattr__(self, "seed", int(self.seed))
+
+    def _check_one_run(self) -> None:
+        if not isinstance(self.claim, Pure | Gaussian):
+            choices = "pure(...), approximate(...) or gdp(...)"
+            raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
+        recorded = getattr(self.mechanism, "kind", Kind.DRAWS) in _RECORDED
+        if recorded and self.canaries is not None:
+            raise ArgumentError("canaries", "cannot be used with what is recorded")
+        if recorded and self.timeout is not None:
+            raise ArgumentError("timeout", "cannot be used with what is recorded")
+
+    @property
+    def kind(self) -> Kind:
+        """What the audit rests on."""
+        if self.canaries is not None:
+            return Kind.ONE_RUN
+        known = isinstance(self.mechanism, NamedMechanism | RecordedOutputs | RecordedScores)
+        return self.mechanism.kind if known else Kind.DRAWS
+
+
+def request_of(options: Mapping[str, Any], **given: Any) -> Request:
+    """Return the request of options by name, of which none has the name of a ``given`` one.
+
+    The claim may be its notion, such as ``epsilon`` and ``delta``. Raise `ArgumentError` if there
+    is no such option.
+    """
+    levels = {name: options[name] for name in ("delta", *NOTIONS) if name in options}
+    own = {name: value for name, value in options.items() if name not in levels}
+    known = options_of(Request)
+    for name in own:
+        if name in given or name not in known:
+            choices = {*known, "delta", *NOTIONS} - {*given}
+            raise ArgumentError(name, f"is no option{suggest(name, choices)}")
+    if "claim" not in given:
+        own["claim"] = claim_of({"claim": own.get("claim"), **levels})
+    return Request(**own, **given)
+
+
+def _check_needs(named: NamedMechanism) -> None:
+    """Refuse a field without those that it needs."""
+    for name, option in options_of(type(named)).items():
+        missing = all(getattr(named, other) is None for other in option.needs)
+        if option.needs and missing and getattr(named, name) is not None:
+            raise TogetherError(name, "needs {}, which is missing", option.needs)
+
+
+def named_mechanism(plain: Mapping[str, Any]) -> NamedMechanism:
+    """Return a mechanism from its fields; raise `ArgumentError` if there is no such field."""
+    known = options_of(NamedMechanism)
+    for name in plain:
+        if name not in known:
+            raise ArgumentError(f"mechanism.{name}", f"is no field{suggest(str(name), known)}")
+    return NamedMechanism(**plain)
+
+
+def claim_of(levels: Mapping[str, Any]) -> AnyClaim:
+    """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
+
+    It may also be a ``claim`` itself. Raise `ArgumentError` if it names none or several, or the
+    claim is impossible.
+    """
+    given = {name: level for name, level in levels.items() if level is not None}
+    notions = [name for name in ("claim", *NOTIONS) if name in given]
+    if len(notions) > 1:
+        raise TogetherError(notions[1], "cannot be used with {}; choose one", notions[:1])
+    if "delta" in given and notions != ["epsilon"]:
+        raise TogetherError("delta", "needs {}, which is missing", ["epsilon"])
+    if not notions:
+        choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
+        raise ArgumentError("claim", f"must be one of {choices}")
+    (notion,) = notions
+    if notion == "epsilon":
+        return Pure(given["epsilon"], given.get("delta", 0.0))
+    level = given[notion]
+    return level if notion == "claim" else getattr(claims, notion)(level)  # type: ignore[no-any-return]
+
+
+def named_pairs(pairs: Pairs | None) -> Mapping[str, Pair]:
+    """Return pairs by their names, numbers if they have none; refuse them if all are equal."""
+    lone = isinstance(pairs, tuple) and len(pairs) == 2 and not isinstance(pairs[0], tuple)
+    if lone or not isinstance(pairs, Mapping | list | tuple):
+        text = f"must be a list of pairs, [(x, x')] for one pair, got {input_text(pairs)}"
+        raise ArgumentError("pairs", text)
+    names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
+    named = pairs if isinstance(pairs, Mapping) else dict(zip(names, pairs, strict=True))
+    if not named:
+        raise ArgumentError("pairs", "must name at least one pair of inputs")
+    for name, pair in named.items():
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            text = f"must be a list of pairs (x, x'), got {input_text(pair)}"
+            raise ArgumentError("pairs", f"{text} as {name!r}" if name else text)
+    if all(equal(x, y) for x, y in named.values()):
+        message = "must have inputs that differ: no claim is refuted where x and x' are equal"
+        raise ArgumentError("pairs", message)
+    return named
+
+
+def equal(x: Any, y: Any) -> bool:
+    """Tell whether two inputs are surely equal."""
+    if x is y:
+        return True
+    try:
+        return type(x) is type(y) and repr(x) == repr(y) and bool(np.all(x == y))
+    except Exception:  # they cannot be compared
+        return False
