@@ -69,7 +69,7 @@ class Measurement(Result):
     more. Tests of the null hypothesis x' have errors of type I and II below those at the same place
     of ``type_1`` and ``type_2``, ``(c,)``. ``delta_estimate`` is that of lu2022's classifier,
     ``renyi_large_n`` the bound of kutta2022, and ``largest_loss`` that of askin2022: NaN or None
-    where ``reasons`` say why there is none.
+    where the draws are too few, or ``reasons`` say why there is none.
 
     The ``event`` that shows the largest epsilon has ``hits`` of n draws on the side where it is
     likelier, x' if ``swapped``, and ``hits_prime`` on the other; ``event_text`` says it in words.
@@ -208,10 +208,18 @@ class Measurement(Result):
             counts = f"{self.hits} draws of {likelier} and {self.hits_prime} of {other}"
             lines.append(f"event: {self.event_text}, {counts}")
         if self.largest_loss is not None:
-            lines.append(str(self.largest_loss))
+            lines.append(_told(self.largest_loss))
         if self.reasons:
             lines.append(f"not said: {'; '.join(self.reasons)}")
         return "\n".join(lines)
+
+
+def _told(loss: estimates.LargestLoss) -> str:
+    """Return a line about the largest loss, shorter than its own."""
+    output = f"{loss.output:.4g}" if isinstance(loss.output, float) else str(loss.output)
+    if loss.value is None:
+        return f"largest loss (askin2022) at {output}: {loss.reason}"
+    return f"largest loss (askin2022) {loss.value:.4g} at {output}, an estimate without confidence"
 
 
 def _sure(confidence: float) -> str:
@@ -224,7 +232,8 @@ def _row(name: str, of: str, at: Floats, bounds: Floats, paper: str, estimated: 
     shown = ", ".join(f"{bounds[i]:.3g} at {of} {at[i]:g}" for i in places)
     line = f"{name} >= {shown}"
     if np.isfinite(estimated[places]).any():
-        theirs = ["none" if np.isnan(estimated[i]) else f"{estimated[i]:.3g}" for i in places]
+        few = "too few draws"
+        theirs = [few if np.isnan(estimated[i]) else f"{estimated[i]:.3g}" for i in places]
         line += f" ({paper}: {', '.join(theirs)})"
     return line
 
@@ -493,21 +502,16 @@ def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
 def _for_large_n(
     pair: Pair, orders: Sequence[float], confidence: float, reasons: list[str]
 ) -> Floats:
-    """Return kutta2022's bounds in the larger direction, NaN where it has none."""
+    """Return kutta2022's bounds in the larger direction, NaN where the draws are too few."""
     bounds = np.full(len(orders), math.nan)
     if pair.real and pair.x.ndim > 1:
         reasons.append("no bound of kutta2022: it is for numbers and outcomes, not for vectors")
         return bounds
     sides = [(pair.x, pair.x_prime)]
-    few = []
     for i, order in enumerate(orders):
         shown = estimates.renyi_lower_bound_of_pairs(sides, order=order, confidence=confidence)
-        if shown.reason:
-            few.append(f"{order:g}")
-        else:
+        if not shown.reason:  # else the draws are too few for this order
             bounds[i] = shown.value
-    if few:
-        reasons.append(f"no bound of kutta2022 at order {', '.join(few)}: the draws are too few")
     return bounds
 
 
