@@ -62,6 +62,8 @@ def audit(
 ) -> Verdict:
     """Test whether a mechanism is as private as claimed: past draws choose events, fresh ones test.
 
+    What two arrays of outputs show without a claim: `epsilometer.measure`.
+
     >>> import epsilometer_audit as ea
     >>> def noisy_count(x, size, rng):
     ...     return sum(x) + rng.geometric(0.8, size) - rng.geometric(0.8, size)
@@ -199,7 +201,7 @@ def audit_outputs(
     """Test from recorded outputs whether a mechanism is as private as claimed.
 
     Claims of epsilon, delta or mu get one exact test of all outputs, other claims the sequential
-    test.
+    test. What outputs show in every notion of privacy, without a claim: `epsilometer.measure`.
 
     >>> import numpy as np, epsilometer_audit as ea
     >>> on_x, on_x_prime = np.random.default_rng(0).laplace([[0], [1]], 0.5, (2, 5000))
