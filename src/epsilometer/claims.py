@@ -32,6 +32,7 @@ from epsilometer.errors import ArgumentError
 
 LARGEST = 300.0
 """The largest level, and exponent: the square of its exponential is finite."""
+_RAREST = 1e-12  # probability of an event, of which mu-GDP has a finite level
 _MOST_MU = 30.0  # no event of a probability above 1e-50 tells it from more
 RISING = np.concatenate(
     [np.arange(0, 400) / 400, 1.0025 ** np.arange(math.ceil(math.log(LARGEST) / math.log(1.0025)))]
@@ -193,7 +194,8 @@ class Gaussian(EventClaim):
     def of(self, p: Floats, q: Floats) -> Floats:
         from scipy.special import ndtri
 
-        return np.asarray(ndtri(np.clip(p, 0.0, 1.0)) - ndtri(np.clip(q, 0.0, 1.0)), float)
+        p, q = (np.clip(share, _RAREST, 1 - _RAREST) for share in (p, q))  # finite levels
+        return np.asarray(ndtri(p) - ndtri(q), float)
 
 
 def gaussian_deltas(epsilons: Floats, mu: float | Floats) -> Floats:

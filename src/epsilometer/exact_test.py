@@ -120,7 +120,13 @@ def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> flo
     low, high = _PRECISION, min(2 * _PRECISION, top)
     while high < top and refuted(high):
         low, high = high, min(2 * high, top)
-    return bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
+    bound = bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
+    if n <= _FEW:  # few counts: p-values rise in steps, sometimes one back
+        levels: list[float] = np.linspace((1 - _BACK) * bound, bound, _STEPS * 4).tolist()
+        for last, level in pairwise([_PRECISION, *levels]):
+            if not refuted(level):
+                return bisected(refuted, last, level, _PRECISION)[0]
+    return bound
 
 
 def lower_bound(

@@ -30,7 +30,7 @@ from epsilometer.proportions import clopper_pearson
 _TURNS = 100  # at most; two are enough as a rule
 _HALVINGS = 100  # of an interval of log factors, to the last digit
 _LARGEST_FACTOR = 700.0  # of its logarithm
-_ROUNDING = 1e-12  # a divergence of equal probabilities
+_ROUNDING = 1e-14  # relative error of a term of a sum
 _SAME = 1e-14  # difference of probabilities after which turns end
 
 
@@ -133,8 +133,8 @@ def _certified(box: Box, p: Floats, q: Floats, order: float) -> float:
     # the tangent has no constant, as the sum is homogeneous: slopes . p + slopes' . q is its value
     least = _least_sum(slopes, box.low[there], box.high[there])
     least += _least_sum(slopes_prime, box.low_prime[there], box.high_prime[there])
-    bound = (np.log(least) + scale) / (order - 1) if least > 0 else 0.0
-    return float(bound) if bound > _ROUNDING else 0.0
+    least *= 1 - _ROUNDING * p.size
+    return float(max((np.log(least) + scale) / (order - 1), 0.0)) if least > 0 else 0.0
 
 
 def _least_sum(slopes: Floats, low: Floats, high: Floats) -> float:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Context
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from epsilometer import checks, estimates, plots
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import EventClaim, Gaussian, Pure
-from epsilometer.errors import ArgumentError, suggest
+from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.columns import columns_of
@@ -50,6 +51,11 @@ _PARTITIONS = (
 )
 """Shares of both sides' draws below the cuts between cells that are ordered by their log ratio."""
 _LEARNERS = 5_000  # draws of a side for a classifier of vectors, which take longer than numbers
+_CONFIDENCES = 1e-6, 1 - 1e-9  # the least and the largest
+_MOST_ORDER = 1e4  # its bound hardly differs from that of epsilon
+_MOST_EPSILON = 500.0
+_DIGITS = 4  # of an end of an event, or more
+_LONGEST = 40  # letters of an outcome
 _NAMED = 3  # values, rows or ranges of an event in words
 _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -69,7 +75,8 @@ class Measurement(Result):
     more. Tests of the null hypothesis x' have errors of type I and II below those at the same place
     of ``type_1`` and ``type_2``, ``(c,)``. ``delta_estimate`` is that of lu2022's classifier,
     ``renyi_large_n`` the bound of kutta2022, and ``largest_loss`` that of askin2022: NaN or None
-    where the draws are too few, or ``reasons`` say why there is none.
+    where the draws are too few, or ``reasons`` say why there is none. They are of the larger
+    direction, too.
 
     The ``event`` that shows the largest epsilon has ``hits`` of n draws on the side where it is
     likelier, x' if ``swapped``, and ``hits_prime`` on the other; ``event_text`` says it in words.
@@ -103,12 +110,14 @@ class Measurement(Result):
         """Yield bounds and estimates, in the order of the fields."""
         yield Row("epsilon", low=self.epsilon, holds="every n", method="exact test")
         yield Row("mu", low=self.mu, holds="every n", method="exact test")
-        method = "limits of rising sets; estimate: lu2022"
+        method = "limits of rising sets"
         deltas = np.column_stack(
             [self.epsilons, self.delta_estimate, self.delta_low, self.delta_high]
         )
         for at, estimate, low, high in deltas.tolist():
-            yield Row("delta", at, estimate, low, high, "every n", method)
+            yield Row("delta", at, low=low, holds="every n", method=method)
+            yield Row("delta of the chosen events", at, math.nan, low, high, "every n", method)
+            yield Row("delta", at, estimate, method="lu2022")
         for error, other in zip(self.type_1.tolist(), self.type_2.tolist(), strict=True):
             method = "limits of rising sets"
             yield Row("type II error", error, high=other, holds="every n", method=method)
@@ -147,14 +156,15 @@ class Measurement(Result):
             "errors": self._draw_errors,
             "renyi": self._draw_renyi,
         }
-        if of not in drawers:
+        if not isinstance(of, str) or of not in drawers:
             raise ArgumentError("of", f"is not known: {of!r}{suggest(str(of), drawers)}")
         return drawers[of](plots.axes_of(ax), claim)
 
     def _draw_delta(self, ax: Axes, claim: float | None) -> Axes:
         limits = self.delta_low, self.delta_high
-        number = plots.band(ax, self.epsilons, *limits, _sure(self.confidence))
-        plots.curve(ax, self.epsilons, self.delta_low, "at least", number=number)
+        number = plots.band(ax, self.epsilons, *limits, "of the chosen events")
+        least = f"at least ({_sure(self.confidence)})"
+        plots.curve(ax, self.epsilons, self.delta_low, least, number=number)
         estimates_of = self.epsilons, self.delta_estimate, "estimate (lu2022)"
         plots.curve(ax, *estimates_of, number=1, linestyle=":")
         if claim is not None:
@@ -169,6 +179,7 @@ class Measurement(Result):
         plots.curve(ax, reached, others, "a test reaches", marker=".")
         plots.curve(ax, ends, 1 - ends, "a guess", number=4, linestyle=":")
         if claim is not None:
+            claim = checks.within("claim", claim, 0.0, _MOST_EPSILON)
             alphas = np.linspace(0, 1, 201)
             least = np.maximum(1 - np.exp(claim) * alphas, np.exp(-claim) * (1 - alphas))
             label = f"claim: epsilon = {claim:g}"
@@ -190,7 +201,7 @@ class Measurement(Result):
         of = "" if self.pair is None else f" of {self.pair}"
         each = "all together" if self.together else "each alone"
         lines = [
-            f"epsilon >= {self.epsilon:.4g}, mu >= {self.mu:.4g}",
+            f"epsilon >= {_down(self.epsilon, 4)}, mu >= {_down(self.mu, 4)}",
             _row("delta", "epsilon", self.epsilons, self.delta_low, "lu2022", self.delta_estimate),
             _row(
                 "Rényi divergence",
@@ -200,8 +211,8 @@ class Measurement(Result):
                 "kutta2022, for large n",
                 self.renyi_large_n,
             ),
-            f"bounds{of} hold at every n with confidence {self.confidence:g}, {each}, from {self.n}"
-            f" draws a side; {self.chosen_on} others chose events",
+            f"bounds{of} hold at every n with confidence {self.confidence:.10g}, {each}, from"
+            f" {self.n} draws a side; {self.chosen_on} others chose events",
         ]
         if self.event is not None and self.epsilon > 0:
             likelier, other = ("x'", "x") if self.swapped else ("x", "x'")
@@ -223,13 +234,19 @@ def _told(loss: estimates.LargestLoss) -> str:
 
 
 def _sure(confidence: float) -> str:
-    return f"{100 * confidence:g} % confidence, every n"
+    return f"{100 * confidence:.10g} % confidence, every n"
+
+
+def _down(bound: float, digits: int) -> str:
+    """Return a lower bound in so many digits, which is not above it."""
+    rounded = Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(float(bound))
+    return f"{float(rounded):.{digits}g}"
 
 
 def _row(name: str, of: str, at: Floats, bounds: Floats, paper: str, estimated: Floats) -> str:
     """Return a line with a few bounds, and a paper's numbers at the same places."""
     places = sorted({round(share * (len(at) - 1)) for share in _SHOWN})
-    shown = ", ".join(f"{bounds[i]:.3g} at {of} {at[i]:g}" for i in places)
+    shown = ", ".join(f"{_down(bounds[i], 3)} at {of} {at[i]:g}" for i in places)
     line = f"{name} >= {shown}"
     if np.isfinite(estimated[places]).any():
         few = "too few draws"
@@ -257,18 +274,19 @@ def measure(
     x, x_prime
         Independent outputs on two inputs, 50 or more of each: ``(n,)`` or ``(n, d)``, of reals,
         whole numbers, booleans or strings. Of several pairs, ``x`` is a mapping of their names to
-        ``(x, x_prime)``. Reals are compared by their values, whatever floating-point numbers stand
-        for them: their low bits are not looked at, which an audit does.
+        ``(x, x_prime)``; they may share arrays if all have as many draws. Reals are compared by
+        their values, whatever floating-point numbers stand for them: their low bits are not looked
+        at, which an audit does.
     confidence
         Of all bounds together: each of the four kinds (epsilon; mu; delta and errors; Rényi
         divergences) has a fourth of alpha. Or of each alone, without ``together``.
     orders
-        Finite Rényi orders above 1.
+        Rényi orders above 1, at most 10,000.
     epsilons
         In nats, from 0 on; if not given, 31 up to 1.5 times the bound of epsilon, at least to 1.
         Bounds of delta hold at all of them together.
     seed
-        Of the random order in which draws are used.
+        Of the random order in which draws are used, 0 or more, chosen before a look at results.
 
     Raises
     ------
@@ -282,11 +300,13 @@ def measure(
     >>> round(shown.epsilon, 2), round(shown.mu, 2)
     (0.98, 1.01)
     """
-    alpha = 1 - checks.between_0_and_1("confidence", confidence)
-    alpha = alpha / _FAMILIES if checks.flag("together", together) else alpha
-    known_orders = [checks.order("orders", order, finite=True) for order in orders]
-    if not known_orders:
-        raise ArgumentError("orders", "must name at least one order")
+    confidence = checks.within("confidence", confidence, *_CONFIDENCES)
+    alpha = (1 - confidence) / (_FAMILIES if checks.flag("together", together) else 1)
+    given = _numbers("orders", orders)
+    known_orders = [checks.order("orders", order, finite=True) for order in given]
+    if max(known_orders) > _MOST_ORDER:
+        raise ArgumentError("orders", f"must be at most {_MOST_ORDER:g}, got {max(known_orders):g}")
+    seed = checks.integer("seed", seed, minimum=0)
     split = _widest([_split(name, pair, seed) for name, pair in _pairs_of(x, x_prime).items()])
     best, epsilon = _bound(split, split.chosen, Pure(0.0), alpha)
     claim = Gaussian(1.0)
@@ -316,7 +336,7 @@ def measure(
         renyi_large_n=_for_large_n(split.pair, known_orders, confidence, reasons),
         largest_loss=_largest_loss(split.pair, reasons),
         event=None if best is None else best.chosen.event,
-        event_text="" if best is None else _text(best.chosen.event, split.pair),
+        event_text="" if best is None else _text(_short(best.chosen.event, split), split),
         swapped=best is not None and best.chosen.swapped,
         hits=0 if best is None else best.hits,
         hits_prime=0 if best is None else best.hits_prime,
@@ -331,7 +351,8 @@ def measure(
 class _Split:
     """The draws of a pair in random order: those that choose events, and those that confirm them.
 
-    ``chosen`` are the events for epsilon.
+    ``chosen`` are the events for epsilon. Strings have numbers here, whose ``labels`` are those of
+    the draws that choose events, and one for all others; ``pair`` has the draws in the same order.
     """
 
     name: str | None
@@ -340,6 +361,7 @@ class _Split:
     x: Sample
     x_prime: Sample
     chosen: list[ChosenEvent]
+    labels: Sequence[str] = ()
 
     @property
     def n(self) -> int:
@@ -358,21 +380,31 @@ def _pairs_of(x: Any, x_prime: Any) -> dict[str | None, Pair]:
     for name, sides in x.items():
         if not isinstance(sides, Sequence | np.ndarray) or len(sides) != 2:
             raise ArgumentError(f"x[{name!r}]", "must be two arrays, (x, x_prime)")
+        if str(name) in pairs:
+            raise ArgumentError("x", f"must have different names of pairs, got {str(name)!r} twice")
         pairs[str(name)] = pair_of(*sides, least=LEAST, place=f"pair {name!r}: ")
     return pairs
 
 
 def _split(name: str | None, pair: Pair, seed: int) -> _Split:
-    rng = generator(seed, "measure", name or "")
+    # the same for all pairs: of arrays that several pairs share, the same draws choose events
+    rng = generator(seed, "measure")
     sides = [side[rng.permutation(len(side))[: pair.n]] for side in (pair.x, pair.x_prime)]
+    used = replace(pair, x=sides[0], x_prime=sides[1])
     first = int(pair.n * CHOOSING)
     if pair.x.ndim > 1:
         first = min(int(pair.n * CHOOSING * _SEVERAL), _CHOOSERS)
+    labels: list[str] = []
+    if pair.labels is not None:  # of the past draws only: what comes later chooses no event
+        known = np.unique(np.concatenate([side[:first] for side in sides]))
+        numbers = np.full(len(pair.labels), known.size)
+        numbers[known] = np.arange(known.size)
+        sides = [numbers[side] for side in sides]
+        labels = [*map(_in_words, pair.labels[known]), "any other output"]
     past = PastDraws(sides[0][:first], sides[1][:first], columns_of(pair))
     x, x_prime = sides[0][first:], sides[1][first:]
     chosen = choose_events(past, [Pure(0.0)], len(x))
-    used = replace(pair, x=sides[0], x_prime=sides[1])
-    return _Split(name, used, past, x, x_prime, chosen)
+    return _Split(name, used, past, x, x_prime, chosen, labels)
 
 
 def _widest(splits: Sequence[_Split]) -> _Split:
@@ -480,10 +512,19 @@ def _divergences(split: _Split, scored: _Scored, orders: Sequence[float], alpha:
 def _epsilons(epsilons: Sequence[float] | None, bound: float) -> Floats:
     if epsilons is None:
         return np.linspace(0.0, max(1.0, math.ceil(2 * 1.5 * bound) / 2), 31)
-    at = np.array([checks.within("epsilons", each, 0.0, 700.0) for each in epsilons])
-    if not at.size:
-        raise ArgumentError("epsilons", "must hold at least one")
-    return at
+    given = _numbers("epsilons", epsilons)
+    return np.array([checks.within("epsilons", each, 0.0, _MOST_EPSILON) for each in given])
+
+
+def _numbers(argument: str, values: Any) -> list[float]:
+    """Return one number or several as a list; raise `ArgumentError` for anything else."""
+    try:
+        numbers: list[float] = np.ravel(np.asarray(values, float)).tolist()
+    except (TypeError, ValueError):
+        raise ArgumentError(argument, f"must be numbers, got {shown(values)}") from None
+    if not numbers:
+        raise ArgumentError(argument, "must hold at least one number")
+    return numbers
 
 
 def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
@@ -494,7 +535,7 @@ def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
     try:
         both = [estimates.delta_curve(*of, epsilons=rising) for of in (sides, sides[::-1])]
     except ArgumentError as error:
-        reasons.append(f"no delta of lu2022: {error}")
+        reasons.append(f"no delta of lu2022: {_without_place(error)}")
         return np.full(epsilons.shape, math.nan)
     return np.maximum(both[0].deltas, both[1].deltas)[places]
 
@@ -508,10 +549,13 @@ def _for_large_n(
         reasons.append("no bound of kutta2022: it is for numbers and outcomes, not for vectors")
         return bounds
     sides = [(pair.x, pair.x_prime)]
-    for i, order in enumerate(orders):
-        shown = estimates.renyi_lower_bound_of_pairs(sides, order=order, confidence=confidence)
-        if not shown.reason:  # else the draws are too few for this order
-            bounds[i] = shown.value
+    try:
+        for i, order in enumerate(orders):
+            bound = estimates.renyi_lower_bound_of_pairs(sides, order=order, confidence=confidence)
+            if not bound.reason:  # else the draws are too few for this order
+                bounds[i] = bound.value
+    except ArgumentError as error:
+        reasons.append(f"no bound of kutta2022: {_without_place(error)}")
     return bounds
 
 
@@ -521,37 +565,63 @@ def _largest_loss(pair: Pair, reasons: list[str]) -> estimates.LargestLoss | Non
         return None
     sides = [side if pair.labels is None else pair.labels[side] for side in (pair.x, pair.x_prime)]
     try:
-        return estimates.largest_loss(*sides)
+        loss = estimates.largest_loss(*sides)
     except ArgumentError as error:
-        reasons.append(f"no largest loss: {error}")
+        reasons.append(f"no largest loss: {_without_place(error)}")
         return None
+    if pair.columns and isinstance(loss.output, list):
+        loss = replace(loss, output=dict(zip(pair.columns, loss.output, strict=True)))
+    return loss
+
+
+def _without_place(error: ArgumentError) -> str:
+    """Return what is wrong, without the names of arguments that `measure` does not have."""
+    return str(error).removeprefix("pairs[0]: ")
 
 
 # --- words ----------------------------------------------------------------------------------------
 
 
-def _text(event: Event, pair: Pair) -> str:
-    """Return an event in words, with reals in six digits."""
-    view = event.view
-    if pair.labels is not None:
-        inside = event.holds(np.arange(len(pair.labels)))
-        return f"output is {_listed([str(label) for label in pair.labels[inside]])}"
+def _text(event: Event, split: _Split) -> str:
+    """Return an event in words."""
+    view, pair = event.view, split.pair
+    if split.labels:
+        inside = np.flatnonzero(event.holds(np.arange(len(split.labels)))).tolist()
+        return f"output is {_listed([split.labels[i] for i in inside])}"
     if view.kind == "row":
-        return f"output is {_listed([str(list(row)) for row in view.rows])}"
+        return f"output is {_listed([_in_words(list(row)) for row in view.rows])}"
     if view.kind == "all":
-        return " and ".join(_text(part, pair) for part in view.parts)
+        return " and ".join(_text(part, split) for part in view.parts)
     names = ["output"]
     if pair.x.ndim > 1:
         names = list(pair.columns) or [f"entry {i}" for i in range(pair.x.shape[1])]
-    ranges = [(_short(first), _short(last)) for first, last in event.ranges]
-    return _listed(range_texts(view.text(names), ranges))
+    return _listed(range_texts(view.text(names), event.ranges))
+
+
+def _in_words(output: Any) -> str:
+    """Return an outcome in one line of few letters."""
+    plain = output.tolist() if isinstance(output, np.ndarray) else output
+    return shown(str(plain) if isinstance(plain, str) else plain, _LONGEST).strip("'")
 
 
 def _listed(texts: Sequence[str]) -> str:
     """Return a few texts, and how many more there are."""
-    shown = " or ".join(texts[:_NAMED])
-    return shown if len(texts) <= _NAMED else f"{shown} or {len(texts) - _NAMED} others"
+    more = len(texts) - _NAMED
+    if more <= 0:
+        return " or ".join(texts)
+    return f"{' or '.join(texts[:_NAMED])} or {more} other{'s' if more > 1 else ''}"
 
 
-def _short(end: float | None) -> float | None:
-    return float(f"{end:.6g}") if isinstance(end, float) else end
+def _short(event: Event, split: _Split) -> Event:
+    """Return the event with ends in few digits that hold the same fresh draws."""
+    counts = event.count(split.x), event.count(split.x_prime)
+    for digits in range(_DIGITS, 18):
+        ranges = tuple((_rounded(a, digits), _rounded(b, digits)) for a, b in event.ranges)
+        short = replace(event, ranges=ranges)
+        if (short.count(split.x), short.count(split.x_prime)) == counts:
+            return short
+    return event
+
+
+def _rounded(end: float | None, digits: int) -> float | None:
+    return float(f"{end:.{digits}g}") if isinstance(end, float) else end

@@ -43,6 +43,8 @@ def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> int:
     A further band on the same axes has another colour.
     """
     number = len(axes.collections) % len(COLOURS)
+    rising = np.argsort(x, kind="stable")
+    x, low, high = x[rising], low[rising], high[rising]
     colour = COLOURS[number]
     axes.fill_between(x, low, high, color=colour, alpha=_BAND, linewidth=0, label=label)
     return number
@@ -51,6 +53,8 @@ def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> int:
 def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **how: Any) -> None:
     """Draw a curve in the colour of this number; NaN are gaps."""
     if np.isfinite(y).any():
+        rising = np.argsort(x, kind="stable")
+        x, y = x[rising], y[rising]
         axes.plot(x, y, color=COLOURS[number], label=label, **how)
 
 
