@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.optimize import linprog, minimize
+from scipy.stats import binom, norm
 
 import epsilometer as em
 from epsilometer import estimates, measurement
+from epsilometer.claims import Gaussian
 from epsilometer.errors import ArgumentError
+from epsilometer.events.events import Event
+from epsilometer.events.learning import ChosenEvent
+from epsilometer.exact_test import Counted, largest_bound
 from epsilometer.limits import Box, NestedLimits, box_of, least_divergences
+from epsilometer.seeds import generator
 from tests.contract.measured import FAMILIES, MEASURED, counted, most
 
 
@@ -260,10 +266,15 @@ def test_a_measurement_is_a_table_and_three_pictures():
     shown = em.measure(x, x_prime, orders=[2.0], epsilons=[0.0, 0.5])
     frame = shown.to_frame(mechanism="laplace")
     assert (frame["mechanism"] == "laplace").all()
-    (delta,) = frame[(frame["quantity"] == "delta") & (frame["at"] == 0.5)].to_dict("records")
-    assert (delta["low"], delta["high"]) == (shown.delta_low[1], shown.delta_high[1])
+    at = frame[frame["at"] == 0.5].set_index(["quantity", "method"])
+    assert at.loc[("delta", "limits of rising sets"), "low"] == shown.delta_low[1]
+    assert at.loc[("delta", "lu2022"), "estimate"] == shown.delta_estimate[1]
+    of_events = at.loc[("delta of the chosen events", "limits of rising sets")]
+    assert (of_events["low"], of_events["high"]) == (shown.delta_low[1], shown.delta_high[1])
+    assert not frame.loc[frame["quantity"] == "delta", "high"].notna().any()
     valid = frame[frame["holds"] == "every n"]
-    assert {"epsilon", "mu", "delta", "type II error", "Rényi divergence"} == {*valid["quantity"]}
+    names = {"epsilon", "mu", "delta", "type II error", "Rényi divergence"}
+    assert {*valid["quantity"]} == names | {"delta of the chosen events"}
     for of in ("delta", "errors", "renyi"):
         figure = Figure()
         axes = shown.plot(figure.subplots(), claim=0.5, of=of)
@@ -278,3 +289,89 @@ def test_a_notebook_shows_text_and_table():
     assert "&lt;a&gt;" in text
     assert "<a>" not in text
     assert "<td>delta</td>" in text
+
+
+# --- edges ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("x", "x_prime"),
+    [
+        (np.arange(50.0), np.arange(50.0)),
+        (np.zeros(50), np.zeros(5000)),
+        (np.array(["a"] * 50), np.array(["b"] * 50)),
+        (np.zeros((50, 3), int), np.zeros((50, 3), int)),
+    ],
+)
+def test_fifty_draws_are_enough(x, x_prime):
+    shown = em.measure(x, x_prime)
+    assert any("kutta2022" in reason for reason in shown.reasons)
+    assert "pairs[0]" not in str(shown)
+
+
+@pytest.mark.parametrize(
+    "sides", [(np.zeros(2000, int), np.ones(2000, int)), ([0.0] * 60, [1] * 60)]
+)
+def test_sides_without_a_common_output_have_a_large_mu(sides):
+    shown = em.measure(*sides)
+    assert shown.mu > 2
+    assert shown.epsilon > 1.5
+
+
+@pytest.mark.parametrize("order", [1 + 1e-14, 1 + 1e-12, 1 + 1e-6, 1.01])
+def test_rounding_raises_no_divergence(order):
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        hits, hits_prime = rng.multinomial(400, [0.2, 0.3, 0.5], 2)
+        box = box_of(hits, 400, hits, 400, 0.0125)
+        assert least_divergences(box, [order])[0] == 0
+        assert least_divergences(box_of(hits, 400, hits_prime, 400, 1e-12), [order])[0] == 0
+
+
+def test_a_bound_of_mu_from_few_counts_is_exact():
+    """By enumeration of all counts: no level above the truth in more than alpha of the draws."""
+    n, alpha, share, mu = 24, 0.05, 3.5 / 11, 0.9
+    q = 0.328
+    p = float(norm.cdf(norm.ppf(q) + mu))
+    chosen = ChosenEvent(Event(((1, 1),)), False, 0.7, share, 1.0)
+    wrong = 0.0
+    for hits, hits_prime in itertools.product(range(n + 1), repeat=2):
+        chance = binom.pmf(hits, n, p) * binom.pmf(hits_prime, n, q)
+        if chance > 1e-9:
+            counted = Counted(chosen, hits, hits_prime, n)
+            wrong += chance * (largest_bound([counted], Gaussian(1.0), alpha)[0] > mu)
+    assert wrong <= alpha
+
+
+def test_strings_are_numbered_by_the_draws_that_choose():
+    """A new string among the draws that confirm changes no event."""
+    rng = np.random.default_rng(3)
+    x, x_prime = (rng.choice(["a", "b", "c"], 400, p=p) for p in ([0.6, 0.3, 0.1], [0.1, 0.3, 0.6]))
+    before = em.measure(x, x_prime)
+    order = generator(0, "measure").permutation(400)
+    changed = x.copy()
+    changed[order[-1]] = "A"  # it comes before all others in the alphabet
+    after = em.measure(changed, x_prime)
+    assert after.event == before.event
+    assert after.event_text == before.event_text
+
+
+def test_an_event_far_from_0_has_enough_digits():
+    x, x_prime = 1e9 + np.random.default_rng(1).laplace([[0], [2]], 1, (2, 300))
+    shown = em.measure(x, x_prime)
+    (first, last), *_ = shown.event.ranges
+    end = first if last is None else last
+    told = float(shown.event_text.split()[-1])
+    assert abs(told - end) < 0.1
+
+
+def test_names_of_pairs_differ():
+    x = np.zeros(60)
+    with pytest.raises(ArgumentError, match="different names"):
+        em.measure({1: (x, x), "1": (x, x)})
+
+
+@pytest.mark.parametrize("arguments", [{"orders": 2.0}, {"epsilons": 0.5}, {"seed": np.int64(3)}])
+def test_single_numbers_are_read(arguments):
+    x = np.arange(200.0)
+    assert len(str(em.measure(x, x, **arguments)).splitlines()) <= 8
