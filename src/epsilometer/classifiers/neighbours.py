@@ -92,8 +92,9 @@ class FittedVectors:
         from scipy.spatial.distance import cdist  # imported where outputs are vectors
 
         distances = [cdist(queries, points, "sqeuclidean") for points in (self.x, self.x_prime)]
-        ordered = np.partition(np.concatenate(distances, axis=1), self.k - 1, axis=1)
-        kth = ordered[:, self.k - 1, None]
+        pooled = np.concatenate(distances, axis=1)
+        pooled.partition(self.k - 1, axis=1)  # one value is read: the order of ties says nothing
+        kth = pooled[:, self.k - 1, None]
         closer = [np.count_nonzero(side < kth, axis=1) for side in distances]
         within = [np.count_nonzero(side <= kth, axis=1) for side in distances]
         return shared_log_odds(closer, within, self.k)
