@@ -63,7 +63,7 @@ def inputs(name: str) -> list[Any]:
     entry = configured().mechanisms[_entry(name)]
     values: list[Any] = []
     for which in entry.inputs:
-        for x in configured().input_values(_entry(name), which):
+        for x in configured().inputs(_entry(name), which).sides():
             if x not in values:
                 values.append(x)
     return [*values[:2], *values[2:][:: max(1, len(values))]]

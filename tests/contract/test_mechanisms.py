@@ -71,7 +71,7 @@ def test_every_configured_entry_follows_its_law(entry):
     sampler = configured().mechanism(entry, EPSILON)
     exact = EXACT.load(configured().mechanisms[entry].mechanism)(sampler)
     for which in configured().mechanisms[entry].inputs:
-        for x in configured().input_values(entry, which)[:4]:
+        for x in configured().inputs(entry, which).sides()[:4]:
             rng = seeds.generator(3, entry, which, str(x))
             drawn = sampler.sample(x, 10_000 if sampler.outputs == "vector" else 25_000, rng)
             assert obeys(drawn, sampler.outputs, exact, x), x

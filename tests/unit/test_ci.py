@@ -149,8 +149,8 @@ def names(entries: list[str]) -> set[str]:
 
 def declared() -> set[str]:
     extras = project()["optional-dependencies"]
-    entries = [*project()["dependencies"], *extras["workflow"], *extras["audits"]]
-    return names(entries) - {"epsilometer[audits]"}
+    entries = [*project()["dependencies"], *extras["workflow"], *extras["audits"], *extras["plots"]]
+    return names(entries) - {"epsilometer[audits,plots]"}
 
 
 def test_an_audit_needs_four_packages():

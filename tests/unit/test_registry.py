@@ -19,7 +19,6 @@ def test_functions_are_found_in_the_reports_own_module_or_in_anothers():
     assert BUILDERS.target("gorla2022", "searches") == other
     assert BUILDERS.target("askin2022", "gorla2022.searches") == other
     assert BUILDERS.target("my-own", "gorla2022.searches") == other
-    assert BUILDERS.target("my-own", "gorla2022.tables.searches") == other
     assert load(other).__name__ == "searches"
 
 

@@ -133,8 +133,7 @@ class Layout:
     ``kind`` describes the outputs for a reader; ``left_out`` are notes on what the columns omit.
     With ``as_reals``, outputs stand for reals.
 
-    >>> from epsilometer.events.choosing import PAIRED
-    from epsilometer.events.events import View
+    >>> from epsilometer.events.events import View
     >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
     >>> layout.kind
     'mixed: numbers, None and words'

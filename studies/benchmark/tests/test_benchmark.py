@@ -373,7 +373,7 @@ DRAWN = [name for name, entry in PAPERS.mechanisms.items() if entry.mechanism in
 @pytest.mark.parametrize("name", DRAWN)
 def test_textbook_code_draws_as_the_mechanism_does(name):
     entry, mechanism = PAPERS.mechanisms[name], PAPERS.mechanism(name, 1.0)
-    x = PAPERS.input_values(name, next(iter(entry.inputs)))[1]
+    x = PAPERS.inputs(name, next(iter(entry.inputs))).sides()[1]
     samplers = textbook.SAMPLERS[entry.mechanism], draws.ours
     rngs = [np.random.default_rng(seed) for seed in (1, 2)]
     drawn = [samplers[i](mechanism, x, 20_000, rngs[i]) for i in (0, 1)]
