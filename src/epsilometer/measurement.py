@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LEAST = 50  # draws of a side
 _FAMILIES = 4  # of bounds, with equal shares of alpha: epsilon, mu, curves, Rényi divergences
 _SEVERAL = 1.5  # times as many draws choose events of several columns, which have more to tell
-_CHOOSERS = 10_000  # such draws of a side at most: more take longer, and suggest the same events
+_CHOOSERS = 6_000  # such draws of a side at most: more take longer, and suggest the same events
 _PARTITIONS = (
     (0.5,),
     (0.1, 0.5, 0.9),
@@ -50,7 +50,7 @@ _PARTITIONS = (
     (0.002, 0.01, 0.03, 0.08, 0.16, 0.28, 0.4, 0.5, 0.6, 0.72, 0.84, 0.92, 0.97, 0.99, 0.998),
 )
 """Shares of both sides' draws below the cuts between cells that are ordered by their log ratio."""
-_LEARNERS = 5_000  # draws of a side for a classifier of vectors, which take longer than numbers
+_LEARNERS = 3_000  # draws of a side for a classifier of vectors, which take longer than numbers
 _CONFIDENCES = 1e-6, 1 - 1e-9  # the least and the largest
 _MOST_ORDER = 1e4  # its bound hardly differs from that of epsilon
 _MOST_EPSILON = 500.0
