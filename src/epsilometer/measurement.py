@@ -28,6 +28,7 @@ from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.columns import columns_of
+from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, range_texts
 from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
 from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
@@ -54,7 +55,6 @@ _LEARNERS = 3_000  # draws of a side for a classifier of vectors, which take lon
 _CONFIDENCES = 1e-6, 1 - 1e-9  # the least and the largest
 _MOST_ORDER = 1e4  # its bound hardly differs from that of epsilon
 _MOST_EPSILON = 500.0
-_DIGITS = 4  # of an end of an event, or more
 _LONGEST = 40  # letters of an outcome
 _NAMED = 3  # values, rows or ranges of an event in words
 _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
@@ -117,18 +117,17 @@ class Measurement(Result):
         for at, estimate, low, high in deltas.tolist():
             yield Row("delta", at, low=low, holds="every n", method=method)
             yield Row("delta of the chosen events", at, math.nan, low, high, "every n", method)
-            yield Row("delta", at, estimate, method="lu2022")
+            if not math.isnan(estimate):
+                yield Row("delta", at, estimate, method="lu2022")
         for error, other in zip(self.type_1.tolist(), self.type_2.tolist(), strict=True):
-            method = "limits of rising sets"
             yield Row("type II error", error, high=other, holds="every n", method=method)
         for at, low, theirs in zip(self.orders, self.renyi_low, self.renyi_large_n, strict=True):
             name = "Rényi divergence"
             yield Row(name, float(at), low=float(low), holds="every n", method="limits of cells")
-            yield Row(name, float(at), low=float(theirs), holds="large n", method="kutta2022")
+            if not math.isnan(theirs):
+                yield Row(name, float(at), low=float(theirs), holds="large n", method="kutta2022")
         if self.largest_loss is not None:
-            loss = self.largest_loss
-            estimate = math.nan if loss.value is None else loss.value
-            yield Row("largest loss", loss.output, estimate, method="askin2022")
+            yield from self.largest_loss.rows()
 
     def facts(self) -> dict[str, Any]:
         """Return the pair, the draws and the confidence."""
@@ -219,13 +218,13 @@ class Measurement(Result):
             counts = f"{self.hits} draws of {likelier} and {self.hits_prime} of {other}"
             lines.append(f"event: {self.event_text}, {counts}")
         if self.largest_loss is not None:
-            lines.append(_told(self.largest_loss))
+            lines.append(_line_of_loss(self.largest_loss))
         if self.reasons:
             lines.append(f"not said: {'; '.join(self.reasons)}")
         return "\n".join(lines)
 
 
-def _told(loss: estimates.LargestLoss) -> str:
+def _line_of_loss(loss: estimates.LargestLoss) -> str:
     """Return a line about the largest loss, shorter than its own."""
     output = f"{loss.output:.4g}" if isinstance(loss.output, float) else str(loss.output)
     if loss.value is None:
@@ -246,8 +245,8 @@ def _down(bound: float, digits: int) -> str:
 def _row(name: str, of: str, at: Floats, bounds: Floats, paper: str, estimated: Floats) -> str:
     """Return a line with a few bounds, and a paper's numbers at the same places."""
     places = sorted({round(share * (len(at) - 1)) for share in _SHOWN})
-    shown = ", ".join(f"{_down(bounds[i], 3)} at {of} {at[i]:g}" for i in places)
-    line = f"{name} >= {shown}"
+    least = ", ".join(f"{_down(bounds[i], 3)} at {of} {at[i]:g}" for i in places)
+    line = f"{name} >= {least}"
     if np.isfinite(estimated[places]).any():
         few = "too few draws"
         theirs = [few if np.isnan(estimated[i]) else f"{estimated[i]:.3g}" for i in places]
@@ -336,7 +335,9 @@ def measure(
         renyi_large_n=_for_large_n(split.pair, known_orders, confidence, reasons),
         largest_loss=_largest_loss(split.pair, reasons),
         event=None if best is None else best.chosen.event,
-        event_text="" if best is None else _text(_short(best.chosen.event, split), split),
+        event_text=""
+        if best is None
+        else _text(in_few_digits(best.chosen.event, [split.x, split.x_prime]), split),
         swapped=best is not None and best.chosen.swapped,
         hits=0 if best is None else best.hits,
         hits_prime=0 if best is None else best.hits_prime,
@@ -610,18 +611,3 @@ def _listed(texts: Sequence[str]) -> str:
     if more <= 0:
         return " or ".join(texts)
     return f"{' or '.join(texts[:_NAMED])} or {more} other{'s' if more > 1 else ''}"
-
-
-def _short(event: Event, split: _Split) -> Event:
-    """Return the event with ends in few digits that hold the same fresh draws."""
-    counts = event.count(split.x), event.count(split.x_prime)
-    for digits in range(_DIGITS, 18):
-        ranges = tuple((_rounded(a, digits), _rounded(b, digits)) for a, b in event.ranges)
-        short = replace(event, ranges=ranges)
-        if (short.count(split.x), short.count(split.x_prime)) == counts:
-            return short
-    return event
-
-
-def _rounded(end: float | None, digits: int) -> float | None:
-    return float(f"{end:.{digits}g}") if isinstance(end, float) else end

@@ -237,7 +237,8 @@ def densities_at(x: Sample, x_prime: Sample, outputs: Sample) -> tuple[Floats, F
     `ArgumentError` for an atom among floats.
     """
     if np.issubdtype(x.dtype, np.integer):
-        p, q = (np.array([_hits(side, t).mean() for t in outputs]) for side in (x, x_prime))
+        p = np.array([_hits(x, output).mean() for output in outputs])
+        q = np.array([_hits(x_prime, output).mean() for output in outputs])
         return p, q
     refuse_atoms(x, x_prime)
     return density_at(x, outputs, nrd0(x)), density_at(x_prime, outputs, nrd0(x_prime))

@@ -150,7 +150,8 @@ class Cells(ABC):
             ratios = sign * (log - log_prime)
             orders = np.argsort(-ratios, axis=1, kind="stable")
             of_others = np.argsort(-sign * (learned - learned_prime), axis=2, kind="stable")
-            hits, others = (self._first_cells(side, of_others) for side in (x, x_prime)[::sign])
+            ours, theirs = (x, x_prime) if sign > 0 else (x_prime, x)
+            hits, others = (self._first_cells(side, of_others) for side in (ours, theirs))
             for i, likelier in enumerate(np.count_nonzero(ratios > _LIKELIER, axis=1).tolist()):
                 if likelier:
                     sizes = _ranks(likelier)

@@ -202,7 +202,8 @@ class Event:
     def to_plain(self) -> dict[str, Any]:
         """Return the event as plain values for JSON."""
         view = self.view
-        plain: dict[str, Any] = {"ranges": [[_plain_end(e) for e in ends] for ends in self.ranges]}
+        ranges = [[_plain_end(first), _plain_end(last)] for first, last in self.ranges]
+        plain: dict[str, Any] = {"ranges": ranges}
         if self.missing:
             plain["missing"] = True
         if view.kind != "output":

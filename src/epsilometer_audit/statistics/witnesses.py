@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Claim, EventClaim
 from epsilometer.events.choosing import ROWS
-from epsilometer.events.events import Event, Number, View, entries_of
+from epsilometer.events.digits import in_few_digits
+from epsilometer.events.events import Event, View, entries_of
 from epsilometer.events.scores import suspects
 from epsilometer.ratios import ratio
 from epsilometer_audit.outcomes.outcomes import Layout
@@ -29,7 +28,6 @@ _STRONGEST = 8  # entries of a score that conditions are about, and values of a 
 _BINS, _BEYOND = 50, 0.001  # of a histogram; share of draws beyond either end
 _TERMS, _BETTER = 3, 1.15  # conditions; times as many standard deviations with one more
 Chosen = tuple[Event, bool, Layout]  # whether it is likelier on x', and the layout of outputs
-_READ = ("output", "entry", "learned", "score", "remainder", "difference", "all")
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,8 @@ def found(
     def counted(told: Event, whole: Event | None) -> Found:
         hits = told.count(fresh[0]), told.count(fresh[1])
         shown = _histogram(told, layout, fresh[::turn])
-        return Found(_short(told, fresh), layout, swapped, hits, draws, whole, predicted, shown)
+        short = in_few_digits(told, fresh)
+        return Found(short, layout, swapped, hits, draws, whole, predicted, shown)
 
     if event.view.kind in ("score", "learned"):
         conditions = _conditions(event.view, layout, before, claim)
@@ -224,38 +223,3 @@ def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogr
     name = "output" if view.kind in ("row", "all") else layout.number_of(event)
     both = tuple(counts), tuple(counts_prime)
     return Histogram(name, tuple(edges.tolist()), *both, discrete, tuple(labels))
-
-
-# --- few digits -----------------------------------------------------------------------------------
-
-
-def _short(event: Event, fresh: Sequence[Sample]) -> Event:
-    """Return the event with ends of as few digits as keep these draws inside or outside."""
-    view = event.view
-    if view.kind == "all":
-        return replace(event, view=replace(view, parts=tuple(_short(e, fresh) for e in view.parts)))
-    real = any(isinstance(end, float) for ends in event.ranges for end in ends)
-    if view.kind not in _READ or not real:
-        return event
-    numbers = np.concatenate([view.of(side) for side in fresh])
-    numbers.sort()
-    if numbers.dtype.kind != "f":
-        return event
-    ranges = [
-        (a, b) if a == b else (_end(a, numbers, "left"), _end(b, numbers, "right"))
-        for a, b in event.ranges
-    ]
-    return replace(event, ranges=tuple(ranges))
-
-
-def _end(end: Number | None, numbers: Floats, side: Literal["left", "right"]) -> Number | None:
-    """Return an end in few digits that has the same numbers below it."""
-    if not isinstance(end, float) or not abs(end) < 1e300 or end == round(end):
-        return end
-    below = numbers.searchsorted(end, side)
-    for digits in range(3, 18):
-        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
-            short = float(Context(prec=digits, rounding=rounding).create_decimal(repr(end)))
-            if numbers.searchsorted(short, side) == below:
-                return short
-    return end

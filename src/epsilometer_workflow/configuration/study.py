@@ -164,7 +164,7 @@ class Study:
         if kind.outputs not in OUTPUT_KINDS:
             wrong = f"has outputs {kind.outputs!r}, not one of {list(OUTPUT_KINDS)}"
             raise registered.error(f"{entry.mechanism} {wrong}")
-        mechanism: Mechanism = _made(place, kind, entry.parameters, epsilon=epsilon)
+        mechanism: Mechanism = _object_of(place, kind, entry.parameters, epsilon=epsilon)
         if OUTPUT_KINDS[kind.outputs].several and not hasattr(mechanism, "dimension"):
             message = f"{entry.mechanism} has outputs {kind.outputs!r} but no dimension"
             raise registered.error(message)
@@ -188,7 +188,7 @@ class Study:
         registered.check_known(f"`reads` of {entry.estimator}", reads, _READS)
         parts = ("check", "symmetric", "guarantee", "precision", *_READS[reads])
         _check_protocol(registered, entry.estimator, kind, parts)
-        return _made(place, kind, entry.parameters)
+        return _object_of(place, kind, entry.parameters)
 
     @cache  # noqa: B019
     def screen(self, name: str) -> str | None:
@@ -375,7 +375,7 @@ def _check_protocol(place: Place, name: str, kind: Any, parts: Iterable[str]) ->
             raise place.error(f"{name} has no {part}")
 
 
-def _made(place: Place, kind: Any, parameters: Mapping[str, Any], **more: float) -> Any:
+def _object_of(place: Place, kind: Any, parameters: Mapping[str, Any], **more: float) -> Any:
     """Return the object of an entry; raise `ConfigError` unless its parameters are those known."""
     place = place.at("parameters")
     if "epsilon" in parameters:

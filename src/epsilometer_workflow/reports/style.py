@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from epsilometer.plots import COLOURS
+from epsilometer.plots import TRUTH as TRUTH  # noqa: PLC0414 (figures name it, too)
 from epsilometer_workflow.files.storage import atomic
 from epsilometer_workflow.reports import grouping
 
@@ -27,15 +29,12 @@ Look = dict[str, Any]
 
 Renderer = TypeVar("Renderer", bound="Callable[..., Figure]")
 
-TRUTH = "#c0392b"  # exact values and required probabilities, always a line
 BAND = "#f5d76e"  # the precision asked for, always an area
 GUIDE = "#7f8c8d"
 COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column and of a page of two columns
 _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
 _DOTS_PER_INCH = 200
-# the palette "colorblind" without its yellow, in which points do not show up
-_COLOURS = ["#0072b2", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"]
 _NAMES = {
     "histogram-skip": "histogram (filled cells)",
     "largest-loss": "largest local loss",
@@ -105,7 +104,7 @@ def _pyplot() -> Any:
     import matplotlib.pyplot as plt
 
     plt.style.use(["seaborn-v0_8-ticks", "seaborn-v0_8-paper", "seaborn-v0_8-colorblind"])
-    plt.rc("axes", prop_cycle=f"cycler(color={_COLOURS})")
+    plt.rc("axes", prop_cycle=f"cycler(color={[*COLOURS]})")
     plt.rc("axes.formatter", limits=(-7, 7), useoffset=False)  # ticks are what they say
     plt.rcParams |= {
         "pdf.fonttype": 42,
@@ -207,7 +206,7 @@ def named_apart(entries: Sequence[str]) -> dict[str, str]:
 
 def colours(count: int) -> list[str]:
     """Return the palette's first colours."""
-    return _COLOURS[:count]
+    return [*COLOURS[:count]]
 
 
 def hues(numbers: Iterable[float]) -> dict[float, str]:
@@ -215,8 +214,8 @@ def hues(numbers: Iterable[float]) -> dict[float, str]:
     import matplotlib as mpl
 
     values = list(dict.fromkeys(numbers))
-    if len(values) <= len(_COLOURS):
-        return dict(zip(values, _COLOURS, strict=False))
+    if len(values) <= len(COLOURS):
+        return dict(zip(values, COLOURS, strict=False))
     palette = mpl.colormaps["viridis"].resampled(len(values) + 1)  # its last yellow is too pale
     return {v: mpl.colors.to_hex(palette(i)) for i, v in enumerate(values)}
 
