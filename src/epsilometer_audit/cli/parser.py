@@ -75,7 +75,7 @@ def _parsers() -> dict[str, _Parser]:
     about = "Tests claims of differential privacy from outputs alone."
     main = _Parser(prog="epsilometer", description=about)
     main.add_argument("--version", action="store_true", help="print the version")
-    commands = main.add_subparsers(title="commands", metavar="", parser_class=_Parser)
+    commands = main.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     each = {"audit": _audit(commands), "audits": _audits(commands)}
     return {"": main, **each, "samples-needed": _samples_needed(commands)}
 
