@@ -61,6 +61,26 @@ _SHOWN = (0.0, 0.5, 1.0)  # shares of the epsilons and orders that are printed
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """The event that shows the largest epsilon, and the draws that confirm it.
+
+    ``hits`` of them lie in the event on the side where it is likelier, x' if ``swapped``, and
+    ``hits_prime`` on the other; ``text`` says the event in words.
+    """
+
+    event: Event
+    text: str
+    swapped: bool
+    hits: int
+    hits_prime: int
+
+    def __str__(self) -> str:
+        likelier, other = ("x'", "x") if self.swapped else ("x", "x'")
+        counts = f"{self.hits} draws of {likelier} and {self.hits_prime} of {other}"
+        return f"event: {self.text}, {counts}"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Measurement(Result):
     """What the draws of a pair show; see `measure`.
@@ -78,8 +98,7 @@ class Measurement(Result):
     where the draws are too few, or ``reasons`` say why there is none. They are of the larger
     direction, too.
 
-    The ``event`` that shows the largest epsilon has ``hits`` of n draws on the side where it is
-    likelier, x' if ``swapped``, and ``hits_prime`` on the other; ``event_text`` says it in words.
+    The ``witness`` is the event that shows epsilon, None if no event differs.
     """
 
     n: int
@@ -99,11 +118,7 @@ class Measurement(Result):
     renyi_low: Floats
     renyi_large_n: Floats
     largest_loss: estimates.LargestLoss | None
-    event: Event | None
-    event_text: str
-    swapped: bool
-    hits: int
-    hits_prime: int
+    witness: Witness | None
     reasons: tuple[str, ...]
 
     def rows(self) -> Iterator[Row]:
@@ -213,10 +228,8 @@ class Measurement(Result):
             f"bounds{of} hold at every n with confidence {self.confidence:.10g}, {each}, from"
             f" {self.n} draws a side; {self.chosen_on} others chose events",
         ]
-        if self.event is not None and self.epsilon > 0:
-            likelier, other = ("x'", "x") if self.swapped else ("x", "x'")
-            counts = f"{self.hits} draws of {likelier} and {self.hits_prime} of {other}"
-            lines.append(f"event: {self.event_text}, {counts}")
+        if self.witness is not None and self.epsilon > 0:
+            lines.append(str(self.witness))
         if self.largest_loss is not None:
             lines.append(_line_of_loss(self.largest_loss))
         if self.reasons:
@@ -334,13 +347,7 @@ def measure(
         renyi_low=_divergences(split, scored, known_orders, alpha),
         renyi_large_n=_for_large_n(split.pair, known_orders, confidence, reasons),
         largest_loss=_largest_loss(split.pair, reasons),
-        event=None if best is None else best.chosen.event,
-        event_text=""
-        if best is None
-        else _text(in_few_digits(best.chosen.event, [split.x, split.x_prime]), split),
-        swapped=best is not None and best.chosen.swapped,
-        hits=0 if best is None else best.hits,
-        hits_prime=0 if best is None else best.hits_prime,
+        witness=None if best is None else _witness(best, split),
         reasons=tuple(reasons),
     )
 
@@ -581,6 +588,13 @@ def _without_place(error: ArgumentError) -> str:
 
 
 # --- words ----------------------------------------------------------------------------------------
+
+
+def _witness(counted: Counted, split: _Split) -> Witness:
+    """Return an event in words, whose ends have few digits, and its counts."""
+    chosen = counted.chosen
+    text = _text(in_few_digits(chosen.event, [split.x, split.x_prime]), split)
+    return Witness(chosen.event, text, chosen.swapped, counted.hits, counted.hits_prime)
 
 
 def _text(event: Event, split: _Split) -> str:

@@ -218,7 +218,7 @@ def test_strings_are_named_in_the_event():
     rng = np.random.default_rng(0)
     x, x_prime = rng.choice(["yes", "no"], 1000, p=[0.8, 0.2]), rng.choice(["yes", "no"], 1000)
     shown = em.measure(x, x_prime)
-    assert shown.event_text in ("output is yes", "output is no")
+    assert shown.witness.text in ("output is yes", "output is no")
 
 
 def test_the_bound_is_near_the_level():
@@ -352,16 +352,16 @@ def test_strings_are_numbered_by_the_draws_that_choose():
     changed = x.copy()
     changed[order[-1]] = "A"  # it comes before all others in the alphabet
     after = em.measure(changed, x_prime)
-    assert after.event == before.event
-    assert after.event_text == before.event_text
+    assert after.witness.event == before.witness.event
+    assert after.witness.text == before.witness.text
 
 
 def test_an_event_far_from_0_has_enough_digits():
     x, x_prime = 1e9 + np.random.default_rng(1).laplace([[0], [2]], 1, (2, 300))
     shown = em.measure(x, x_prime)
-    (first, last), *_ = shown.event.ranges
+    (first, last), *_ = shown.witness.event.ranges
     end = first if last is None else last
-    told = float(shown.event_text.split()[-1])
+    told = float(shown.witness.text.split()[-1])
     assert abs(told - end) < 0.1
 
 
