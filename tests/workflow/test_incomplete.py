@@ -6,7 +6,7 @@ from tests.workflow.conftest import SMALL, copy_project
 
 REPORTS = "src/epsilometer_workflow/reports/gorla2022"
 BUILDS = '    passing = (table["share_passing"]'
-DRAWS = '    ax.axhline(first["delta"]'
+DRAWS = '    style.exact(ax, first["delta"]'
 
 
 def raising(message: str) -> str:
