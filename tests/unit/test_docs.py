@@ -145,6 +145,24 @@ def test_modules_and_tests_exist(command: str):
             assert (ROOT / word).is_file(), word
 
 
+def test_a_capability_has_a_module_and_a_file_of_tests():
+    """The table of docs/architecture.md, of 40 rows at most."""
+    _, _, after = (ROOT / "docs/architecture.md").read_text().partition("## What there is\n")
+    table, _, _ = after.partition("\n## ")
+    package, rows = None, 0
+    for line in table.splitlines():
+        heading = re.match(r"\| \*\*.*\(`(src/\w+/)`\)", line)
+        row = re.match(r"\| .* \| `([\w/]+\.py)` \| `([\w/]+\.py)` \|$", line)
+        if heading:
+            package = ROOT / heading[1]
+        elif row:
+            rows += 1
+            assert (package / row[1]).is_file(), line
+            assert (ROOT / "tests" / row[2]).is_file(), line
+    assert rows == table.count("\n| ") - 4, "a row that cannot be read"  # the head, three packages
+    assert rows <= 40
+
+
 def test_the_code_of_each_picture_draws_it():
     names = []
     for name, axes in drawn():
