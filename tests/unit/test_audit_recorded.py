@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.sources.recorded import digest, read
 from tests.unit.audits import error_in_one_line
@@ -198,3 +199,32 @@ def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
             np.save(name, content)
     with error_in_one_line(ArgumentError, words):
         read(paths, how)
+
+
+# --- recorded draws are used in a random order ----------------------------------------------------
+
+BITS = np.repeat([0, 1], [800, 3200]), np.repeat([0, 1], [3200, 800])
+ORDERS = {
+    "rising": BITS,
+    "falling": tuple(side[::-1] for side in BITS),
+    "one rising, one falling": (BITS[0], BITS[1][::-1]),
+    "what choosing sees is alike": tuple(np.roll(side, 400) for side in BITS),
+}
+
+
+@pytest.mark.parametrize("claim", [ea.pure(0.5), ea.renyi({2: 0.2})], ids=["exact", "anytime"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_order_in_which_outputs_were_recorded_tells_nothing(order, claim):
+    """In the order of the file, the draws that choose an event would hardly differ."""
+    verdict = ea.audit_outputs(ORDERS[order], claim)
+    assert verdict.verdict == "violated"
+    assert verdict.bound > 0.85 * math.log(0.8**2 / 0.2 + 0.2**2 / 0.8)  # order 2, below epsilon
+
+
+@pytest.mark.parametrize("claim", [ea.pure(0.0), ea.approximate(0.0, 0.1)])
+def test_a_bound_that_is_no_larger_than_the_claim_refutes_nothing(claim):
+    """Equal sides: the bound is 0, which is what is claimed."""
+    bits = np.tile([0, 1], 1000)
+    verdict = ea.audit_outputs((bits, bits), claim)
+    assert verdict.bound == 0
+    assert verdict.verdict != "violated"

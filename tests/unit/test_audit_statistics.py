@@ -603,3 +603,23 @@ def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, caps
     (tmp_path / "a.yaml").write_text(entry)
     (case,) = AuditsFile(tmp_path / "a.yaml").cases.values()
     assert case.request().claim == ea.profile({0: 0.4, 1: 0.1})
+
+
+@pytest.mark.parametrize(
+    ("level", "lower", "refuted", "violated"),
+    [
+        (1.0, 1.0, True, True),  # the claim is the last level that is refuted
+        (1.0, 1.2, True, True),
+        (1.0, np.nextafter(1.0, 0), True, False),
+        (1.0, 1.2, False, False),  # the bound of a share of alpha, not of all
+        (0.0, 0.0, True, False),  # no level is refuted
+        (0.0, 1e-9, True, True),
+    ],
+)
+def test_a_claim_is_violated_if_it_and_all_levels_below_are_refuted(
+    monkeypatch, level, lower, refuted, violated
+):
+    claim = pure(level)
+    evidence = Evidence(claim, 1, 0.05)
+    monkeypatch.setattr(Evidence, "refuted", lambda _: refuted)
+    assert evidence.violated({claim: lower}) is violated

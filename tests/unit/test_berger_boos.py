@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm
 
 import epsilometer_audit as ea
 from epsilometer.bisection import bisected
+from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
-from epsilometer.exact_test import _BETWEEN, lower_bound, p_value
+from epsilometer.events.learning import ChosenEvent
+from epsilometer.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence
+from epsilometer_audit.statistics.wealth import Wealth
 from tests.unit.audits import audited, seldom
 
 
@@ -101,6 +104,51 @@ def test_the_level_holds_where_a_hundred_values_of_q_missed_the_worst(n, m, alph
         _, least = bisected(lambda k, bound=bound: bound(k) <= epsilon, 0, n + 1, 1)
         level += binom.pmf(j, m, q) * binom.sf(least - 1, n, math.exp(epsilon) * q)
     assert level <= alpha
+
+
+CHANCES = {  # the largest chance on x, of an event of this chance on x', by the claim's definition
+    Pure(0.5, 0.1): lambda q: np.exp(0.5) * q + 0.1,
+    Delta(0.5, 0.2): lambda q: np.exp(0.5) * q + 0.2,
+    Gaussian(1.0): lambda q: norm.cdf(norm.ppf(q) + 1.0),
+}
+SOME = ChosenEvent(None, swapped=False, share=0.6, share_prime=0.3, expected=0.0)
+
+
+@pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
+def test_the_level_of_a_claim_holds_at_every_alpha(claim):
+    """All outcomes of 6 draws a side, at so many alphas that one lies at a step of the p-values."""
+    n, counts = 6, np.arange(7)
+    worst_p = np.linspace(0.02, 0.98, 97)
+    allowed = CHANCES[claim](worst_p)
+    chances = binom.pmf(counts[:, None], n, allowed), binom.pmf(counts[:, None], n, worst_p)
+    possible = allowed <= 1
+    reached = 0.0
+    for alpha in np.geomspace(0.05, 0.6, 60):
+        refuted = np.zeros((n + 1, n + 1))
+        for hits, hits_prime in product(counts, counts):
+            counted = Counted(SOME, int(hits), int(hits_prime), n)
+            bound, _ = largest_bound([counted], claim, alpha, claim.level)
+            refuted[hits, hits_prime] = bound > claim.level
+        level = np.einsum("iq,ij,jq->q", chances[0], refuted, chances[1])[possible].max()
+        assert level <= alpha
+        reached = max(reached, level / alpha)
+    assert reached > 0.9  # a test that asks for a little less evidence is above alpha
+
+
+@pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
+def test_several_events_share_alpha(claim):
+    """Of four independent events, any refutes a claim that holds in a share alpha at most.
+
+    Each with all of alpha, any would in nearly all runs. By chance, 150 runs of an alpha of .5
+    have more than 100 with probability 2e-5.
+    """
+    n, rng, q = 40, np.random.default_rng(3), 0.3
+    p, above = CHANCES[claim](q), 0
+    for _ in range(150):
+        hits, hits_prime = rng.binomial(n, p, 4).tolist(), rng.binomial(n, q, 4).tolist()
+        counted = [Counted(SOME, *both, n) for both in zip(hits, hits_prime, strict=True)]
+        above += largest_bound(counted, claim, 0.5)[0] > claim.level
+    assert 25 < above <= 100
 
 
 def test_at_the_edges():
@@ -192,6 +240,26 @@ def test_it_is_of_the_events_that_bets_learned_late(monkeypatch, claim, shift):
     assert sharp.verdict == bets_alone.verdict == "violated"
     assert sharp.bounds[-1].lower > 1.005 * bets_alone.bounds[-1].lower  # epsilon, or delta
     assert sharp.witness.draws <= 1008  # of the last round
+
+
+def test_the_bets_and_the_events_share_alpha(monkeypatch):
+    """What the two bounds of a refuted claim may spend, as they are asked, sums to alpha."""
+    asked = {}
+    lower_bound_of_bets = Wealth.lower_bound
+
+    def of_bets(wealth, claim, share=1.0):
+        asked["bets"] = share
+        return lower_bound_of_bets(wealth, claim, share)
+
+    def of_events(counted, claim, alpha, least):
+        asked["events"] = alpha
+        return least, None
+
+    monkeypatch.setattr(Wealth, "lower_bound", of_bets)
+    monkeypatch.setattr("epsilometer_audit.statistics.rounds.largest_bound", of_events)
+    assert audited(laplace, ea.pure(0.1), 4000, 0, alpha=0.2).verdict == "violated"
+    assert asked["bets"] * 0.2 + asked["events"] == pytest.approx(0.2)
+    assert 0 < asked["events"] < 0.2
 
 
 def test_it_takes_no_part_in_the_verdict(monkeypatch):

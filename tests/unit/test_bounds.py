@@ -157,6 +157,15 @@ def test_the_variance_is_that_of_the_estimates():
         assert np.var(logs) == pytest.approx(np.mean(variances), rel=0.25)
 
 
+@pytest.mark.parametrize(("d", "power"), [(1, 0.3), (2, 1 / 6 + 0.1)])
+def test_the_second_bandwidth_shrinks_faster_than_the_first(d, power):
+    """(C4): by N^(-1/10) beyond Silverman's N^(-1/(d + 4)), from two sizes of one shape."""
+    levels = [(np.arange(n) + 0.5) / n for n in (1000, 32_000)]
+    few, many = (np.column_stack([stats.norm.ppf(level)] * d) for level in levels)
+    ratio = ll.undersmoothed(few, few) / ll.undersmoothed(many, many)
+    assert ratio == pytest.approx(32**power, rel=0.01)
+
+
 def test_sides_of_unequal_sizes_have_variances_of_their_own():
     x, y = np.repeat([0, 1], [30, 70]), np.repeat([0, 1], [5, 5])
     evidence = ll.LocalLoss(floor=FLOOR).weigh(x, y, {"output": [0], "sign": -1})
@@ -195,6 +204,27 @@ def test_the_variance_by_hand():
     assert estimate.variance == pytest.approx(by_hand, rel=1e-9)
     bound = estimate.bound(10_000)
     assert bound == pytest.approx(estimate.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
+
+
+@pytest.mark.parametrize("spacing", [1.0, 0.25])
+@pytest.mark.parametrize("order", [1.5, 2.0, 4.0])
+def test_the_variance_is_that_of_the_delta_method(order, spacing):
+    """By numeric derivatives of the value, with outcomes on both sides of the floor."""
+    p, q = np.array([0.6, 0.3, 0.1]) / spacing, np.array([0.3, 0.62, 0.08]) / spacing
+    settings = {"order": order, "tau": 0.2 / spacing, "beta": 9.0 * spacing, "spacing": spacing}
+
+    def value(side, i, step):
+        sides = [p.copy(), q.copy()]
+        sides[side][i] += step
+        return rb.divergence(*sides, **settings).value
+
+    variance = 0.0
+    for side, density in enumerate((p, q)):
+        step = 1e-5 / spacing
+        slopes = [(value(side, i, step) - value(side, i, -step)) / (2 * step) for i in range(3)]
+        influence, mass = np.array(slopes) / spacing, density * spacing
+        variance += (influence**2 * mass).sum() - (influence * mass).sum() ** 2
+    assert rb.divergence(p, q, **settings).variance == pytest.approx(variance, rel=1e-6)
 
 
 def test_the_floor_is_smooth_and_from_above():
@@ -315,6 +345,20 @@ def test_few_draws_are_not_trusted_whatever_they_show(n, order):
     for _ in range(100):
         x, y = rng.multinomial(n, [0.5, 0.5]) / n, rng.multinomial(n, [0.3, 0.7]) / n
         assert not method.trusted(Densities(x, y), order=order, n=n)
+
+
+def with_hidden_draws(share, tau):
+    """Return two equal sides, of which so large a share lies on outcomes below the floor."""
+    outcomes = int(share / (0.8 * tau))
+    side = np.append(1 - share, np.full(outcomes, share / outcomes))
+    return Densities(side, side.copy())
+
+
+def test_a_bound_is_not_trusted_where_most_draws_are_below_the_floor():
+    method, n = rb.RenyiBound(draws_at_floor=50), 100_000
+    tau, _ = method.floor(n)
+    assert method.trusted(with_hidden_draws(0.49, tau), order=2.0, n=n)
+    assert not method.trusted(with_hidden_draws(0.51, tau), order=2.0, n=n)
 
 
 def test_the_published_bound_is_not_trusted_where_its_bias_shows():
