@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from epsilometer.errors import ArgumentError, shown
 
 LARGEST_INTEGER = 2**63 - 1
-_FEW = 100  # values, for which an error names both ends
+_MOST_LISTED = 100  # values, for which an error names both ends
 LONGEST = 1e8  # seconds: three years
 
 
@@ -69,7 +69,7 @@ def integer(
     number = int(value)
     if not minimum <= number <= maximum:
         known = f"at least {minimum}" if number < minimum else f"at most {maximum}"
-        if maximum - minimum < _FEW:
+        if maximum - minimum < _MOST_LISTED:
             known = f"one of {minimum}, ..., {maximum}"
         raise ArgumentError(argument, f"must be {known}, got {shown(value)}")
     return number

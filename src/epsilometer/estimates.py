@@ -58,8 +58,8 @@ _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
 _IQR = 1.349  # of a normal distribution, in standard deviations
 _POINTS, _DENSEST = 1001, 0.8  # where single reals are searched; the share of draws there
-_FEWEST = 5  # draws that choose or confirm, for a bandwidth and cells
-_FEW = 100  # fewest draws of a side for a local loss
+_FEWEST_IN_A_PART = 5  # draws that choose or confirm, for a bandwidth and cells
+_FEWEST_FOR_A_LOSS = 100  # fewest draws of a side for a local loss
 _EVENTS = 32  # of a classifier, that share the confidence of a band: more make it wider
 _RARE = 10  # draws in a set, below which the normal law of a bound is doubtful
 _AT_FLOOR = 50  # expected draws on an outcome of probability tau (kutta2022)
@@ -303,7 +303,7 @@ def local_loss(
     >>> local_loss(x, x_prime, [-1.0, 0.35, 2.0]).losses.round(1)
     array([ 0.7,  0. , -0.7])
     """
-    pair = pair_of(x, x_prime, outputs, least=_FEW)
+    pair = pair_of(x, x_prime, outputs, least=_FEWEST_FOR_A_LOSS)
     assert pair.outputs is not None
     tau = _floor(pair, floor)
     p, q = densities_at(pair.x, pair.x_prime, pair.outputs)
@@ -343,7 +343,7 @@ def largest_loss(
     >>> round(loss.value, 2), loss.output, loss.likelier
     (1.07, 0, "x'")
     """
-    pair = pair_of(x, x_prime, least=_FEW)
+    pair = pair_of(x, x_prime, least=_FEWEST_FOR_A_LOSS)
     ends, tau = _searched(region, pair), _floor(pair, floor)
     found = estimated(pair.x, pair.x_prime, ends, _POINTS)
     if pair.real and ends is None:
@@ -396,7 +396,7 @@ def loss_lower_bound(
     >>> loss_lower_bound(x, x_prime)
     epsilon >= 0.6737 nats with confidence 0.95 for large n, from 35000 draws of x and 35000 of x'
     """
-    pair = pair_of(x, x_prime, least=_FEW)
+    pair = pair_of(x, x_prime, least=_FEWEST_FOR_A_LOSS)
     return _loss_lower_bound("epsilon", [pair], confidence, choosing, region)
 
 
@@ -419,7 +419,7 @@ def loss_lower_bound_of_pairs(
     >>> bound.pair, round(bound.value, 2)
     (1, 1.05)
     """
-    given = pairs_of_arrays(pairs, least=_FEW)
+    given = pairs_of_arrays(pairs, least=_FEWEST_FOR_A_LOSS)
     quantity = f"largest epsilon of {len(given)} pairs"
     return _loss_lower_bound(quantity, given, confidence, choosing, region)
 
@@ -436,9 +436,9 @@ def _loss_lower_bound(
     for pair in pairs:
         ends, mixed = _searched(region, pair), pair.shuffled()
         first, fresh = mixed.part(0, choosing), mixed.part(choosing, 1)
-        if min(first.n, fresh.n) < _FEWEST:
+        if min(first.n, fresh.n) < _FEWEST_IN_A_PART:
             message = f"leaves {first.n} draws to choose and {fresh.n} to confirm"
-            raise ArgumentError("choosing", f"{message}; {_FEWEST} or more are needed")
+            raise ArgumentError("choosing", f"{message}; {_FEWEST_IN_A_PART} or more are needed")
         if ends is None:
             candidates.append(_of_a_set(first, fresh))
         else:

@@ -31,7 +31,7 @@ _TURNS = 100  # at most; two are enough as a rule
 _HALVINGS = 100  # of an interval of log factors, to the last digit
 _LARGEST_FACTOR = 700.0  # of its logarithm
 _ROUNDING = 1e-14  # relative error of a term of a sum
-_SAME = 1e-14  # difference of probabilities after which turns end
+_SETTLED = 1e-14  # difference of probabilities after which turns end
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +102,7 @@ def _least_favourable(box: Box) -> tuple[Floats, Floats]:
         before = q
         p = _closest(q, box.low, box.high)
         q = _closest(p, box.low_prime, box.high_prime)
-        if np.abs(q - before).max() <= _SAME:
+        if np.abs(q - before).max() <= _SETTLED:
             break
     return p, q
 

@@ -12,7 +12,7 @@ import yaml
 
 from epsilometer.errors import ConfigError, one_line
 
-_MOST, _DEEPEST = 1_000_000, 100  # values, with those that aliases repeat; their depth
+_MOST_VALUES, _DEEPEST = 1_000_000, 100  # values, with those that aliases repeat; their depth
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -57,8 +57,10 @@ def _check_size(text: str) -> None:
         if isinstance(event, yaml.NodeEvent | yaml.CollectionEndEvent):
             anchor, before, deepest = within[-1]
             within[-1] = anchor, before + size, max(deepest, depth + 1)
-        if within[-1][1] > _MOST:
-            raise yaml.MarkedYAMLError(problem=f"holds more than {_MOST} values, with its aliases")
+        if within[-1][1] > _MOST_VALUES:
+            raise yaml.MarkedYAMLError(
+                problem=f"holds more than {_MOST_VALUES} values, with its aliases"
+            )
 
 
 def read_yaml(path: Path) -> Any:

@@ -9,8 +9,8 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 _SHARE = 5e-4  # smallest share of the draws in an atom
-_LEAST = 10  # smallest number of draws in an atom
-_NEAR = 0.1  # smallest share of the draws within a bandwidth of an atom
+_DRAWS_OF_AN_ATOM = 10  # smallest number of draws in an atom
+_SHARE_NEAR_ATOMS = 0.1  # smallest share of the draws within a bandwidth of an atom
 _CLEAR = 4.0  # standard deviations by which an atom exceeds that share
 _SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more than a million draws
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
@@ -32,7 +32,7 @@ def refuse_atoms(*sides: Floats) -> None:
         counts = np.zeros(_SLOTS[total > 10**6], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
             raise ArgumentError("outputs", "are mixed: some entries are not numbers")
-        least = max(_LEAST, _SHARE * total)
+        least = max(_DRAWS_OF_AN_ATOM, _SHARE * total)
         if counts.max() < least:
             continue
         if most := _largest_atom(np.concatenate(draws), least, total / len(sides)):
@@ -51,7 +51,7 @@ def _largest_atom(draws: Floats, least: float, n: float) -> int:
     values, counts = draws[begins[counts >= least]], counts[counts >= least]
     width = _bandwidth(draws, n)
     nearby = draws.searchsorted(values + width, "right") - draws.searchsorted(values - width)
-    explained = _NEAR * nearby + _CLEAR * np.sqrt(_NEAR * nearby)
+    explained = _SHARE_NEAR_ATOMS * nearby + _CLEAR * np.sqrt(_SHARE_NEAR_ATOMS * nearby)
     return int(counts[counts >= explained].max(initial=0))
 
 

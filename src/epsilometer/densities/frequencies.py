@@ -15,8 +15,10 @@ from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 
 _SLICES = 2**14  # of the outputs: only those with the lower end of a cell are sorted
-_FEW = 5000  # draws of a side, which show where most outputs are
-_LEAST = 200  # draws a side that a cell holds at least, so that floors of 50 hardly touch it
+_PLACING_DRAWS = 5000  # draws of a side, which show where most outputs are
+_DRAWS_OF_A_CELL = (
+    200  # draws a side that a cell holds at least, so that floors of 50 hardly touch it
+)
 
 
 def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
@@ -85,7 +87,7 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
     if not all(side.size and not np.isnan(side).any() for side in sides):
         raise ArgumentError("outputs", "must be numbers, at least one a side")
     # where most outputs are, to slice them evenly: a sort of all would take four times as long
-    few = np.sort(np.concatenate([side[:: -(-side.size // _FEW)] for side in sides]))
+    few = np.sort(np.concatenate([side[:: -(-side.size // _PLACING_DRAWS)] for side in sides]))
     low, high = few[few.size // 100].item(), few[-1 - few.size // 100].item()
     place = low, _SLICES / (high - low) if high > low else 0.0
     slices = [_sliced(side, *place) for side in sides]
@@ -110,10 +112,10 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
 def _ranks(size: int, cells: int) -> Integers:
     """Return the ranks, from 0, of the lowest draws of all cells but the first."""
     n = size / 2
-    equal = max(2, min(cells, math.floor(n / max(4 * math.sqrt(n), _LEAST))))
+    equal = max(2, min(cells, math.floor(n / max(4 * math.sqrt(n), _DRAWS_OF_A_CELL))))
     shares = [i / equal for i in range(1, equal)]
     tail = 0.5 / equal
-    while tail * n >= _LEAST:
+    while tail * n >= _DRAWS_OF_A_CELL:
         shares += [tail, 1 - tail]
         tail /= 2
     ranks: Integers = np.floor(np.sort(shares) * size).astype(int)

@@ -16,7 +16,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 
 _TERMS = 16  # of the series below
-_SMALL = 0.5  # up to where the series is used: the first term left out is 1e-17 of the first
+_SERIES_UP_TO = 0.5  # there the first term left out is 1e-17 of the first
 
 
 class Comparison(NamedTuple):
@@ -71,7 +71,7 @@ def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compari
         share = np.exp(log_q - base)
         rises = np.where(np.abs(loss) < 1, share * np.expm1(loss), np.exp(log_ratio) - share)
         rise = rises.sum(axis=axis)
-    close = np.abs(rise) < _SMALL
+    close = np.abs(rise) < _SERIES_UP_TO
     ratio = np.where(close, np.log1p(np.where(close, rise, 0.0)), log_sum(log_ratio, axis))
     ratio = np.where(q > -np.inf, ratio, np.inf)
     return Comparison(p, q, np.where(p > -np.inf, ratio, -np.inf))
@@ -89,7 +89,7 @@ def completed(pair: Comparison) -> Comparison:
     with np.errstate(over="ignore", invalid="ignore"):
         shift = np.where(loss < 1, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q))
     rise = -math.fsum(shift.tolist()) / math.exp(pair.log_q[i])
-    if not abs(rise) < _SMALL:
+    if not abs(rise) < _SERIES_UP_TO:
         return pair
     losses = pair.loss.astype(float)
     losses[i] = math.log1p(rise)
@@ -123,7 +123,7 @@ def renyi(order: float, pair: Comparison) -> float:
         growth = np.where(possible, growth, 0.0)
         shift = np.where(loss < 1, q * np.expm1(loss), p - q)
         terms = np.where(
-            a * np.abs(loss) < _SMALL, q * _convexity(a, loss), growth - (a - 1) * shift
+            a * np.abs(loss) < _SERIES_UP_TO, q * _convexity(a, loss), growth - (a - 1) * shift
         )
     return math.log1p(max(math.fsum(terms.tolist()), 0.0)) / (a - 1)
 
@@ -133,7 +133,7 @@ def _convexity(a: float, loss: Floats) -> Floats:
 
     With u = a l, term k is a^k - a = a^k (1 - a^(1 - k)) times l^k / k!.
     """
-    u = np.where(a * np.abs(loss) < _SMALL, a * loss, 0.0)
+    u = np.where(a * np.abs(loss) < _SERIES_UP_TO, a * loss, 0.0)
     value = np.zeros_like(u)
     for k in range(_TERMS, 1, -1):
         value += -math.expm1((1 - k) * math.log(a)) / math.factorial(k) * u**k

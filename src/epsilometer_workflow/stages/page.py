@@ -24,8 +24,8 @@ from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports import layouts
 
 _TEMPLATE = str(Path(__file__).parents[3] / "workflow/report/page.html.j2")
-_LONG = 14  # characters; a longer cell may break into lines
-_FEW = 3  # rows, from which on what is alike in all of them is said once
+_LONG_CELL = 14  # characters; a longer cell may break into lines
+_ROWS_SAID_ONCE = 3  # rows, from which on what is alike in all of them is said once
 
 
 def main(snakemake: Any, _progress: Progress) -> None:
@@ -117,7 +117,7 @@ def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
     theirs = {name: _differs(frame, name) for name in frame if name.startswith("paper_")}
     alike = [name for name in single if name not in theirs and f"paper_{name}" not in theirs]
-    alike = alike if len(frame) >= _FEW and len(alike) < len(frame.columns) else []
+    alike = alike if len(frame) >= _ROWS_SAID_ONCE and len(alike) < len(frame.columns) else []
     numbers = set(frame.select_dtypes("number"))
     first = frame.drop(columns=alike).head(shown)
     columns = [_cells(first[name], name in numbers, theirs.get(name)) for name in first]
@@ -153,7 +153,7 @@ def _cells(values: pd.Series, number: bool, differ: list[bool] | None) -> list[t
     """Return cells as text with their classes; those of the paper's numbers where they differ."""
     cells = []
     for i, text in enumerate(map(cell, values)):
-        kind = "l" if len(text) > _LONG else ""
+        kind = "l" if len(text) > _LONG_CELL else ""
         if number:
             kind = "n"
         if differ is not None:

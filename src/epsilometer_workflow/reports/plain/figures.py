@@ -47,8 +47,8 @@ def against_n(table: pd.DataFrame) -> style.Figure:
 
 
 _QUANTITY = ["mechanism", "inputs", "pair", "side_x", "side_x_prime", "n", "lambda", "claim"]
-_FEW = "lower bound, too few draws in some runs"
-_MARKS = {"estimate": "C0o", "lower bound": "C1>", _FEW: "C2>"}
+_UNTRUSTED = "lower bound, too few draws in some runs"
+_MARKS = {"estimate": "C0o", "lower bound": "C1>", _UNTRUSTED: "C2>"}
 _CHANCE = 0.05  # the share of runs in which a bound may lie above the exact value
 
 
@@ -62,7 +62,9 @@ def compared(table: pd.DataFrame) -> style.Figure:
     epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
     table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
     kind = np.select(
-        [table["guarantee"] == "none", table["trusted"] == 1], ["estimate", "lower bound"], _FEW
+        [table["guarantee"] == "none", table["trusted"] == 1],
+        ["estimate", "lower bound"],
+        _UNTRUSTED,
     )
     table = table.assign(y=table["estimator"].map(names.index), kind=kind)
     columns = epsilons if 1 < epsilons < 4 else 3
