@@ -424,7 +424,8 @@ def read_entries(path: Path, model: type[ModelType]) -> dict[str, ModelType]:
 
     An entry with ``like: NAME`` has all keys of the entry NAME, but for those that it has itself.
     """
-    entries, file = read_yaml(path), Place(str(path))
+    entries = read_yaml(path)
+    file = Place(str(path))
     if not isinstance(entries, dict) or not entries:
         raise file.error("must map ids to entries")
     read = {}

@@ -36,7 +36,8 @@ class Functions:
     """
 
     def __init__(self, kind: str, module: str) -> None:
-        self.kind, self._module = kind, module
+        self.kind = kind
+        self._module = module
 
     def target(self, report: str, name: str) -> str:
         """Return ``"module:function"``; raise `UnknownNameError` where there is none."""

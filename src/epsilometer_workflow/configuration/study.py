@@ -157,7 +157,8 @@ class Study:
     @cache  # noqa: B019 (a study lives as long as the process)
     def mechanism(self, name: str, epsilon: float) -> Mechanism:
         """Return the mechanism of an entry, calibrated."""
-        entry, place = self.mechanisms[name], self.place_of_mechanism(name)
+        entry = self.mechanisms[name]
+        place = self.place_of_mechanism(name)
         registered = place.at("mechanism")
         kind = registered.load(MECHANISMS, entry.mechanism)
         _check_protocol(registered, entry.mechanism, kind, ("outputs", "check_input", "sample"))
@@ -181,7 +182,8 @@ class Study:
     @cache  # noqa: B019
     def estimator(self, name: str) -> Any:
         """Return the estimator of an entry."""
-        entry, place = self.estimators[name], self.place_of_estimator(name)
+        entry = self.estimators[name]
+        place = self.place_of_estimator(name)
         registered = place.at("estimator")
         kind = registered.load(ESTIMATORS, entry.estimator)
         reads = str(getattr(kind, "reads", None))
@@ -211,7 +213,8 @@ class Study:
     @cache  # noqa: B019
     def claims(self, name: str, epsilon: float) -> Claims:
         """Return the provider's claims; ``exact`` claims are the truth."""
-        entry, place = self.mechanisms[name], self.place_of_mechanism(name).at("claims")
+        entry = self.mechanisms[name]
+        place = self.place_of_mechanism(name).at("claims")
         values = entry.claims.model_dump()
         for claim, attribute in _EXACT_CLAIMS.items():
             if values[claim] == "exact":
@@ -246,7 +249,8 @@ class Study:
             raise place.error(f"is missing, but scale {self.scale!r} says n: planned")
         name = plan.estimator or estimator_name
         place.check_known("estimator", name, self.estimators)
-        claims, estimator = self.claims(mechanism, epsilon), self.estimator(name)
+        claims = self.claims(mechanism, epsilon)
+        estimator = self.estimator(name)
         if not hasattr(estimator, "planned_samples"):
             others = [n for n in self.estimators if hasattr(self.estimator(n), "planned_samples")]
             wrong = f"{name} has no theorem that gives n{suggest(name, others)}"
@@ -262,10 +266,8 @@ class Study:
         """Raise `ConfigError` unless the estimator applies to the mechanism and to such an n."""
         mechanism = self.mechanism(combination.mechanism, combination.epsilon)
         self.check_inputs(combination.mechanism, combination.epsilon, combination.inputs)
-        estimator, screen = (
-            self.estimator(combination.estimator),
-            self.screen(combination.estimator),
-        )
+        estimator = self.estimator(combination.estimator)
+        screen = self.screen(combination.estimator)
         with self._estimating(combination):
             self._check_applies(combination.estimator, mechanism.outputs, combination.order)
             if estimator.reads == "evidence":
@@ -305,7 +307,8 @@ class Study:
     @cache  # noqa: B019
     def law(self, name: str, epsilon: float) -> Any:
         """Return the exact distribution of a mechanism; None where it is not known."""
-        kind, place = self.mechanisms[name].mechanism, self.place_of_mechanism(name).at("mechanism")
+        kind = self.mechanisms[name].mechanism
+        place = self.place_of_mechanism(name).at("mechanism")
         if kind not in EXACT:
             return None
         law = place.load(EXACT, kind)
@@ -325,7 +328,8 @@ class Study:
     @contextmanager
     def _estimating(self, combination: Combination) -> Iterator[None]:
         """Turn errors about an estimator into errors that name the file to be mended."""
-        mechanism, name = combination.mechanism, combination.estimator
+        mechanism = combination.mechanism
+        name = combination.estimator
         order = "" if math.isinf(combination.order) else f", lambda={spell(combination.order)}"
         target = f"{name} on {mechanism} at epsilon={spell(combination.epsilon)}{order}"
         with self.place_of_estimator(target).named(), self._claimed(mechanism, name):

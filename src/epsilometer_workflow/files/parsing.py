@@ -80,7 +80,8 @@ class Reduction:
     def parse(cls, text: str) -> Reduction:
         """Read a part of a path; raise `EpsilometerError` if it is invalid."""
         pairs = [part.partition("=")[::2] for part in text.split("_")]
-        names, parts = [name for name, _ in pairs], dict(pairs)
+        names = [name for name, _ in pairs]
+        parts = dict(pairs)
         if names == ["cells"]:
             return cls.of({"cells": integer("cells", parts["cells"], minimum=2)})
         if names == ["points", "power"]:
@@ -126,7 +127,8 @@ class Draws:
         return cls(int(match["first"]), bool(match["searched"]), int(match["fresh"] or 0))
 
     def __str__(self) -> str:
-        searched, fresh = "1.." if self.searched else "", f"+{self.fresh}" if self.fresh else ""
+        searched = "1.." if self.searched else ""
+        fresh = f"+{self.fresh}" if self.fresh else ""
         return f"{searched}{self.first}{fresh}"
 
     @property

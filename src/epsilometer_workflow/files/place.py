@@ -21,7 +21,8 @@ class Place:
     @classmethod
     def of_artifact(cls, identity: Mapping[str, Any]) -> Place:
         """Return the entry of the artifact that a table or a figure is of."""
-        report, artifact = identity["report"], identity["artifact"]
+        report = identity["report"]
+        artifact = identity["artifact"]
         return cls(f"config/reports/{report}.yaml", f"artifacts.{artifact}")
 
     def at(self, *keys: object) -> Place:

@@ -74,7 +74,8 @@ class SampleWriter:
         kind = pa.from_numpy_dtype(np.dtype(OUTPUT_KINDS[outputs].dtype))
         column = kind if dimension is None else pa.list_(kind, dimension)
         output = pa.field("output", column, nullable=dimension is not None)
-        self._path, self._dimension = path, dimension
+        self._path = path
+        self._dimension = dimension
         self._schema = pa.schema([output], metadata=_metadata("samples", identity))
         options = {"compression": "none", "use_dictionary": False, "write_statistics": False}
         self._writer = pq.ParquetWriter(path, self._schema, **options)
@@ -248,7 +249,8 @@ def _to_arrow(values: NDArray[Any]) -> pa.Array:
 def _to_numpy(column: pa.Array) -> NDArray[Any]:
     """Return an array without nulls as NumPy; Arrow's own method would import pandas."""
     buffer = column.buffers()[1] or b""
-    first, last = column.offset, column.offset + len(column)
+    first = column.offset
+    last = column.offset + len(column)
     if pa.types.is_boolean(column.type):
         bits = np.unpackbits(np.frombuffer(buffer, np.uint8), bitorder="little")
         return bits[first:last].astype(bool)

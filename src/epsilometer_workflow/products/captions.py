@@ -29,7 +29,8 @@ class Shown:
 
 def filled(artifact: Artifact, grid: Sequence[Shown]) -> str:
     """Return the caption of an artifact, and what is alike in all estimates that it shows."""
-    raw, axes = artifact.caption.strip(), list(grid[0].axes) if grid else []
+    raw = artifact.caption.strip()
+    axes = list(grid[0].axes) if grid else []
     known = _values(artifact.table.options, grid, axes)
     for name in known:
         if name != "n" and (wrong := re.search(rf"\b{name} = \d[\d./]*", raw)):
@@ -91,7 +92,8 @@ def _said(name: str, values: Sequence[Any]) -> str:
     numbers = [_number(value) for value in values]
     if name in _BY_NAME or any(isinstance(number, str) for number in numbers):
         return ", ".join(map(str, values))
-    least, most = _written(min(numbers)), _written(max(numbers))
+    least = _written(min(numbers))
+    most = _written(max(numbers))
     return f"{name} = {least}" if len(values) == 1 else f"{name} from {least} to {most}"
 
 

@@ -80,7 +80,8 @@ def _check_scales(study: Study, name: str, report: config.Report) -> None:
 
 
 def _check_report(study: Study, report: str) -> None:
-    file, entry = study.place_of_report(report), study.reports[report]
+    file = study.place_of_report(report)
+    entry = study.reports[report]
     _check_sizes(file.at("scales", study.scale), entry, entry.scales.get(study.scale, {}))
     for name, definition in entry.experiments.items():
         place = file.at("experiments", name)
@@ -141,8 +142,11 @@ def _check_shown(study: Study, file: Place, report: str, experiment: str) -> Non
 
 
 def _check_artifact(study: Study, place: Place, shown: Table) -> None:
-    report, artifact, table = shown.report, shown.definition, shown.definition.table
-    entry, options = study.reports[report], place.at("table", "options")
+    report = shown.report
+    artifact = shown.definition
+    table = shown.definition.table
+    entry = study.reports[report]
+    options = place.at("table", "options")
     with place.at("table", "builder").named():
         builder = BUILDERS.target(report, table.builder)
     for experiment in table.data:

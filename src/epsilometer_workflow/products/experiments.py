@@ -96,7 +96,8 @@ class Timings(OfExperiment, rule="time"):
         return members
 
     def modules(self) -> list[str]:
-        study, modules = self.study, set()
+        study = self.study
+        modules = set()
         for c, samples in zip(self.combinations, self._samples(), strict=True):
             modules |= {*samples.modules(), *samples.modules_of(c.estimator)}
             if screen := study.screen(c.estimator):

@@ -27,7 +27,8 @@ class Jobs:
     """The jobs of one study; its functions take the wildcards of a job, as Snakemake's do."""
 
     def __init__(self, study: Study, kinds: Iterable[type[Product]] = PRODUCT_KINDS) -> None:
-        self._study, rules = study, {kind.rule: kind for kind in kinds}
+        self._study = study
+        rules = {kind.rule: kind for kind in kinds}
         self._product = cache(lambda rule, items: rules[rule].from_wildcards(study, dict(items)))
 
     def product(self, rule: str, wildcards: Any) -> Product:

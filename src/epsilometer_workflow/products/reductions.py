@@ -326,7 +326,8 @@ class Estimates(Combination, Product, rule="estimate"):
     def identity(self) -> Spec:
         """Return the mechanism, inputs and estimator of the estimates."""
         study = self.study
-        mechanism, screen = study.mechanisms[self.mechanism], study.screen(self.estimator)
+        mechanism = study.mechanisms[self.mechanism]
+        screen = study.screen(self.estimator)
         inputs = study.inputs(self.mechanism, self.inputs)
         after = None  # the estimator that chose the pairs, if there was a choice
         if screen is not None and screen != self.estimator:

@@ -38,7 +38,8 @@ _LEVEL = 0.5  # of estimates and exact values, about
 
 def rehearse(table: Table, renderer: Any | None, place: Place) -> None:
     """Raise `ConfigError` where a table cannot be built, joined with a paper's rows or drawn."""
-    paper, layout = table.definition.paper, table.definition.layout
+    paper = table.definition.paper
+    layout = table.definition.layout
     if renderer is not None and not hasattr(renderer, "shows"):
         message = f"{table.definition.figure} must say what tells its points apart: @points"
         raise place.at("figure").error(message)
@@ -60,7 +61,9 @@ def built_of(table: Table, place: Place) -> pd.DataFrame | None:
 
     A builder that reads no experiment makes the table that its job will make.
     """
-    study, entry, builder = table.study, table.definition.table, load(table.builder)
+    study = table.study
+    entry = table.definition.table
+    builder = load(table.builder)
     kind = tabulate.reads(builder)
     if kind in ("draws", "tables") or entry.files:
         return None
@@ -107,9 +110,11 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
 
 def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a combination's runs, as `summarise.with_truth` names them."""
-    estimator, identity = study.estimator(c.estimator), member["identity"]
+    estimator = study.estimator(c.estimator)
+    identity = member["identity"]
     one_pair = estimator.reads == "evidence" or getattr(estimator, "largest", False)
-    values, names = identity["inputs"]["values"], identity["inputs"]["names"]
+    values = identity["inputs"]["values"]
+    names = identity["inputs"]["names"]
     pairs = pairs_of(len(values), identity["inputs"]["pairing"])[: 1 if one_pair else None]
     sizes = ladder(c.n.first) if c.n.searched else [c.n.first]
     claims = estimator.grid if estimator.reads == "verdicts" else [np.nan]
@@ -118,7 +123,8 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
     sides = np.array(pairs)[pair]
     falling = np.exp(-np.nan_to_num(claim))
     levels = _LEVEL + _numbers(len(pairs), *_texts(c)[:4])
-    truth, level = levels[pair] * falling, levels.max() * falling
+    truth = levels[pair] * falling
+    level = levels.max() * falling
     answers = {"run": run, "n": n, "side_x": sides[:, 0], "side_x_prime": sides[:, 1]}
     answers |= {"fresh": np.full(run.size, c.n.fresh), "claim": claim}
     for way in ("", "_reverse"):

@@ -60,7 +60,8 @@ class _Shown(Product):
     @property
     def caption(self) -> str:
         """Its caption, with the values of its grid and options in place of their names."""
-        study, shown = self.study, []
+        study = self.study
+        shown = []
         for name in self.definition.table.data:
             plan = study.reports[self.report].experiments[name].plan
             planned = {} if plan is None else {"delta": plan.delta}
@@ -87,7 +88,8 @@ class Table(_Shown, rule="tabulate"):
 
     def _parts(self) -> list[list[Product]]:
         """Return the products that the builder reads, by experiment, or each table."""
-        study, table = self.study, self.definition.table
+        study = self.study
+        table = self.definition.table
         if self._reads == "tables":
             return [[Table(study, *name)] for name in study.tables(table.tables)]
         if self._reads in ("samples", "draws"):
@@ -105,7 +107,8 @@ class Table(_Shown, rule="tabulate"):
         return drawn
 
     def spec(self) -> Spec:
-        table, files = self.definition.table, self.study.files(self.definition.table.files)
+        table = self.definition.table
+        files = self.study.files(self.definition.table.files)
         spec: Spec = {
             "caption": self.caption,
             "builder": self.builder,
@@ -273,7 +276,8 @@ class Page(Product, rule="page"):
 
     def _shown(self, table: Table) -> Spec:
         """Return the facts that the page shows about an artifact."""
-        definition, made = table.definition, table.path
+        definition = table.definition
+        made = table.path
         if definition.figure is not None:
             made = Figure(self.study, table.report, table.artifact).path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"

@@ -123,16 +123,19 @@ def by_group(
     axes = [axis for axis in ALL if axis in rows and axis not in grouping.across]
     if not axes:
         return build(rows)
-    keys, parts = [], []
+    keys = []
+    parts = []
     for key, group in rows.groupby(axes, sort=False, dropna=False):
         with _of(dict(zip(axes, key, strict=True)), rows):
             part = build(group.reset_index(drop=True))
         keys += [key] * len(part)
         parts.append(part)
-    table, values = pd.concat(parts, ignore_index=True), pd.DataFrame(keys, columns=axes)
+    table = pd.concat(parts, ignore_index=True)
+    values = pd.DataFrame(keys, columns=axes)
     own = table[[axis for axis in axes if axis in table]]
     once = ~pd.concat([values, own], axis=1).duplicated()
-    true, seen = values[once], values.assign(**own)[once]
+    true = values[once]
+    seen = values.assign(**own)[once]
     shown = [axis for axis in axes if axis in table or axis in grouping.first]
     front = []
     for axis in axes:

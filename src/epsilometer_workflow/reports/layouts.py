@@ -54,7 +54,8 @@ def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     tabulars = []
     for title, rows in parts(table, layout):
         laid = arranged(rows, layout, _LATEX)
-        above, centred = f"{_LATEX.cell(title)}\n\n" if title else "", "c" * laid.shape[1]
+        above = f"{_LATEX.cell(title)}\n\n" if title else ""
+        centred = "c" * laid.shape[1]
         tabular = laid.to_latex(index=False, column_format=centred, multicolumn_format="c")
         tabulars.append(above + tabular)
     return "\n".join(tabulars)
@@ -62,8 +63,10 @@ def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
 
 def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     """Return the same as HTML, with TeX in the heads as letters."""
-    theirs, differing = '<span class="theirs">{}</span>', '<span class="theirs differs">{}</span>'
-    writing, text = Writing(html.escape, _plain, theirs.format, differing.format), ""
+    theirs = '<span class="theirs">{}</span>'
+    differing = '<span class="theirs differs">{}</span>'
+    writing = Writing(html.escape, _plain, theirs.format, differing.format)
+    text = ""
     for title, rows in parts(table, layout):
         laid = arranged(rows, {**layout, "beside": True}, writing)
         text += f"<p>{html.escape(title)}</p>" if title else ""
@@ -102,7 +105,8 @@ def arranged(table: pd.DataFrame, layout: Mapping[str, Any], writing: Writing) -
     varying = [] if layout["across"] else _varying(table, layout)
     front = {axis: [_HEADS.get(axis, axis)] for axis in varying}
     columns = front | layout["rows"] | layout["across"] | cells
-    first, names = table[next(iter(columns))], list(layout["names"])
+    first = table[next(iter(columns))]
+    names = list(layout["names"])
     if set(first) <= set(names):
         table = table.loc[first.map(names.index).sort_values(kind="stable").index]
     texts = pd.DataFrame(index=range(len(table)))
@@ -135,7 +139,9 @@ def _grouped(
     texts: pd.DataFrame, layout: Mapping[str, Any], cells: list[str], heads: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return a group of columns for each combination of the values that head them."""
-    across, rows, groups = list(layout["across"]), list(layout["rows"]), {}
+    across = list(layout["across"])
+    rows = list(layout["rows"])
+    groups = {}
     for values, group in texts.groupby(across, sort=False):
         named = zip((heads[name] for name in across), values, strict=True)
         title = ", ".join(f"{head} = {value}" if head else value for head, value in named)

@@ -31,7 +31,9 @@ Renderer = TypeVar("Renderer", bound="Callable[..., Figure]")
 
 BAND = "#f5d76e"  # the precision asked for, always an area
 GUIDE = "#7f8c8d"
-COLUMN, PAGE = 3.5, 7.16  # inches: the width of a column and of a page of two columns
+# inches: the width of a column and of a page of two columns
+COLUMN = 3.5
+PAGE = 7.16
 _HEIGHT = {1: 2.6, 2: 2.5, 3: 2.1}  # inches of a row of so many panels
 _POINTS = 8  # of all text, as printed
 _DOTS_PER_INCH = 200
@@ -227,7 +229,8 @@ def exact(axes: Axes, value: float, label: str) -> None:
 
 def band(axes: Axes, truth: float, gamma: float) -> None:
     """Draw the exact value as a line and the precision around it as an area."""
-    label, ends = r"exact $\varepsilon \pm \gamma$", (truth - gamma, truth + gamma)
+    label = r"exact $\varepsilon \pm \gamma$"
+    ends = (truth - gamma, truth + gamma)
     axes.axhspan(*ends, color=BAND, alpha=0.45, linewidth=0, label=label)
     exact(axes, truth, r"exact $\varepsilon$")
 

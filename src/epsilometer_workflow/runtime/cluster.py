@@ -73,7 +73,8 @@ def _orphans() -> list[str] | None:
     listed = _ask("squeue", "--noheader", f"--user={os.getuid()}", "--format=%i|%j|%Z")
     if listed is None:
         return None
-    here, own_job = os.path.realpath("."), os.environ.get("SLURM_JOB_ID")
+    here = os.path.realpath(".")
+    own_job = os.environ.get("SLURM_JOB_ID")
     jobs = []
     for line in listed.splitlines():
         job, _, details = line.partition("|")

@@ -149,7 +149,8 @@ def _import(stage: str) -> None:
 def _become_job(connection: socket.socket, size: int, descriptors: list[int]) -> None:
     """Run a script that was handed over, in this process, which then ends."""
     global _client  # noqa: PLW0603 (the fork is this job and nothing else)
-    code, watcher = 1, os.getpid()
+    code = 1
+    watcher = os.getpid()
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for descriptor, standard in zip(descriptors, (1, 2), strict=True):
@@ -196,7 +197,8 @@ def _ran(request: bytes) -> int:
 
 def main() -> None:
     """Serve at a socket (first argument) until a process (second argument) is gone."""
-    path, run = sys.argv[1], int(sys.argv[2])
+    path = sys.argv[1]
+    run = int(sys.argv[2])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks are not waited for
     mask = os.umask(0o077)  # the socket is for this user
     server = Server(path, run)

@@ -25,11 +25,14 @@ from typing import NoReturn
 from epsilometer.processes import cause_of, end_orphans, has_ended
 from epsilometer_workflow.runtime.variables import RUN
 
-_DONE, _REPORTED = (100, 101)  # exit codes of a child's own; a mechanism may exit with 0
+_DONE = 100  # exit codes of a child's own
+_REPORTED = 101  # a mechanism may exit with 0
 _PRINTED_BYTES = 1_000_000
 _SECONDS_BETWEEN_LOOKS = 0.1
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_INTERRUPTED, _TERMINATED = "was interrupted", "was terminated"
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_INTERRUPTED = "was interrupted"
+_TERMINATED = "was terminated"
 _GONE = "the run that asked for it is gone"
 OUTSIDE = (_INTERRUPTED, _TERMINATED, _GONE)
 """Causes outside the child."""
@@ -91,7 +94,8 @@ class _Lines:
     """The text that a child prints, in whole lines: the text of a crash comes in pieces."""
 
     def __init__(self, keep: Callable[[str], None]) -> None:
-        self._keep, self._rest = keep, b""
+        self._keep = keep
+        self._rest = b""
 
     def add(self, printed: bytes) -> None:
         """Pass the lines on that are whole."""
@@ -179,6 +183,7 @@ def _end(child: int, began: float) -> tuple[int, str]:
             stop(child, signal.SIGKILL)
     _, status, used = os.wait4(child, 0)
     end_orphans()
-    seconds, cpu_seconds = time.monotonic() - began, used.ru_utime + used.ru_stime
+    seconds = time.monotonic() - began
+    cpu_seconds = used.ru_utime + used.ru_stime
     usage = f"{seconds:.1f} s, {cpu_seconds:.2f} s of CPU, {used.ru_maxrss * 1024 / 1e6:.0f} MB"
     return os.waitstatus_to_exitcode(status), usage

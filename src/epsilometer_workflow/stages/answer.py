@@ -26,7 +26,9 @@ def main(snakemake: Any, progress: Progress) -> None:
 def answers_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Return columns with a row for every run and pair, in both directions."""
     method = load(spec["registered"])(**spec["parameters"])
-    claims, order, samples = Claims(**spec["claims"]), float(spec["lambda"]), spec["samples"]
+    claims = Claims(**spec["claims"])
+    order = float(spec["lambda"])
+    samples = spec["samples"]
     names = "answer", samples["mechanism"], f"epsilon={samples['epsilon']!r}"
 
     def answer(pair: Pair, x: Any, x_prime: Any) -> list[LevelEstimate]:

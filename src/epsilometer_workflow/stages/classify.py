@@ -27,7 +27,8 @@ def verdicts_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[
 
     The answers of a classifier are in `epsilometer.estimators.spectrum.Tested`.
     """
-    method, samples = load(spec["registered"])(**spec["parameters"]), spec["samples"]
+    method = load(spec["registered"])(**spec["parameters"])
+    samples = spec["samples"]
     names = "classify", samples["mechanism"], f"epsilon={samples['epsilon']!r}"
 
     def tested(pair: Pair, x: Any, x_prime: Any) -> Any:

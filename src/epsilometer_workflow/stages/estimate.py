@@ -75,7 +75,8 @@ def labelled(answers: Columns, identity: Spec) -> Columns:
 
 def _from_histograms(estimator: Any, histograms: Columns, identity: Spec) -> Columns:
     runs, sizes, counts = _by_run(histograms)
-    claims, order = Claims(**identity["claims"]), float(identity["lambda"])
+    claims = Claims(**identity["claims"])
+    order = float(identity["lambda"])
     answers = over_pairs(estimator, counts, claims, order, identity["inputs"]["pairing"])
     parts = []
     for (i, j), answer in answers.items():
@@ -94,22 +95,26 @@ def _from_histograms(estimator: Any, histograms: Columns, identity: Spec) -> Col
 
 def _by_run(histograms: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64], Counts]:
     """Shape rows ordered by run, side and n into (runs, len(n), sides, cells)."""
-    runs, sizes = np.unique(histograms["run"]), np.unique(histograms["n"])
+    runs = np.unique(histograms["run"])
+    sizes = np.unique(histograms["n"])
     sides = int(histograms["side"].max()) + 1
     counts = np.reshape(histograms["counts"], (runs.size, sides, sizes.size, -1))
     return runs, sizes, counts.swapaxes(1, 2)
 
 
 def _from_densities(estimator: Any, densities: Columns, identity: Spec) -> Columns:
-    inputs, order = identity["inputs"], float(identity["lambda"])
+    inputs = identity["inputs"]
+    order = float(identity["lambda"])
     pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
-    bounds_of_pairs, trusted = [], []
+    bounds_of_pairs = []
+    trusted = []
     names = ("p", "q", "spacing", "bandwidth", "bandwidth_prime", "n")
     for p, q, spacing, h, h_prime, n in zip(*map(densities.get, names), strict=True):
         d = Densities(p, q, spacing, (h, h_prime))
         bounds_of_pairs.append(estimator.bounds(d, order=order, n=int(n), pairs=pairs))
         trusted.append(estimator.trusted(d, order=order, n=int(n)))
-    bounds, believed = np.array(bounds_of_pairs), np.array(trusted)
+    bounds = np.array(bounds_of_pairs)
+    believed = np.array(trusted)
     if estimator.largest:
         either = bounds.max(axis=1)
         chosen = _largest(either, densities["run"])

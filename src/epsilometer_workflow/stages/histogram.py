@@ -26,7 +26,8 @@ def counted(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[str,
     """Return columns with a row for every run, side and prefix of n draws, with its counts."""
     n = Draws.parse(spec["n"])
     stops = ladder(n.first) if n.searched else [n.first]
-    keys, counts = [], []
+    keys = []
+    counts = []
     for run, side, outputs in read_samples(path, spec["samples"]):
         try:
             counts += list(histogram(outputs, spec["cells"], spec["support"], stops))

@@ -62,8 +62,11 @@ def run(
     ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``;
     None stands for one that is missing, and the page then shows the ``causes``.
     """
-    figures, folder = iter(inputs.figures), Path(output).parent
-    artifacts, missing, opening = [], [], None
+    figures = iter(inputs.figures)
+    folder = Path(output).parent
+    artifacts = []
+    missing = []
+    opening = None
     for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
         figure = next(figures) if about["figure"] else None
         shown = _rows(about, Path(table), folder) if table else {**about, "table": None}

@@ -36,8 +36,11 @@ def losses_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[st
 
     Column ``found`` holds, for the selected pairs, the output to confirm on fresh samples, as JSON.
     """
-    method, samples = load(spec["registered"])(**spec["parameters"]), spec["samples"]
-    keys, losses, chosen = [], [], []
+    method = load(spec["registered"])(**spec["parameters"])
+    samples = spec["samples"]
+    keys = []
+    losses = []
+    chosen = []
     for run, sides in by_run(read_samples(path, samples)):
         pairs = pairs_of(len(sides), spec["pairing"])
         drawn = ((sides[i], sides[j]) for i, j in pairs)

@@ -34,7 +34,8 @@ def main(snakemake: Any, _progress: Progress) -> None:
 
 def run(estimates: Sequence[str], summary: str, runs: str, spec: Mapping[str, Any]) -> None:
     """Write every run of one experiment beside the exact values, and statistics over runs."""
-    parts, summaries = [], []
+    parts = []
+    summaries = []
     for path, member in zip(estimates, spec["members"], strict=True):
         rows = read_table(path, "estimates", member["identity"])
         parts.append(with_truth(rows, member))
@@ -89,7 +90,8 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     inputs: the data-centric level, where they are an input's neighbourhood.
     """
     identity = member["identity"]
-    inputs, names = identity["inputs"]["values"], identity["inputs"]["names"]
+    inputs = identity["inputs"]["values"]
+    names = identity["inputs"]["names"]
     chosen = pairs_of(len(inputs), identity["inputs"]["pairing"])
     pairs = pd.DataFrame(chosen, columns=["side_x", "side_x_prime"]).astype("int32")
     pairs["pair"] = "" if names is None else names
@@ -113,8 +115,10 @@ def _levels(
     member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
 ) -> pd.DataFrame:
     """Return exact levels in both directions, a row a pair and claim; delta of a claim."""
-    identity, law = member["identity"], member["law"]
-    inputs, order = identity["inputs"]["values"], float(identity["lambda"])
+    identity = member["identity"]
+    law = member["law"]
+    inputs = identity["inputs"]["values"]
+    order = float(identity["lambda"])
     if law is not None:
         parameters = json.dumps(identity["mechanism_parameters"])
         law = law_of(law, identity["mechanism_registered"], identity["epsilon"], parameters)

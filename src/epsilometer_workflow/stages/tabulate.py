@@ -61,12 +61,15 @@ def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[s
     ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
     unless the builder says with which options (`reports.grouping`).
     """
-    identity, options, builder = spec["identity"], spec["options"], load(spec["builder"])
+    identity = spec["identity"]
+    options = spec["options"]
+    builder = load(spec["builder"])
     place = Place.of_artifact(identity)
     rows = read(data, spec["data"], builder)
     laws = partial(_law, spec.get("laws", {}))
     table = build(builder, rows, options, place, laws)
-    dense, further = table.head(0), grouping.grouping_of(builder).curve
+    dense = table.head(0)
+    further = grouping.grouping_of(builder).curve
     if further is not None:
         dense = build(builder, rows, options | further, place, laws)
     write_table(dense, curve, "curve", identity)
@@ -92,7 +95,9 @@ def check(
     place: Place,
 ) -> None:
     """Raise `ConfigError` unless the builder takes experiments, other tables and options."""
-    code, typed, at = builder.__code__, get_type_hints(builder), place.at("table", "builder")
+    code = builder.__code__
+    typed = get_type_hints(builder)
+    at = place.at("table", "builder")
     for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
         if parameter not in typed:
             raise at.error(f"{builder.__name__} gives its parameter {parameter!r} no type")
@@ -248,7 +253,8 @@ def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> p
     They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
     none of ours is an error, as it would drop out of sight; so is one that matches several.
     """
-    keys, values = list(paper["keys"]), [c for c in paper["columns"] if c not in paper["keys"]]
+    keys = list(paper["keys"])
+    values = [c for c in paper["columns"] if c not in paper["keys"]]
     for key in keys:
         if key not in frame:
             raise place.at("keys").error(f"the table has no column {key!r}")

@@ -55,11 +55,16 @@ class _Clock:
 
 def _time(member: Mapping[str, Any], run: int) -> dict[str, Any]:
     """Draw and answer once, for all pairs; the largest answer from x to x' is kept."""
-    samples, estimates, fresh = member["samples"], member["estimates"], member["fresh"]
+    samples = member["samples"]
+    estimates = member["estimates"]
+    fresh = member["fresh"]
     estimator = load(estimates["registered"])(**estimates["parameters"])
     mechanism = load(samples["registered"])(epsilon=samples["epsilon"], **samples["parameters"])
-    name, seed, pairing = samples["mechanism"], samples["seed"], estimates["inputs"]["pairing"]
-    rng, after = seeds.generator(seed, "timing", name, run), estimates["after"]
+    name = samples["mechanism"]
+    seed = samples["seed"]
+    pairing = estimates["inputs"]["pairing"]
+    rng = seeds.generator(seed, "timing", name, run)
+    after = estimates["after"]
     clock = _Clock()
 
     def sides(which: Iterable[int], n: int) -> Iterator[np.ndarray]:

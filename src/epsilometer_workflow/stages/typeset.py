@@ -12,7 +12,8 @@ from epsilometer_workflow.reports import layouts
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `typeset`."""
-    about, layout = snakemake.params.spec["identity"], snakemake.params.spec["layout"]
+    about = snakemake.params.spec["identity"]
+    layout = snakemake.params.spec["layout"]
     origin = "% {report}/{artifact}, scale {scale}, seed {seed}; needs booktabs\n".format(**about)
     text = layouts.latex(read_table(snakemake.input.table, "table", about), layout)
     with atomic(snakemake.output[0]) as part:

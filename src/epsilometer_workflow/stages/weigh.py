@@ -17,7 +17,8 @@ from epsilometer_workflow.stages.screen import selected
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `weigh`."""
-    files, spec = snakemake.input, snakemake.params.spec
+    files = snakemake.input
+    spec = snakemake.params.spec
     columns = evidence_of(files.samples, files.losses, spec["fresh"])
     write_columns(columns, snakemake.output[0], "evidence", spec)
 
@@ -27,7 +28,8 @@ def evidence_of(path: str, losses_path: str, fresh: Mapping[str, Any]) -> dict[s
     losses_spec = fresh["selected_by"]
     chosen = selected(losses_path, losses_spec)
     method = load(losses_spec["registered"])(**losses_spec["parameters"])
-    pairs, results = [], []
+    pairs = []
+    results = []
     for run, (x, x_prime) in by_run(read_samples(path, fresh)):
         pairs.append(Pair(run, *chosen[run].sides))
         results.append(vars(method.weigh(x, x_prime, chosen[run].target)))

@@ -18,7 +18,8 @@ _LEVEL = (0, (1, 2, 4, 2))
 def density_estimate(table: pd.DataFrame) -> style.Figure:
     """Figure 1: density, kernel estimate and the draws as a rug."""
     figure, ax = style.panel()
-    curve, draws = table[table["kind"] == "curve"], table[table["kind"] == "draw"]
+    curve = table[table["kind"] == "curve"]
+    draws = table[table["kind"] == "draw"]
     ax.plot(curve["z"], curve["density"], color=style.TRUTH, linestyle="--", label="density")
     label = f"kernel estimate, $n = {len(draws)}$"
     ax.plot(curve["z"], curve["estimate"], label=label)
@@ -34,7 +35,8 @@ def losses(table: pd.DataFrame) -> style.Figure:
     mechanisms = list(table.groupby("mechanism", sort=False))
     figure, axes = style.panels(2, len(mechanisms))
     for (top, bottom), (name, rows) in zip(axes.T, mechanisms, strict=True):
-        z, discrete = rows["z"], len(rows) == 2
+        z = rows["z"]
+        discrete = len(rows) == 2
         if discrete:
             top.bar(z - 0.18, rows["p"], width=0.34, label="$f_x$")
             top.bar(z + 0.18, rows["q"], width=0.34, label="$f_{x'}$")
@@ -138,7 +140,8 @@ def rare_match(table: pd.DataFrame) -> style.Figure:
         if len(rows):
             ax.plot(rows["k"], rows["answer"], label=labels[name], **look)
     if failed.any():
-        at, label = table.loc[failed, "k"], "histogram: no answer"
+        at = table.loc[failed, "k"]
+        label = "histogram: no answer"
         ax.plot(at, 0 * at, "x", color=style.TRUTH, markeredgewidth=1, label=label)
     first = table.iloc[0]
     ax.axhline(first["epsilon"], color="black", linestyle="--", linewidth=1, label="promised")

@@ -38,7 +38,8 @@ def density_estimate(
 
     Rows of kind ``curve`` have density and estimate at ``z``; one of kind ``draw`` is a draw.
     """
-    draws, z = _two_sides(samples)[0], np.linspace(-reach, reach, points)
+    draws = _two_sides(samples)[0]
+    z = np.linspace(-reach, reach, points)
     bandwidth = nrd0(draws)
     curve = pd.DataFrame({"kind": "curve", "z": z, "density": _densities(samples, law, z)[0]})
     curve = curve.assign(estimate=density_at(draws, z, bandwidth), bandwidth=bandwidth)
@@ -90,7 +91,8 @@ def empirical_loss(
 ) -> pd.DataFrame:
     """Figure 3: loss and empirical loss of a mechanism, and the latter's maximum."""
     low, high = checks.interval("region", *region)
-    z, sides = np.linspace(low, high, points), _two_sides(samples)
+    z = np.linspace(low, high, points)
+    sides = _two_sides(samples)
     p_hat, q_hat = (density_on_grid(side, low, high, points, nrd0(side)) for side in sides)
     empirical = np.abs(signed_loss(p_hat, q_hat, floor))
     p, q = _densities(samples, law, z)
@@ -145,7 +147,9 @@ def coverage(runs: pd.DataFrame) -> pd.DataFrame:
     the median of LB / level.
     """
     runs = _answers(runs)
-    bound, level, count = runs["estimate"], runs["level"].iloc[0], len(runs)
+    bound = runs["estimate"]
+    level = runs["level"].iloc[0]
+    count = len(runs)
     covered = (bound <= runs["truth"]).sum()
     low, high = clopper_pearson(covered, count)
     row = {

@@ -19,7 +19,8 @@ def cell_means(table: pd.DataFrame) -> style.Figure:
     figure, axes = style.panels(1, 2)
     left, right = axes[0]
     blue, orange = style.colours(2)
-    exact, cells = r"exact: $p(z)$, $\log\, p(z)/q(z)$", r"of cells: $p_j / w$, $\log\, p_j/q_j$"
+    exact = r"exact: $p(z)$, $\log\, p(z)/q(z)$"
+    cells = r"of cells: $p_j / w$, $\log\, p_j/q_j$"
     left.plot(table["z"], table["density"], color=blue, label=exact)
     right.plot(table["z"], table["log_ratio"], color=blue, label=exact)
     for cell, rows in table.groupby("cell"):  # a horizontal piece each
@@ -49,7 +50,9 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
     figure, ax = style.panel()
     first, (colour,) = table.iloc[0], style.colours(1)
     answered = table[table["failures"] < table["runs"]]
-    n, mean, sd = answered["n"], answered["mean"], answered["sd"].fillna(0)
+    n = answered["n"]
+    mean = answered["mean"]
+    sd = answered["sd"].fillna(0)
     style.band(ax, first["truth"], first["gamma"])
     ax.plot(n, mean, marker=".", color=colour, label="mean of the runs")
     ax.fill_between(n, mean - sd, mean + sd, color=colour, alpha=0.25, label=r"$\pm$ sd")
@@ -68,7 +71,8 @@ def mean_and_spread(table: pd.DataFrame) -> style.Figure:
 def share_within(table: pd.DataFrame) -> style.Figure:
     """Figure 3b: share of runs within gamma of the truth against n, with its 95 % interval."""
     figure, ax = style.panel()
-    first, n = table.iloc[0], table["n"]
+    first = table.iloc[0]
+    n = table["n"]
     style.exact(ax, first["delta"], r"confidence $\delta$")
     ax.plot(n, table["share_within"], marker=".", label=r"share within $\gamma$")
     ax.fill_between(n, table["share_low"], table["share_high"], alpha=0.2, label="95 % interval")
@@ -84,7 +88,8 @@ def share_within(table: pd.DataFrame) -> style.Figure:
 
 def _reach(table: pd.DataFrame) -> float:
     """Return the right end of the axis: what was run, and n_TH where that is within reach."""
-    largest, n_th = table["n"].max(), table["n_th"].iloc[0]
+    largest = table["n"].max()
+    n_th = table["n_th"].iloc[0]
     return float(1.6 * max(largest, n_th if n_th <= 64 * largest else 0))
 
 
@@ -106,7 +111,8 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
         look_of[setting] = {"color": colour, "marker": marker, "ms": size, "mew": 1}
     for ax, epsilon, searches in panels:
         for setting, rows in searches.groupby("setting", sort=False):
-            share, alone = rows["share_within"], len(rows) == 1
+            share = rows["share_within"]
+            alone = len(rows) == 1
             reach = [share - rows["share_low"], rows["share_high"] - share] if alone else None
             line = "" if alone else "-"
             look: style.Look = {**look_of[setting], "label": setting, "linestyle": line}
@@ -125,7 +131,8 @@ def over_inputs(table: pd.DataFrame) -> style.Figure:
 def safety_check(table: pd.DataFrame) -> style.Figure:
     """Figure 4: share of runs that pass the safety check against the actual C."""
     figure, ax = style.panel()
-    first, names = table.iloc[0], {"safety-check-claimed": "claimed $C$ tested"}
+    first = table.iloc[0]
+    names = {"safety-check-claimed": "claimed $C$ tested"}
     names["safety-check-actual"] = "actual $C$ tested"
     for estimator, rows in table.groupby("estimator", sort=False):
         ring: style.Look = {"ms": 6, "mfc": "none"}  # around the other's points
@@ -148,11 +155,13 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
     for ax, order, rows in panels:
         for x, colour in enumerate(style.colours(2)):
             coin = rows[rows["x"] == x]
-            places, label = coin["outcome"] + (x - 0.5) * 0.36, f"input {x}"
+            places = coin["outcome"] + (x - 0.5) * 0.36
+            label = f"input {x}"
             bars = ax.bar(places, coin["probability"], width=0.34, color=colour, label=label)
             ax.bar_label(bars, fmt=_short, padding=1)
         name = "pure" if math.isinf(order) else rf"Rényi, $\alpha = {order:g}$"
-        level, zeros = rows["level"].iloc[0], rows["zeros_only"].iloc[0]
+        level = rows["level"].iloc[0]
+        zeros = rows["zeros_only"].iloc[0]
         title = f"{name}: level {level:.3g}\nzeros only with probability {zeros:.2f}"
         ax.set(yscale="log", ylim=(table["probability"].min() / 8, 8), title=title)
         ax.set(xticks=[0, 1], xlabel="output")

@@ -68,7 +68,8 @@ def all_pairs(
     if (summary["runs"] > 1).any():
         raise ArgumentError("data", "must hold one run: the table shows one run of the algorithm")
     frame = _numbers(summary)
-    points, keys = len({*frame["x"], *frame["x_prime"]}), [frame[key].round(2) for key in frame]
+    points = len({*frame["x"], *frame["x_prime"]})
+    keys = [frame[key].round(2) for key in frame]
     frame["estimate"] = summary[["mean", "mean_reverse"]].max(axis=1)
     frame["truth"] = summary[["truth", "truth_reverse"]].max(axis=1)
     frame = frame.join(summary[["n", "cells"]]).set_index(keys)
@@ -85,7 +86,8 @@ def all_pairs(
         if x > x_prime:  # both directions are in the estimate; only the labels swap
             row["x"], row["x_prime"] = row["x_prime"], row["x"]
         rows.append(row)
-    first, exact = summary.iloc[0], law(float(summary["epsilon"].iloc[0]))
+    first = summary.iloc[0]
+    exact = law(float(summary["epsilon"].iloc[0]))
     goal = {"lipschitz": _constant(exact, "output"), "gamma": first["gamma"]}
     goal["order"] = float(first["lambda"])
     buckets = {"lipschitz_input": _constant(exact, "input"), **goal}
@@ -148,16 +150,21 @@ def over_inputs(
     which all fail is a miss. Of each side, n_th is the n of the theorem, n_direct that without
     gamma/3 and sqrt(delta), and n_union that with a union over all pairs.
     """
-    first, inputs = runs.iloc[0], _numbers(runs)
-    estimator, epsilon, order = first["estimator"], first["epsilon"], float(first["lambda"])
+    first = runs.iloc[0]
+    inputs = _numbers(runs)
+    estimator = first["estimator"]
+    epsilon = first["epsilon"]
+    order = float(first["lambda"])
     if estimator not in gammas:
         raise ArgumentError("gammas", f"lacks the estimator {estimator!r} of the data")
     if first["inputs"] not in settings:
         raise ArgumentError("settings", f"lacks the inputs {first['inputs']!r} of the data")
-    gamma, setting = gammas[estimator], settings[first["inputs"]]
+    gamma = gammas[estimator]
+    setting = settings[first["inputs"]]
     if np.isclose(json.loads(first["settings"]).get("gamma", math.nan), gamma):
         setting += ", called with γ"
-    exact, level = law(float(epsilon)), math.nan
+    exact = law(float(epsilon))
+    level = math.nan
     if exact is not None:
         level = max(divergence(exact, order, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
     answers = runs[["estimate", "estimate_reverse"]].max(axis=1)
@@ -195,7 +202,8 @@ def sample_sizes(summary: pd.DataFrame, *, delta: Fractional) -> pd.DataFrame:
     at n_th, and the share of runs within gamma at the largest n searched. ``n_pr`` is NaN where no
     n up to ``searched_to`` was enough.
     """
-    last, goal = summary.loc[summary["n"].idxmax()], _goal_of(summary)
+    last = summary.loc[summary["n"].idxmax()]
+    goal = _goal_of(summary)
     n_th = _planned(planner.sample_size, **goal, delta=delta, union=False)
     row = {
         "epsilon": last["epsilon"],
@@ -273,10 +281,13 @@ def cell_means(
 ) -> pd.DataFrame:
     """Figure 1: a smooth density against its cell means (a), and the two log ratios (b)."""
     law = ExactTruncatedLaplace(TruncatedLaplace(epsilon))
-    z, edges = np.linspace(0, 1, points), np.linspace(0, 1, cells + 1)
+    z = np.linspace(0, 1, points)
+    edges = np.linspace(0, 1, cells + 1)
     cell = np.minimum((z * cells).astype(int), cells - 1)
-    p, q = law.pdf(z, 0.0), law.pdf(z, 1.0)
-    p_cells, q_cells = np.diff(law.cdf(edges, 0.0)), np.diff(law.cdf(edges, 1.0))
+    p = law.pdf(z, 0.0)
+    q = law.pdf(z, 1.0)
+    p_cells = np.diff(law.cdf(edges, 0.0))
+    q_cells = np.diff(law.cdf(edges, 1.0))
     table = pd.DataFrame({"z": z, "cell": cell, "density": p})
     return table.assign(
         cell_mean=p_cells[cell] * cells,

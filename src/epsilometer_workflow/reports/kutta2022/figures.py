@@ -71,16 +71,19 @@ def orders(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
     """
     figure, panels = style.by_panel(table, "panel")
     for ax, name, rows in panels:
-        finite, pure = rows[rows["lambda"] < np.inf], rows[rows["lambda"] == np.inf].head(1)
+        finite = rows[rows["lambda"] < np.inf]
+        pure = rows[rows["lambda"] == np.inf].head(1)
         exact = curve[(curve["panel"] == name) & (curve["lambda"] < np.inf)]
         exact = exact.drop_duplicates("lambda")
         dashed: style.Look = {"color": style.TRUTH, "linestyle": "--"}
         ax.plot(exact["lambda"], exact["divergence"], label=r"exact $D_\lambda$", **dashed)
         kinds = finite.groupby("estimator", sort=False)
         for (estimator, bounds), size in zip(kinds, cycle([6, 3.5]), strict=False):  # they coincide
-            at, label = bounds["lambda"], style.named(str(estimator))
+            at = bounds["lambda"]
+            label = style.named(str(estimator))
             (line,) = ax.plot(at, bounds["median"], linewidth=1, label=label)
-            colour, often = line.get_color(), bounds["above"] > _OFTEN
+            colour = line.get_color()
+            often = bounds["above"] > _OFTEN
             ax.fill_between(at, bounds["low"], bounds["high"], color=colour, alpha=0.2, lw=0)
             look: style.Look = {"color": colour, "ms": size, "mew": 1}
             ax.plot(at[~often], bounds.loc[~often, "median"], "o", mfc=colour, **look)
@@ -88,7 +91,8 @@ def orders(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
         edge = 2.5 * finite["lambda"].max()
         at = [edge] * len(pure)
         ax.plot(at, pure["divergence"], "_", color=style.TRUTH, markersize=14, mew=2)
-        spread, label = [pure["median"] - pure["low"], pure["high"] - pure["median"]], _PURE
+        spread = [pure["median"] - pure["low"], pure["high"] - pure["median"]]
+        label = _PURE
         ax.errorbar(at, pure["median"], spread, fmt="D", ms=4, color="black", label=label)
         ax.set(title=name, xscale="log", xlabel=r"order $\lambda$", ylim=(0, None))
         ax.set(ylabel=r"divergence $D_\lambda$")

@@ -79,7 +79,8 @@ def _divergences(frame: pd.DataFrame, law: Law, between: int) -> pd.DataFrame:
     """Return exact divergences at so many orders, from the least to the largest."""
     if frame.empty:
         return pd.DataFrame({"lambda": [], "divergence": []}, float)
-    first, span = frame.iloc[0], frame["lambda"]
+    first = frame.iloc[0]
+    span = frame["lambda"]
     inputs = json.loads(first["x"]), json.loads(first["x_prime"])
     distribution = law(float(first["epsilon"]))
     orders_between = np.geomspace(span.min(), span.max(), between).tolist()

@@ -8,7 +8,8 @@ import pandas as pd
 
 from epsilometer_workflow.reports import style
 
-_CLAIM, _DELTA = r"$\varepsilon'$", r"$\delta(\varepsilon')$"
+_CLAIM = r"$\varepsilon'$"
+_DELTA = r"$\delta(\varepsilon')$"
 
 
 @style.points("panel", x=["claim"], most={"panel": 5})
@@ -23,7 +24,8 @@ def spectra(table: pd.DataFrame, curve: pd.DataFrame) -> style.Figure:
         gap = {1: 1.5, 2: 2}.get(len(titles), 4)
         dashes: style.Look = {"linestyle": (2 * (i % 3), (2, gap)), "linewidth": 1, "zorder": 3}
         ax.plot(lines["claim"], lines["truth"], color=colour, **dashes)
-        rows, size = table[table["panel"] == title], 2.5 + 0.6 * (len(titles) - 1 - i)
+        rows = table[table["panel"] == title]
+        size = 2.5 + 0.6 * (len(titles) - 1 - i)
         _points(ax, rows["claim"], rows, colour, str(title), marker, size)
     promised = sorted(set(table["epsilon"]))
     if len(promised) == 1 and promised[0] <= table["claim"].max():
@@ -136,9 +138,11 @@ def random_rows(table: pd.DataFrame) -> style.Figure:
     colour = style.colours(1)[0]
     ax.plot(table["rows"], table["truth"], color=style.TRUTH, linewidth=1, label="exact")
     bottom = table["truth"].min() / 4
-    low, high = table["low"].clip(lower=bottom), table["high"]
+    low = table["low"].clip(lower=bottom)
+    high = table["high"]
     ax.fill_between(table["rows"], low, high, color=colour, alpha=0.2, lw=0, label="interval")
-    positive, zero = table[table["delta"] > 0], table[table["delta"] <= 0]
+    positive = table[table["delta"] > 0]
+    zero = table[table["delta"] <= 0]
     ax.plot(positive["rows"], positive["delta"], "o", color=colour, ms=2.5, label="estimate")
     if len(zero):
         ax.plot(zero["rows"], [bottom] * len(zero), "v", color=colour, ms=3, label="estimate 0")

@@ -140,7 +140,8 @@ def bootstrapped(runs: pd.DataFrame, *, beta: Fractional) -> pd.DataFrame:
 
     ``alpha`` is half of the interval's width, ``error`` the quantile 1 - beta of |delta' - delta|.
     """
-    width, error = runs["high"] - runs["low"], runs["estimate"] - runs["truth"]
+    width = runs["high"] - runs["low"]
+    error = runs["estimate"] - runs["truth"]
     cells = runs.assign(alpha=width / 2, error=error.abs()).groupby("claim", sort=False)
     table = cells.agg(runs=("run", "size"), alpha=("alpha", "mean"))
     table["error"] = cells["error"].quantile(1 - beta)

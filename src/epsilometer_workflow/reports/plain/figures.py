@@ -35,9 +35,11 @@ def against_n(table: pd.DataFrame) -> style.Figure:
         truth = rows["truth"].iloc[0]
         if np.isfinite(truth):
             ax.axhline(truth, color=style.TRUTH, linestyle="--", label="exact")
-        of, unit = (f"lambda {order}", "estimate, nats")
+        of = f"lambda {order}"
+        unit = "estimate, nats"
         if pd.notna(claim):
-            of, unit = f"at {claim:g}", r"$\delta$"
+            of = f"at {claim:g}"
+            unit = r"$\delta$"
         title = f"{mechanism}, {inputs}\nepsilon {epsilon:g}, {of}"
         ax.set(xscale="log", xlabel=f"draws a side {drawn}", ylabel=unit, title=title)
         if len(sizes) < 5:
@@ -59,7 +61,8 @@ def compared(table: pd.DataFrame) -> style.Figure:
     Panels of the epsilons of a quantity are in one row. What lies below the largest bound of all
     methods is shaded; an estimate there is crossed where that is so in more runs than by chance.
     """
-    epsilons, names = table["epsilon"].nunique(), list(dict.fromkeys(table["estimator"]))
+    epsilons = table["epsilon"].nunique()
+    names = list(dict.fromkeys(table["estimator"]))
     table = table.sort_values([*_QUANTITY, "epsilon"], kind="stable")
     kind = np.select(
         [table["guarantee"] == "none", table["trusted"] == 1],
