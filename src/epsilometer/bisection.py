@@ -25,9 +25,11 @@ def bisected(
 
 def reached(rising: Callable[[Floats], Floats], goals: Floats, most: Floats) -> Floats:
     """Return the arguments from 0 to ``most`` at which a rising function reaches ``goals``."""
-    low, high = np.full(goals.shape, 1e-12), np.array(most, float)
+    low = np.full(goals.shape, 1e-12)
+    high = np.array(most, float)
     for _ in range(50):
         middle = (low + high) / 2
         above = rising(middle) >= goals
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        low = np.where(above, low, middle)
+        high = np.where(above, middle, high)
     return high

@@ -98,7 +98,8 @@ def order(argument: str, value: object, *, finite: bool = False) -> float:
 
 def interval(argument: str, lower: object, upper: object) -> tuple[float, float]:
     """Return the two ends of an interval of positive width."""
-    low, high = real(f"{argument}.lower", lower), real(f"{argument}.upper", upper)
+    low = real(f"{argument}.lower", lower)
+    high = real(f"{argument}.upper", upper)
     if not low < high:
         got = f"[{shown(lower)}, {shown(upper)}]"
         raise ArgumentError(argument, f"must have lower < upper, got {got}")

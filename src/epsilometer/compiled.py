@@ -13,7 +13,8 @@ class _Loop:
     """A function that is compiled on its first call, with the loops of its module that it calls."""
 
     def __init__(self, function: Callable[..., Any], allocates: bool) -> None:
-        self.py_func, self._allocates = function, allocates
+        self.py_func = function
+        self._allocates = allocates
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -29,7 +30,8 @@ class _Loop:
             Path.home()  # without one, Numba would make a folder "~"
             function.enable_caching()
             files = function._cache
-            files.load_overload, files.save_overload = partial(_load, files), partial(_save, files)
+            files.load_overload = partial(_load, files)
+            files.save_overload = partial(_save, files)
         return function
 
     @cached_property
@@ -73,7 +75,8 @@ def _load(cache: Any, types: Any, context: Any) -> Any:
     try:
         rtsys.initialize(context)  # in place of `refresh`, which loads all that compiling needs
         content = Path(_file(cache, types, context.codegen())).read_bytes()
-        digest, machine_code = content[:32], content[32:]  # a SHA-256
+        digest = content[:32]  # a SHA-256
+        machine_code = content[32:]
         if hashlib.sha256(machine_code).digest() == digest:
             return cache._impl.rebuild(context, pickle.loads(machine_code))  # noqa: S301 (ours)
     except Exception:  # noqa: S110 (whatever is wrong with the file: it is written again)

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 _FLOOR = 1e-3  # askin2022's tau, for outputs in the unit of their spread;
 _HITS = 30.0  # or the share of so many draws: with 10, MPL often chooses noise in the tails
 _IQR = 1.349  # of a normal distribution, in standard deviations
-_POINTS, _DENSEST = 1001, 0.8  # where single reals are searched; the share of draws there
+_POINTS = 1001  # at which single reals are searched
+_DENSEST = 0.8  # share of the draws in the region that is searched
 _FEWEST_IN_A_PART = 5  # draws that choose or confirm, for a bandwidth and cells
 _FEWEST_FOR_A_LOSS = 100  # fewest draws of a side for a local loss
 _EVENTS = 32  # of a classifier, that share the confidence of a band: more make it wider
@@ -307,7 +308,8 @@ def local_loss(
     assert pair.outputs is not None
     tau = _floor(pair, floor)
     p, q = densities_at(pair.x, pair.x_prime, pair.outputs)
-    at_least, known = signed_loss(p, q, tau), np.minimum(p, q) >= tau
+    at_least = signed_loss(p, q, tau)
+    known = np.minimum(p, q) >= tau
     reason = ""
     if not known.all():
         reason = (
@@ -344,14 +346,16 @@ def largest_loss(
     (1.07, 0, "x'")
     """
     pair = pair_of(x, x_prime, least=_FEWEST_FOR_A_LOSS)
-    ends, tau = _searched(region, pair), _floor(pair, floor)
+    ends = _searched(region, pair)
+    tau = _floor(pair, floor)
     found = estimated(pair.x, pair.x_prime, ends, _POINTS)
     if pair.real and ends is None:
         found = densest(found, _DENSEST)
     outputs, p, q = found
     losses = signed_loss(p, q, tau)
     k = int(np.argmax(np.abs(losses)))
-    at_least, known = float(abs(losses[k])), min(p[k], q[k]) >= tau
+    at_least = float(abs(losses[k]))
+    known = min(p[k], q[k]) >= tau
     likelier, other = ("x", "x'") if losses[k] >= 0 else ("x'", "x")
     if pair.real and pair.x.ndim == 1 and ends is None:
         ends = float(outputs[0]), float(outputs[-1])
@@ -431,11 +435,14 @@ def _loss_lower_bound(
     choosing: float,
     region: Region | None,
 ) -> LowerBound:
-    method, candidates = MaximumPrivacyLoss(alpha=_alpha(confidence)), []
+    method = MaximumPrivacyLoss(alpha=_alpha(confidence))
+    candidates = []
     checks.between_0_and_1("choosing", choosing)
     for pair in pairs:
-        ends, mixed = _searched(region, pair), pair.shuffled()
-        first, fresh = mixed.part(0, choosing), mixed.part(choosing, 1)
+        ends = _searched(region, pair)
+        mixed = pair.shuffled()
+        first = mixed.part(0, choosing)
+        fresh = mixed.part(choosing, 1)
         if min(first.n, fresh.n) < _FEWEST_IN_A_PART:
             message = f"leaves {first.n} draws to choose and {fresh.n} to confirm"
             raise ArgumentError("choosing", f"{message}; {_FEWEST_IN_A_PART} or more are needed")
@@ -562,7 +569,8 @@ def renyi_lower_bound(
     method = RenyiBound(_AT_FLOOR, _alpha(confidence))
     pair = pair_of(x, x_prime, least=_AT_FLOOR + 1, rows=False).of_one_size()
     (answer,) = answers(method, (pair.x, pair.x_prime), order=order)
-    quantity, forward = f"Rényi divergence of order {order:g}", float(answer.forward)
+    quantity = f"Rényi divergence of order {order:g}"
+    forward = float(answer.forward)
     return _renyi(quantity, [pair], [forward if answer.trusted() else None], confidence)
 
 
@@ -608,7 +616,8 @@ def _renyi(
         reasons.append(f"the draws{whose} are too few for this order: they show no more than >= 0")
     if cut := len(pairs[k].x) + len(pairs[k].x_prime) - 2 * pairs[k].n:
         reasons.append(f"{cut} draws of the larger side are not used")
-    value, n = max(bounds[k] or 0.0, 0.0), pairs[k].n
+    value = max(bounds[k] or 0.0, 0.0)
+    n = pairs[k].n
     about: dict[str, Any] = {"pair": k, "n": n, "n_prime": n, "reason": "; ".join(reasons)}
     return LowerBound(quantity=quantity, value=value, confidence=confidence, **about)
 
@@ -650,7 +659,8 @@ def delta_curve(
     """
     pair = pair_of(x, x_prime, least=2).shuffled()
     usual = "nearest_neighbours" if pair.real else "counting"
-    name, alpha = usual if classifier is None else classifier, _alpha(confidence)
+    name = usual if classifier is None else classifier
+    alpha = _alpha(confidence)
     parameters: dict[str, Any] = {"options": options or {}}
     if epsilons is not None:
         parameters["claims"] = np.ravel(np.asarray(epsilons)).tolist()
@@ -749,8 +759,11 @@ and 200000 of x'
     method = HistogramEstimator(gamma, empty_cells=empty_cells)
     pair = pair_of(x, x_prime, rows=False)
     counts, counts_prime = _counts(pair, method, claims, order, cells)
-    level, m = method.estimate(counts, counts_prime, claims, order), counts.size
-    value, confidence, reason = None, None, ""
+    level = method.estimate(counts, counts_prime, claims, order)
+    m = counts.size
+    value = None
+    confidence = None
+    reason = ""
     if level.failed:
         empty = int(((counts == 0) | (counts_prime == 0)).sum())
         reason = f"{empty} of {m} cells have no draw of a side: more draws, or empty_cells='skip'"

@@ -67,7 +67,8 @@ class NestedLimits:
         The lower one is also one of delta of the pair, in its larger direction. Both fall with
         epsilon and are convex in e^epsilon.
         """
-        box, factor = self.box, np.exp(epsilons)[:, None]
+        box = self.box
+        factor = np.exp(epsilons)[:, None]
         low = np.maximum(
             box.low - factor * box.high_prime, (1 - box.high_prime) - factor * (1 - box.low)
         )
@@ -109,7 +110,8 @@ def _least_favourable(box: Box) -> tuple[Floats, Floats]:
 
 def _closest(weights: Floats, low: Floats, high: Floats) -> Floats:
     """Return a multiple of the weights, cut off at the limits, that sums to 1."""
-    below, above = -_LARGEST_FACTOR, _LARGEST_FACTOR
+    below = -_LARGEST_FACTOR
+    above = _LARGEST_FACTOR
     for _ in range(_HALVINGS):
         middle = (below + above) / 2
         if np.clip(np.exp(middle) * weights, low, high).sum() < 1:
@@ -125,7 +127,8 @@ def _certified(box: Box, p: Floats, q: Floats, order: float) -> float:
     The sum of p^a q^(1-a) is convex in both.
     """
     there = q > 0  # a cell without an upper limit above 0 has no draw of either side
-    p, q = p[there], q[there]
+    p = p[there]
+    q = q[there]
     log_ratio = np.log(np.maximum(p, 1e-300)) - np.log(q)
     scale = order * max(float(log_ratio.max()), 0.0)  # exponentials stay finite
     slopes = order * np.exp((order - 1) * log_ratio - scale)
@@ -139,7 +142,8 @@ def _certified(box: Box, p: Floats, q: Floats, order: float) -> float:
 
 def _least_sum(slopes: Floats, low: Floats, high: Floats) -> float:
     """Return the least sum of slopes times a distribution within the limits."""
-    shares, left = low.copy(), 1 - float(low.sum())
+    shares = low.copy()
+    left = 1 - float(low.sum())
     for cell in np.argsort(slopes):
         more = min(float(high[cell] - low[cell]), left)
         shares[cell] += more

@@ -410,7 +410,8 @@ def _split(name: str | None, pair: Pair, seed: int) -> _Split:
         sides = [numbers[side] for side in sides]
         labels = [*map(_in_words, pair.labels[known]), "any other output"]
     past = PastDraws(sides[0][:first], sides[1][:first], columns_of(pair))
-    x, x_prime = sides[0][first:], sides[1][first:]
+    x = sides[0][first:]
+    x_prime = sides[1][first:]
     chosen = choose_events(past, [Pure(0.0)], len(x))
     return _Split(name, used, past, x, x_prime, chosen, labels)
 
@@ -599,7 +600,8 @@ def _witness(counted: Counted, split: _Split) -> Witness:
 
 def _text(event: Event, split: _Split) -> str:
     """Return an event in words."""
-    view, pair = event.view, split.pair
+    view = event.view
+    pair = split.pair
     if split.labels:
         inside = np.flatnonzero(event.holds(np.arange(len(split.labels)))).tolist()
         return f"output is {_listed([split.labels[i] for i in inside])}"

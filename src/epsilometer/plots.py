@@ -44,7 +44,9 @@ def band(axes: Axes, x: Floats, low: Floats, high: Floats, label: str) -> int:
     """
     number = len(axes.collections) % len(COLOURS)
     rising = np.argsort(x, kind="stable")
-    x, low, high = x[rising], low[rising], high[rising]
+    x = x[rising]
+    low = low[rising]
+    high = high[rising]
     colour = COLOURS[number]
     axes.fill_between(x, low, high, color=colour, alpha=_BAND, linewidth=0, label=label)
     return number
@@ -54,7 +56,8 @@ def curve(axes: Axes, x: Floats, y: Floats, label: str, *, number: int = 0, **ho
     """Draw a curve in the colour of this number; NaN are gaps."""
     if np.isfinite(y).any():
         rising = np.argsort(x, kind="stable")
-        x, y = x[rising], y[rising]
+        x = x[rising]
+        y = y[rising]
         axes.plot(x, y, color=COLOURS[number], label=label, **how)
 
 

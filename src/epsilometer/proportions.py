@@ -15,7 +15,8 @@ def clopper_pearson(
     """
     from scipy.special import betaincinv
 
-    k, n = np.asarray(hits, float), np.asarray(trials, float)
+    k = np.asarray(hits, float)
+    n = np.asarray(trials, float)
     tail = (1 - level) / 2
     with np.errstate(invalid="ignore"):
         low = np.where(k == 0, 0.0, betaincinv(k, n - k + 1, tail))

@@ -20,7 +20,9 @@ class Registry(Mapping[str, str]):
     """
 
     def __init__(self, kind: str, entries: Mapping[str, str], group: str = "") -> None:
-        self.kind, self.group, self._own = kind, group, dict(entries)
+        self.kind = kind
+        self.group = group
+        self._own = dict(entries)
         self.modules: Container[str] = ()  # of a study: "module.Class" of one is a name, too
 
     def __getitem__(self, name: str) -> str:

@@ -201,7 +201,8 @@ def _place(at: Iterable[Any], columns: Sequence[str] = ()) -> str:
 
 def _array(name: str, values: Any) -> Sample:
     """Return strings, int64 or reals of one or two dimensions."""
-    columns, values = _columns(values), as_numpy(name, values)
+    columns = _columns(values)
+    values = as_numpy(name, values)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError):  # ragged lists, and lists of tensors

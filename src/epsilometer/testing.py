@@ -32,7 +32,8 @@ _CLAIMS = (0.0, 0.1, 1.0)  # epsilons of compared deltas
 _LOGITS = np.linspace(-28, 28, 113)  # of quantiles: to a chance of 1e-12, as far as cdf has digits
 _PANEL = 0.01  # more than the mass of a node between two of these quantiles
 _FARTHEST = 1e100  # output, beyond which there is nothing to integrate
-_EXACT, _GRID = 1e-6, 0.01  # relative errors of levels from probabilities, and from densities
+_EXACT = 1e-6  # relative error of levels from probabilities
+_GRID = 0.01  # the same from densities
 _UNDERFLOW = -460.0  # log of masses, below which those of the other input may not be a number
 _DEEPEST = 200.0  # nats: the levels of densities that do not underflow
 _BEYOND = 0.02  # how much more often than alpha a bound for large n may be above, at the n of cases
@@ -55,7 +56,8 @@ def check_registered(package: str) -> None:
     assert points, f"{package} has no entry points epsilometer.*"
     for point in points:
         assert point.group in (*_REGISTRIES, "epsilometer.reports"), f"unknown group {point.group}"
-        loaded, registry = point.load(), _REGISTRIES.get(point.group)
+        loaded = point.load()
+        registry = _REGISTRIES.get(point.group)
         assert registry is None or registry.load(point.name) is loaded, point.name
         assert registry is not EXACT or point.name in MECHANISMS, f"{point.name} is no mechanism"
 
@@ -67,7 +69,8 @@ def check_mechanism(
     assert dataclasses.is_dataclass(mechanism), "must be a dataclass"
     assert dataclasses.fields(mechanism)[0].name == "epsilon", "epsilon must be its first field"
     assert mechanism.outputs in OUTPUT_KINDS, f"outputs must be one of {list(OUTPUT_KINDS)}"
-    kind, d = OUTPUT_KINDS[mechanism.outputs], dimension_of(mechanism)
+    kind = OUTPUT_KINDS[mechanism.outputs]
+    d = dimension_of(mechanism)
     for epsilon in (0, -1.0, math.nan, "1"):
         _refuses(f"epsilon = {epsilon!r}", dataclasses.replace, mechanism, epsilon=epsilon)
     for x in outside:
@@ -123,7 +126,8 @@ def _check_levels(exact: Any, outputs: str, x: Any, y: Any) -> None:
     elif outputs == "index":
         p, q = (np.asarray(exact.probabilities(side), float) for side in (x, y))
         size = max(p.size, q.size)
-        p, q = np.pad(p, (0, size - p.size)), np.pad(q, (0, size - q.size))
+        p = np.pad(p, (0, size - p.size))
+        q = np.pad(q, (0, size - q.size))
         _check_masses(exact, x, y, _Masses(_log(p), _log(q)))
     elif hasattr(exact, "entry"):
         _check_entries(exact, x, y)
@@ -166,18 +170,21 @@ def _quantiles(exact: Any, x: Any) -> Floats:
     while exact.cdf(-reach, x) > chances[0] or exact.cdf(reach, x) < chances[-1]:
         reach *= 2
         assert reach < _FARTHEST, f"cdf does not rise from 0 to 1 at {x!r}"
-    low, high = np.full(chances.size, -reach), np.full(chances.size, reach)
+    low = np.full(chances.size, -reach)
+    high = np.full(chances.size, reach)
     for _ in range(60):
         middle = (low + high) / 2
         above = exact.cdf(middle, x) > chances
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        low = np.where(above, low, middle)
+        high = np.where(above, middle, high)
     return high
 
 
 def _check_masses(exact: Any, x: Any, y: Any, masses: _Masses) -> None:
     """Check levels and deltas of a pair by its masses."""
     likely = masses.log_p > _UNDERFLOW
-    log_p, log_q = masses.log_p[likely], masses.log_q[likely]
+    log_p = masses.log_p[likely]
+    log_q = masses.log_q[likely]
     far = None if masses.far is None else masses.far[likely]
     precision = _EXACT if far is None else _GRID
     pair = f"from {x!r} to {y!r}"
@@ -241,7 +248,8 @@ def _p_value(exact: Any, outputs: str, x: Any, drawn: Any) -> float:
         return 1.0
     probabilities = np.asarray(exact.probabilities(x))
     assert abs(probabilities.sum() - 1) < 1e-9, "probabilities do not sum to 1"
-    counts, possible = np.bincount(drawn, minlength=probabilities.size), probabilities > 0
+    counts = np.bincount(drawn, minlength=probabilities.size)
+    possible = probabilities > 0
     if counts[~possible].any() or possible.sum() == 1:
         return float(not counts[~possible].any())
     return float(stats.chisquare(counts[possible], drawn.size * probabilities[possible]).pvalue)
@@ -309,7 +317,8 @@ def _cases() -> list[Case]:
 
 def check_classifier(classifier: Any, n: int = 2000) -> None:
     """Check a classifier: its votes for each output, by seed, for distributions far apart."""
-    rng, tried = np.random.default_rng(0), 0
+    rng = np.random.default_rng(0)
+    tried = 0
     samples: dict[str, list[Any]] = {
         "scalar": [rng.normal(x, 1.0, (2, n)) for x in (0.0, 3.0)],
         "index": [rng.binomial(9, p, (2, n)).astype(np.int32) for p in (0.2, 0.8)],

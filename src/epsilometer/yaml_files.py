@@ -12,7 +12,8 @@ import yaml
 
 from epsilometer.errors import ConfigError, one_line
 
-_MOST_VALUES, _DEEPEST = 1_000_000, 100  # values, with those that aliases repeat; their depth
+_MOST_VALUES = 1_000_000  # with those that aliases repeat
+_DEEPEST = 100  # values in values
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -23,7 +24,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue  # <<: merges another mapping, whose keys may be overridden
-            key, line = self.construct_object(key_node, deep=True), key_node.start_mark.line + 1
+            key = self.construct_object(key_node, deep=True)
+            line = key_node.start_mark.line + 1
             if not isinstance(key, Hashable):
                 raise yaml.MarkedYAMLError(problem=f"a key is a list or a mapping, in line {line}")
             if key in keys:
@@ -41,7 +43,8 @@ def _check_size(text: str) -> None:
     sizes: dict[str | None, tuple[float, int]] = {}  # numbers of values, and depths, by anchor
     within: list[tuple[str | None, float, int]] = [(None, 0, 0)]  # collections so far
     for event in yaml.parse(text, Loader=_Loader):
-        size, depth = 1.0, 0
+        size = 1.0
+        depth = 0
         if isinstance(event, yaml.CollectionStartEvent):
             sizes[event.anchor] = math.inf, 0  # until its end: an alias in itself
             within.append((event.anchor, 0.0, 0))

@@ -48,7 +48,8 @@ class FittedCounts:
 def _positions(outcomes: Sample, values: Sample) -> Counts:
     """Return the position of each value among distinct outcomes; -1 where it is none of them."""
     pooled, index = np.unique(np.concatenate([outcomes, values]), axis=0, return_inverse=True)
-    index, size = index.ravel(), len(outcomes)
+    index = index.ravel()
+    size = len(outcomes)
     positions = np.full(len(pooled), -1)
     positions[index[:size]] = np.arange(size)
     return positions[index[size:]]
@@ -97,7 +98,8 @@ class FittedHamming:
     def _log_odds(self, queries: Integers) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
-        votes, size = (self.counts, self.counts_prime), len(queries) * _BITS
+        votes = (self.counts, self.counts_prime)
+        size = len(queries) * _BITS
         counted = (np.bincount(cell, np.tile(side, len(queries)), size) for side in votes)
         steps = (side.reshape(-1, _BITS).cumsum(axis=1) for side in counted)
         cumulative = [np.pad(side, ((0, 0), (1, 0))) for side in steps]  # from distance -1 on

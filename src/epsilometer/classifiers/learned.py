@@ -82,11 +82,13 @@ class ScikitLearn:
                 step.set_params(random_state=seed)
             steps.append(step)
         model = make_pipeline(*steps)
-        rows, labels = np.concatenate([x, x_prime]), np.repeat([0, 1], [len(x), len(x_prime)])
+        rows = np.concatenate([x, x_prime])
+        labels = np.repeat([0, 1], [len(x), len(x_prime)])
         if hasattr(model[-1], "kneighbors"):
             # among ties it takes the first rows, which must not depend on the label
             order = np.random.default_rng(seed).permutation(len(rows))
-            rows, labels = rows[order], labels[order]
+            rows = rows[order]
+            labels = labels[order]
         units = units_of(_rows(x), _rows(x_prime), alike=hasattr(model[-1], "kneighbors"))
         try:
             # the configured number of passes is enough, converged or not

@@ -55,7 +55,8 @@ class NearestNeighbours(Checked):
         if k == 0:
             raise ArgumentError("x", "has no draws to train on")
         size = x.size + x_prime.size
-        points, before = np.empty(size, x.dtype), np.empty(size + 1, np.int32)
+        points = np.empty(size, x.dtype)
+        before = np.empty(size + 1, np.int32)
         _merge(np.sort(x), np.sort(x_prime), points, before)
         return FittedNeighbours(points, before, k)
 
@@ -144,7 +145,8 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
     """Move the window to the k nearest of q; return start and radius, rounded as distances are."""
     while left < points.size - k and q - points[left] > points[left + k] - q:
         left += 1
-    below, above = q - points[left], points[left + k - 1] - q
+    below = q - points[left]
+    above = points[left + k - 1] - q
     return left, below if below > above else above
 
 
@@ -168,7 +170,8 @@ def _window_counts(points, before, k, left, queries, counts):  # type: ignore[no
 @allocating
 def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
     """Return the ends, ``(2, m)``, of points below the k-th distance, and of those up to it."""
-    first, last = np.empty((2, queries.size), np.int32), np.empty((2, queries.size), np.int32)
+    first = np.empty((2, queries.size), np.int32)
+    last = np.empty((2, queries.size), np.int32)
     left = 0
     for m in range(queries.size):
         q = queries[m]
@@ -186,9 +189,11 @@ def _run(points, q, side, radius, start, stop):  # type: ignore[no-untyped-def]
     """Return how many consecutive points at the radius lie below (``side`` -1) or above q."""
     step = 1 if stop > start else -1
     size = (stop - start) * step
-    low, stride = 0, 1
+    low = 0
+    stride = 1
     while stride <= size and side * (points[start + (stride - 1) * step] - q) == radius:
-        low, stride = stride, 2 * stride
+        low = stride
+        stride = 2 * stride
     high = min(stride - 1, size)
     while low < high:
         middle = (low + high) // 2

@@ -48,7 +48,8 @@ def _largest_atom(draws: Floats, least: float, n: float) -> int:
     draws.sort()
     begins = np.flatnonzero(np.diff(draws, prepend=np.nan) != 0)
     counts = np.diff(begins, append=draws.size)
-    values, counts = draws[begins[counts >= least]], counts[counts >= least]
+    values = draws[begins[counts >= least]]
+    counts = counts[counts >= least]
     width = _bandwidth(draws, n)
     nearby = draws.searchsorted(values + width, "right") - draws.searchsorted(values - width)
     explained = _SHARE_NEAR_ATOMS * nearby + _CLEAR * np.sqrt(_SHARE_NEAR_ATOMS * nearby)
@@ -64,7 +65,9 @@ def _bandwidth(draws: Floats, n: float) -> float:
 @compiled
 def _count(counts, draws, bits):  # type: ignore[no-untyped-def]
     """Count draws by a hash of their bits, which equal draws share; tell if all are numbers."""
-    numbers, high = True, np.uint64(64 - math.log2(counts.size))  # the slot's bits
+    # the slot's bits
+    numbers = True
+    high = np.uint64(64 - math.log2(counts.size))
     for i in range(draws.size):
         numbers &= draws[i] == draws[i]
         word = bits[i] if draws[i] != 0.0 else np.uint64(0)  # -0.0 is 0.0

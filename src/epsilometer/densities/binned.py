@@ -44,7 +44,8 @@ class RealSample:
             raise ArgumentError("sample", message)
         blocks = [x[start : start + _BLOCK] for start in range(0, x.size, _BLOCK)]
         lows, highs, sums = np.array([(b.min(), b.max(), b.sum()) for b in blocks]).T
-        low, high = float(lows.min()), float(highs.max())
+        low = float(lows.min())
+        high = float(highs.max())
         if not math.isfinite(high - low):
             raise ArgumentError("sample", "must be finite")
         return cls(x, low, high, float(sums.sum() / x.size))
@@ -52,7 +53,8 @@ class RealSample:
     @property
     def deviation(self) -> float:
         """The standard deviation, with n - 1."""
-        total, room = 0.0, np.empty(_BLOCK)
+        total = 0.0
+        room = np.empty(_BLOCK)
         for start in range(0, self.draws.size, _BLOCK):
             block = self.draws[start : start + _BLOCK]
             off = np.subtract(block, self.mean, out=room[: block.size])
@@ -93,9 +95,13 @@ def dpik(sample: ArrayLike | RealSample) -> float:
     1.349.
     """
     x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
-    n, mean, spread = x.draws.size, x.mean, _scale(x)
-    a, b = (x.low - mean) / spread, (x.high - mean) / spread
-    counts, spacing = np.zeros(_POINTS), (b - a) / (_POINTS - 1)
+    n = x.draws.size
+    mean = x.mean
+    spread = _scale(x)
+    a = (x.low - mean) / spread
+    b = (x.high - mean) / spread
+    counts = np.zeros(_POINTS)
+    spacing = (b - a) / (_POINTS - 1)
     _spread_over(counts, np.ascontiguousarray(x.draws), a, spacing, mean, spread)
     psi = _functional(counts, spacing, 6, math.sqrt(2) * (2 / (7 * n)) ** (1 / 9))
     peak = 3 / math.sqrt(2 * math.pi)  # of the fourth derivative of the normal density
@@ -119,7 +125,8 @@ def bkde(
     beyond them. Raise `ArgumentError` for a bandwidth that is not above 0.
     """
     x = sample if isinstance(sample, RealSample) else RealSample.of(sample)
-    n, h = x.draws.size, checks.positive("bandwidth", bandwidth)
+    n = x.draws.size
+    h = checks.positive("bandwidth", bandwidth)
     checks.integer("points", points, minimum=2)
     low, high = ends or (x.low - _REACH * h, x.high + _REACH * h)
     low, high = checks.interval("ends", low, high)

@@ -88,7 +88,8 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
         raise ArgumentError("outputs", "must be numbers, at least one a side")
     # where most outputs are, to slice them evenly: a sort of all would take four times as long
     few = np.sort(np.concatenate([side[:: -(-side.size // _PLACING_DRAWS)] for side in sides]))
-    low, high = few[few.size // 100].item(), few[-1 - few.size // 100].item()
+    low = few[few.size // 100].item()
+    high = few[-1 - few.size // 100].item()
     place = low, _SLICES / (high - low) if high > low else 0.0
     slices = [_sliced(side, *place) for side in sides]
     held = np.array([np.bincount(s, minlength=_SLICES) for s in slices])

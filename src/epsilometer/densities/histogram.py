@@ -52,7 +52,8 @@ def histogram(
 @compiled
 def _count(counts, sample, edges):  # type: ignore[no-untyped-def]
     """Count draws as ``np.histogram`` does: guess the cell, and correct it by the edges."""
-    last, width = counts.size - 1, edges[-1] - edges[0]
+    last = counts.size - 1
+    width = edges[-1] - edges[0]
     for x in sample:
         cell = min(int((x - edges[0]) / width * counts.size), last)
         if x < edges[cell]:

@@ -52,7 +52,8 @@ def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats
     another dimension.
     """
     h = checks.positive("bandwidth", bandwidth)
-    x, t = _matrix("sample", sample), _matrix("points", points)
+    x = _matrix("sample", sample)
+    t = _matrix("points", points)
     if x.shape[1] != t.shape[1]:
         raise ArgumentError("points", f"have {t.shape[1]} dimensions, the sample {x.shape[1]}")
     scale = x.shape[0] * (h * math.sqrt(2 * math.pi)) ** x.shape[1]
@@ -85,7 +86,8 @@ def density_on_grid(
     if parts * points + 2 * _REACH * h / step > _MOST_POINTS:
         return density_at(x, np.linspace(low, high, points), h)
     margin = math.ceil(_REACH * h / step)
-    start, size = low - margin * step, (points - 1) * parts + 1 + 2 * margin
+    start = low - margin * step
+    size = (points - 1) * parts + 1 + 2 * margin
     mass = linear_counts(x, start, start + (size - 1) * step, size)
     offsets = np.arange(-margin, margin + 1) * (step / h)
     kernel = np.exp(-0.5 * offsets**2) / (x.size * h * math.sqrt(2 * math.pi))

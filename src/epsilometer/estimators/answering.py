@@ -76,7 +76,8 @@ def answers(
         Their kind (`epsilometer.mechanisms.base.Outputs`), if the arrays do not show it: ``bits``
         or ``mixed``.
     """
-    claims, sides = claims or Claims(), iter(sides)
+    claims = claims or Claims()
+    sides = iter(sides)
     first = next(sides, np.empty(0))
     estimator.check(outputs or _kind_of(first), order)
     sides = chain([first], sides)

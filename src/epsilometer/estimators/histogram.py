@@ -114,11 +114,13 @@ class HistogramEstimator(HistogramMethod):
         directions, ``(...)``, are in nats. A failure is a NaN marked as failed. Raise
         `ArgumentError` where N and M differ in shape or have no cell.
         """
-        x, x_prime = np.asarray(x), np.asarray(x_prime)
+        x = np.asarray(x)
+        x_prime = np.asarray(x_prime)
         if x.shape != x_prime.shape or x.ndim == 0 or x.shape[-1] == 0:
             raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
         checks.order("order", order)
-        skip, common = self.empty_cells == "skip", (x > 0) & (x_prime > 0)
+        skip = self.empty_cells == "skip"
+        common = (x > 0) & (x_prime > 0)
         failed = np.asarray(~(common.any(axis=-1) if skip else common.all(axis=-1)))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_p, log_q = (np.log(c) - np.log(c.sum(axis=-1, keepdims=True)) for c in (x, x_prime))

@@ -203,7 +203,8 @@ def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> Estimated:
     candidates = np.concatenate([x[:n], x_prime[:n]])
     if region is not None:
         lower, upper = checks.interval("region", *region)
-        low, high = np.full(x.shape[1], lower), np.full(x.shape[1], upper)
+        low = np.full(x.shape[1], lower)
+        high = np.full(x.shape[1], upper)
     else:
         ends = [default_region(*columns) for columns in zip(x.T, x_prime.T, strict=True)]
         low, high = np.array(ends).T

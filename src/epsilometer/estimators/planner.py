@@ -37,7 +37,9 @@ def histogram_cells(
     checks.positive("gamma", gamma)
     tau_0, tau_1 = _density_bounds(lipschitz, width)
     with localcontext(prec=60):
-        c, w, g = _decimal(lipschitz), _decimal(width), _decimal(gamma)
+        c = _decimal(lipschitz)
+        w = _decimal(width)
+        g = _decimal(gamma)
         if math.isinf(checks.order("order", order)):
             return _ceil(6 * c * w / (tau_0 * g))
         a = _decimal(order)
@@ -151,7 +153,8 @@ def _density_bounds(lipschitz: float, width: float) -> tuple[Decimal, Decimal]:
     checks.positive("lipschitz", lipschitz)
     checks.positive("width", width)
     with localcontext(prec=60):
-        c, w = _decimal(lipschitz), _decimal(width)
+        c = _decimal(lipschitz)
+        w = _decimal(width)
         if c * w * w >= 2:
             raise NoGuaranteeError(
                 "lipschitz",

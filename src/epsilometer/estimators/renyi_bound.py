@@ -98,7 +98,8 @@ class _Bound(DensityMethod):
         self, densities: Densities, *, order: float, n: int, pairs: int
     ) -> tuple[float, float]:
         """Return (16) in both directions and nats for one of ``pairs``, from ``n`` draws a side."""
-        sides, alpha = (densities, densities.swapped()), self.level(pairs)
+        sides = (densities, densities.swapped())
+        alpha = self.level(pairs)
         forward, reverse = (self._estimate(d, order, n).bound(n, alpha) for d in sides)
         return forward, reverse
 
@@ -274,14 +275,17 @@ def unbiased(p: Floats, q: Floats, *, order: float, tau: float, beta: float, n: 
     p and q are relative frequencies of the same k outcomes among ``n`` draws of each side, of shape
     ``(k,)``; tau and beta are as for `divergence`.
     """
-    a, s = order, order - 1
+    a = order
+    s = order - 1
     if n <= a:
         return -math.inf
-    counts, floored = np.rint(n * p), n * np.maximum(soft_floor(q, tau, beta), q)
+    counts = np.rint(n * p)
+    floored = n * np.maximum(soft_floor(q, tau, beta), q)
     enough = counts > a - 1e-9
     if not enough.any():
         return -math.inf
-    counts, floored = counts[enough], floored[enough]
+    counts = counts[enough]
+    floored = floored[enough]
     terms = (
         (gammaln(counts + 1) - gammaln(n + 1))  # exactly 0 where all draws are equal
         - (gammaln(counts + 1 - a) - gammaln(n + 1 - a))
@@ -335,7 +339,8 @@ class _Terms:
             raise ArgumentError("p", "and q must be finite")
         self._log_spacing = math.log(checks.positive("spacing", spacing))
         with np.errstate(divide="ignore"):
-            self.log_p, self.log_q = np.log(np.maximum(p, 0.0)), np.log(np.maximum(q, 0.0))
+            self.log_p = np.log(np.maximum(p, 0.0))
+            self.log_q = np.log(np.maximum(q, 0.0))
         self.log_floored = np.log(soft_floor(np.maximum(q, 0.0), tau, beta))
         self.log_slope = np.asarray(log_expit(beta * (np.maximum(q, 0.0) - tau)), np.float64)
         self.ratio = self.log_p - self.log_floored

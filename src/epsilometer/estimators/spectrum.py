@@ -121,7 +121,8 @@ def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
     """
     if not 0 <= checks.real("delta", delta) <= 1:
         raise ArgumentError("delta", f"must lie in [0, 1], got {delta!r}")
-    e, d = np.asarray(claims, float), np.minimum.accumulate(np.asarray(deltas, float))
+    e = np.asarray(claims, float)
+    d = np.minimum.accumulate(np.asarray(deltas, float))
     if e.shape != d.shape or e.ndim != 1 or e.size == 0 or (np.diff(e) <= 0).any():
         raise ArgumentError("claims", "must rise, with a delta for each")
     if np.isnan(d).any():
@@ -224,7 +225,8 @@ class Spectrum(Estimator):
         if isinstance(self.claims, Mapping):
             if set(self.claims) != {"from", "to", "by"}:
                 raise ArgumentError("claims", "must be a list, or have from, to and by")
-            low, high = checks.real("claims.from", self.claims["from"]), self.claims["to"]
+            low = checks.real("claims.from", self.claims["from"])
+            high = self.claims["to"]
             by = checks.positive("claims.by", self.claims["by"])
             steps = math.floor((checks.real("claims.to", high) - low) / by + 1e-9)
             if steps > _MOST_CLAIMS:
@@ -271,11 +273,15 @@ class Spectrum(Estimator):
         (train, test), (train_prime, test_prime) = halves
         seed = int(rng.integers(2**31))
         fitted = self.method.fit(train, train_prime, len(train) + len(train_prime), seed)
-        votes, votes_prime = fitted.votes(test), fitted.votes(test_prime)
-        grid, weight = self.grid, np.exp(-self.grid)
+        votes = fitted.votes(test)
+        votes_prime = fitted.votes(test_prime)
+        grid = self.grid
+        weight = np.exp(-self.grid)
         n, m = (np.full(grid.size, len(side)) for side in (test, test_prime))
-        above, above_prime = votes.above(-grid), votes_prime.above(-grid)
-        below, below_prime = votes.below(grid), votes_prime.below(grid)
+        above = votes.above(-grid)
+        above_prime = votes_prime.above(-grid)
+        below = votes.below(grid)
+        below_prime = votes_prime.below(grid)
         return (
             Tested(grid, above, n, m - above_prime, m, weight),
             Tested(grid, below_prime, m, n - below, n, weight),

@@ -62,7 +62,8 @@ class ExactRandomizedResponse(Enumerated):
     """k-ary randomised response."""
 
     def __init__(self, mechanism: RandomizedResponse) -> None:
-        self._outcomes, self._epsilon = mechanism.outcomes, mechanism.epsilon
+        self._outcomes = mechanism.outcomes
+        self._epsilon = mechanism.epsilon
 
     @property
     def smallest_probability(self) -> float:
@@ -101,7 +102,8 @@ class ExactRandomizedBits(Enumerated):
             d, d_prime = ((vectors != np.asarray(y)).sum(axis=1) for y in (x, x_prime))
             loss = m.epsilon * (d_prime - d)
             return Comparison(best - m.epsilon * d, best - m.epsilon * d_prime, loss)
-        p, q = self._flips(sum(x)), self._flips(sum(x_prime))
+        p = self._flips(sum(x))
+        q = self._flips(sum(x_prime))
         flips = np.arange(m.people + 1)
         with np.errstate(divide="ignore"):
             log_p, log_q = (levels.log_sum(np.log(s) - m.epsilon * flips) for s in (p, q))
@@ -166,7 +168,8 @@ class ExactRareMatch(Enumerated):
             if self._rarity < 1
             else math.log1p(-math.exp(-self._rarity))
         )
-        match, mismatch = np.array([never, -self._rarity]), np.array([0.0, -np.inf])
+        match = np.array([never, -self._rarity])
+        mismatch = np.array([0.0, -np.inf])
         return levels.compared(*(match if y else mismatch for y in (x, x_prime)))
 
 
@@ -174,7 +177,8 @@ class ExactCountingExponential(Enumerated):
     """The exponential mechanism with a counting query."""
 
     def __init__(self, mechanism: CountingExponential) -> None:
-        self._epsilon, self._values = mechanism.epsilon, mechanism.values
+        self._epsilon = mechanism.epsilon
+        self._values = mechanism.values
 
     def _counts(self, x: Sequence[int]) -> Floats:
         return np.array([list(x).count(value) for value in range(self._values)], float)

@@ -64,7 +64,8 @@ def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compari
     P/Q is the mean of exp(l) under q; near 1 it is 1 plus the mean of exp(l) - 1. The result has
     the three arrays' shape without that axis.
     """
-    p, q = log_sum(log_p, axis), log_sum(log_q, axis)
+    p = log_sum(log_p, axis)
+    q = log_sum(log_q, axis)
     base = np.expand_dims(np.where(np.isfinite(q), q, 0.0), axis)
     with np.errstate(over="ignore", invalid="ignore"):
         log_ratio = np.where(np.isfinite(loss), log_q - base + loss, log_p - base)
@@ -117,7 +118,8 @@ def renyi(order: float, pair: Comparison) -> float:
     level = float(log_sum(log_terms))
     if level > 0.1:
         return level / (a - 1)
-    p, q = np.exp(log_p), np.exp(log_q)
+    p = np.exp(log_p)
+    q = np.exp(log_q)
     with np.errstate(over="ignore", invalid="ignore"):
         growth = np.where((a - 1) * loss < 1, p * np.expm1((a - 1) * loss), np.exp(log_terms) - p)
         growth = np.where(possible, growth, 0.0)
@@ -146,7 +148,8 @@ def deltas(claims: Floats, pair: Comparison) -> Floats:
     Claims, in nats, and deltas have shape ``(m,)``.
     """
     order = np.argsort(pair.loss, kind="stable")
-    loss, p = pair.loss[order], np.exp(pair.log_p[order])
+    loss = pair.loss[order]
+    p = np.exp(pair.log_p[order])
     values = np.zeros(claims.size)
     for i, claim in enumerate(claims):
         above = np.searchsorted(loss, claim, side="right")

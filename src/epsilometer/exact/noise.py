@@ -89,7 +89,8 @@ class Largest:
         self.counts = counts[:, None]
         shift = (rows[:, :1] - rows[:, 1:]) / scale  # v - u
         u, v = ((np.ravel(z) - rows[:, [i]]) / scale for i in (0, 1))
-        log_p, log_q = self._each(noise, u, scale), self._each(noise, v, scale)
+        log_p = self._each(noise, u, scale)
+        log_q = self._each(noise, v, scale)
         with np.errstate(invalid="ignore"):
             cdf = noise.cdf_gain(u, v, shift)
             gains = noise.pdf_gain(u, v, shift) - cdf + (self.counts * cdf).sum(axis=0)

@@ -24,10 +24,12 @@ class ExactNoisyMaxIndex(Enumerated):
     """P(i) is the integral of the density of answer i times the CDFs of all others."""
 
     def __init__(self, mechanism: ReportNoisyMax | NoisyMaxIndex) -> None:
-        self._noise, self._scale = _noise(mechanism), mechanism.scale
+        self._noise = _noise(mechanism)
+        self._scale = mechanism.scale
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
-        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        p = np.asarray(x, float)
+        q = np.asarray(x_prime, float)
         z, weights = quadrature.nodes(np.concatenate([p, q]), self._scale)
         largest = Largest(self._noise, z, p, q, self._scale)
         totals = levels.total(*largest.each.times(weights))
@@ -38,13 +40,15 @@ class ExactNoisyMaxValue(LineDistribution):
     """The largest noisy answer: its CDF is the product of the answers' CDFs."""
 
     def __init__(self, mechanism: ContinuousNoisyMax | NoisyMaxValue) -> None:
-        self._noise, self._scale = _noise(mechanism), mechanism.scale
+        self._noise = _noise(mechanism)
+        self._scale = mechanism.scale
 
     def log_pdf(self, z: Floats, x: Sequence[float]) -> Floats:
         return self.compare(z, x, x).log_p
 
     def compare(self, z: Floats, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
-        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        p = np.asarray(x, float)
+        q = np.asarray(x_prime, float)
         pair = Largest(self._noise, z, p, q, self._scale).value()
         return Comparison(*(values.reshape(np.shape(z)) for values in pair))
 
@@ -61,7 +65,8 @@ class ExactNoisyMaxValue(LineDistribution):
         Far up the densities' ratio is sum exp(x / B) / sum exp(x' / B). Below all answers that of
         Laplace noise no longer changes.
         """
-        p, q = np.asarray(x, float), np.asarray(x_prime, float)
+        p = np.asarray(x, float)
+        q = np.asarray(x_prime, float)
         kinks, scale = self.pieces(x, x_prime)
         z = np.linspace(kinks.min() - scale, kinks.max() + 45 * scale, 20_001)
         z = np.unique(np.concatenate([z, kinks, quadrature.nodes(kinks, scale)[0]]))

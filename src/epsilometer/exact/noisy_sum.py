@@ -63,11 +63,13 @@ class ExactNoisySum(LineDistribution):
         """
         (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
         all_sums = np.union1d(sums, others)
-        q, excess = np.zeros(all_sums.size), np.zeros(all_sums.size)
+        q = np.zeros(all_sums.size)
+        excess = np.zeros(all_sums.size)
         q[np.searchsorted(all_sums, others)] = np.exp(other_chances)
         excess[np.searchsorted(all_sums, sums)] = np.exp(chances)
         excess -= q
-        scale, first = self._mechanism.scale, all_sums[0]
+        scale = self._mechanism.scale
+        first = all_sums[0]
         if self._mechanism.noise == "gaussian":
             gain = (all_sums - first) * ((z[..., None] - first) + (z[..., None] - all_sums))
             gain /= 2 * scale**2
@@ -76,7 +78,8 @@ class ExactNoisySum(LineDistribution):
         small = np.abs(gain).max(axis=-1) < 1
         safe = np.where(small[..., None], gain, 0.0)
         rise = (excess * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
-        log_p, log_q = self.log_pdf(z, x), self.log_pdf(z, x_prime)
+        log_p = self.log_pdf(z, x)
+        log_q = self.log_pdf(z, x_prime)
         small &= np.abs(rise) < 0.5
         accurate = np.log1p(np.where(small, rise, 0.0))
         return Comparison(log_p, log_q, np.where(small, accurate, log_p - log_q))
@@ -114,7 +117,8 @@ class ExactNoisySum(LineDistribution):
         and s', give one with its centre at order s - (order - 1) s'.
         """
         a = checks.order("order", order, finite=True)
-        sums, others = self._sums(x)[0], self._sums(x_prime)[0]
+        sums = self._sums(x)[0]
+        others = self._sums(x_prime)[0]
         if self._mechanism.noise == "gaussian" and sums.size == others.size == 1:
             return a * float(sums[0] - others[0]) ** 2 / (2 * self._mechanism.scale**2)
         kinks = np.concatenate([sums, others])

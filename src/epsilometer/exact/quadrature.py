@@ -69,7 +69,8 @@ class LineDistribution(ABC):
         grid = np.unique(np.concatenate([grid, nodes(kinks, scale)[0]]))
         log_p, log_q, loss = self.compare(grid, x, x_prime)
         possible = (log_p > -np.inf) & (log_q > -np.inf)
-        grid, loss = grid[possible], loss[possible]
+        grid = grid[possible]
+        loss = loss[possible]
         deltas = np.zeros(claims.size)
         for i, claim in enumerate(claims):
             ends = np.append(kinks, self._crossings(grid, loss - claim, claim, x, x_prime))

@@ -59,7 +59,8 @@ def _gaussian_delta(claim: float, d: float) -> float:
         return float(ndtr(-t)) - math.exp(-t * t / 2) / math.sqrt(2 * math.pi) * kept
     s, weights = quadrature.nodes([0.0], 1 / max(t, 1.0))
     above = s > 0
-    s, weights = s[above], weights[above]
+    s = s[above]
+    weights = weights[above]
     area = float((weights * np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)).sum())
     return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
 
@@ -104,7 +105,8 @@ def laplace_renyi(a: float, distance: float) -> float:
     if a * distance > 0.5:
         excess = a * math.expm1((a - 1) * distance) + (a - 1) * math.expm1(-a * distance)
         return math.log1p(excess / (2 * a - 1)) / (a - 1)
-    u, v = (a - 1) * distance, -a * distance
+    u = (a - 1) * distance
+    v = -a * distance
     series = sum((u**k - v**k) / math.factorial(k + 1) for k in range(14, 0, -1))
     return math.log1p(a * (a - 1) / (2 * a - 1) * distance * series) / (a - 1)
 
@@ -243,7 +245,8 @@ def _entry_loss(level: float, spacing: float) -> tuple[int, Floats]:
     Half of the outputs lie beyond x, with loss ``level``; half exp(-level) beyond x', with loss
     -level; between them the loss l has density exp((l - level)/2)/4.
     """
-    low, high = math.floor(-level / spacing), math.ceil(level / spacing)
+    low = math.floor(-level / spacing)
+    high = math.ceil(level / spacing)
     ends = (spacing * np.arange(low, high + 1)).clip(-level, level)
     grow = np.exp((ends - level) / 2)
     mass = np.diff(grow) / 2

@@ -46,7 +46,8 @@ class ExactSparseVector(_GivenRho):
             hit_j, miss_j = (Comparison(*(c[j] for c in chances)) for chances in (above, below))
             following = {}
             for bits, masses in states.items():
-                hit, new = _both(masses, hit_j), bits | 1 << j
+                hit = _both(masses, hit_j)
+                new = bits | 1 << j
                 if self._mechanism.stops:
                     outcome[new] = levels.total(*hit)
                 else:
@@ -96,7 +97,8 @@ class ExactSparseVectorBits(Enumerated):
         return dict(zip([*sets, 0], intervals, strict=True))
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
-        p, q = self.atoms(x), self.atoms(x_prime)
+        p = self.atoms(x)
+        q = self.atoms(x_prime)
         empty = (0.0, 0.0)
         pairs = [(p.get(output, empty), q.get(output, empty)) for output in p | q]
         log_p, log_q = (np.array([_log_mass(*pair[i]) for pair in pairs]) for i in (0, 1))

@@ -27,7 +27,8 @@ class IntervalNoise(LineDistribution):
     def __init__(self, mechanism: OnInterval, scale: float) -> None:
         """Take the mechanism, and the scale of its noise."""
         self._scale = scale
-        self._lower, self._upper = float(mechanism.lower), float(mechanism.upper)
+        self._lower = float(mechanism.lower)
+        self._upper = float(mechanism.upper)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -146,7 +147,8 @@ def _log_normal_mass(low: float, high: float) -> float:
     """Return log(Phi(high) - Phi(low)), exact in both tails."""
     if low > 0:  # by symmetry into the lower tail, where log_ndtr is accurate
         low, high = -high, -low
-    top, bottom = float(log_ndtr(high)), float(log_ndtr(low))
+    top = float(log_ndtr(high))
+    bottom = float(log_ndtr(low))
     return top + math.log1p(-math.exp(bottom - top))
 
 
@@ -221,7 +223,8 @@ class ExactTruncatedLaplace(IntervalNoise):
         pieces = []
         for start, end in pairwise(cuts):
             middle = (start + end) / 2
-            sign, sign_prime = np.sign(middle - x), np.sign(middle - x_prime)
+            sign = np.sign(middle - x)
+            sign_prime = np.sign(middle - x_prime)
             rate = -(order * sign + (1 - order) * sign_prime) / self._scale
             at_start = -(order * abs(start - x) + (1 - order) * abs(start - x_prime)) / self._scale
             pieces.append(at_start + _log_integral(rate, end - start))
@@ -251,7 +254,8 @@ class ExactExponentialHalfLine(LineDistribution):
 
         To first order in the rate the masses make up for the distance; this has the second order.
         """
-        s, s_prime = -math.expm1(-self._rate * x), -math.expm1(-self._rate * x_prime)
+        s = -math.expm1(-self._rate * x)
+        s_prime = -math.expm1(-self._rate * x_prime)
         gap = math.exp(-self._rate * x) * math.expm1(self._rate * (x - x_prime))
         rise = gap * (s + s_prime)
         left = math.exp(-self._rate * x) * (1 + s)  # 1 - s^2

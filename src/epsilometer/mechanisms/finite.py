@@ -215,7 +215,8 @@ class RandomizedBits(Checked):
             raise ArgumentError("input", f"must hold zeros and ones, got {x!r}")
 
     def sample(self, x: Sequence[int], size: int, rng: np.random.Generator) -> Indices:
-        noise, bits = Noise(rng), np.asarray(x, np.int32)
+        noise = Noise(rng)
+        bits = np.asarray(x, np.int32)
         swaps = self.people // 2 if self.shuffled else 0  # each word serves two swaps
         outputs = np.zeros(size, np.int32)
         for block in blocks(size, self.people + swaps):

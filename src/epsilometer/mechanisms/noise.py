@@ -51,7 +51,8 @@ class Noise:
 
     def laplaces(self, size: int, scale: float = 1.0) -> Floats:
         """Return ``size`` draws of Laplace noise, by inversion."""
-        words, draws = self.words(size), np.empty(size)
+        words = self.words(size)
+        draws = np.empty(size)
         _uniforms_above_0(draws, words)
         np.log(draws, out=draws)
         _signed(draws, words, scale)
@@ -60,9 +61,12 @@ class Noise:
     def normals(self, *shape: int) -> Floats:
         """Return standard normal draws."""
         draws = np.empty(shape)
-        flat, words, outside = draws.ravel(), self.words(draws.size), np.empty(draws.size, bool)
+        flat = draws.ravel()
+        words = self.words(draws.size)
+        outside = np.empty(draws.size, bool)
         _points(flat, words, outside)
-        positions, done = np.flatnonzero(outside), 0
+        positions = np.flatnonzero(outside)
+        done = 0
         while done < positions.size:
             done = _decide(flat, words, positions, done, self.words(3 * positions.size))
         return draws
@@ -73,7 +77,10 @@ def _step(words, states):  # type: ignore[no-untyped-def]
     """Fill words with the steps of all lanes; the number of words is a multiple of the lanes."""
     for start in range(0, words.size, _LANES):
         for lane in range(_LANES):
-            a, b, c, d = states[0, lane], states[1, lane], states[2, lane], states[3, lane]
+            a = states[0, lane]
+            b = states[1, lane]
+            c = states[2, lane]
+            d = states[3, lane]
             total = a + d
             words[start + lane] = ((total << np.uint64(23)) | (total >> np.uint64(41))) + a
             shifted = b << np.uint64(17)
@@ -153,7 +160,8 @@ def _decide(draws, words, positions, done, spare):  # type: ignore[no-untyped-de
                     x = _FIRST + beyond
                     break
             else:
-                low, high = _HEIGHTS[strip], _HEIGHTS[strip + np.uint64(1)]
+                low = _HEIGHTS[strip]
+                high = _HEIGHTS[strip + np.uint64(1)]
                 if low + u * (high - low) < math.exp(-0.5 * x * x):
                     break
                 word = spare[used]  # the point lies above the density: draw again
@@ -184,7 +192,8 @@ def largest(words: Uints, groups: Any) -> tuple[Uints, Indices]:
     ``(rows,)``, numbers the group of each row from 0. Both results have shape ``(groups, n)``.
     """
     shape = int(np.max(groups)) + 1, words.shape[1]
-    maxima, winners = np.zeros(shape, np.uint64), np.zeros(shape, np.int32)
+    maxima = np.zeros(shape, np.uint64)
+    winners = np.zeros(shape, np.int32)
     _largest(maxima, winners, words, np.asarray(groups, np.int64))
     return maxima, winners
 
@@ -192,7 +201,9 @@ def largest(words: Uints, groups: Any) -> tuple[Uints, Indices]:
 @compiled
 def _largest(maxima, winners, words, groups):  # type: ignore[no-untyped-def]
     for row in range(groups.size):
-        best, winner, word = maxima[groups[row]], winners[groups[row]], words[row]
+        best = maxima[groups[row]]
+        winner = winners[groups[row]]
+        word = words[row]
         for i in range(word.size):
             better = word[i] > best[i]
             best[i] = word[i] if better else best[i]

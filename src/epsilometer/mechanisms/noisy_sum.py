@@ -46,7 +46,8 @@ class NoisySum(Checked):
         check_people(x, self.people)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        noise, people = Noise(rng), np.asarray(x, np.float64)
+        noise = Noise(rng)
+        people = np.asarray(x, np.float64)
         draws = noise.normals if self.noise == "gaussian" else noise.laplaces
         outputs = np.empty(size)
         for block in blocks(size, 1 if self.included == 1 else self.people + 1):

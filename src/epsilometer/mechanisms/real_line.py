@@ -144,7 +144,8 @@ class NoisyGradientDescent(Checked):
         check_people(x, self.people)
 
     def sample(self, x: Sequence[float], size: int, rng: np.random.Generator) -> Floats:
-        noise, people = Noise(rng), np.asarray(x, np.float64)
+        noise = Noise(rng)
+        people = np.asarray(x, np.float64)
         outputs = np.zeros(size)
         for block in blocks(size, self.steps):
             theta = outputs[block]

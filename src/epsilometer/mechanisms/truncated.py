@@ -46,7 +46,8 @@ class TruncatedGaussian(OnInterval):
     def sample(self, x: float, size: int, rng: np.random.Generator) -> Floats:
         from scipy.special import ndtr, ndtri
 
-        below, above = ndtr((self.lower - x) / self.sigma), ndtr((self.upper - x) / self.sigma)
+        below = ndtr((self.lower - x) / self.sigma)
+        above = ndtr((self.upper - x) / self.sigma)
         outputs = x + self.sigma * ndtri(below + rng.random(size) * (above - below))
         clipped: Floats = np.clip(outputs, self.lower, self.upper)
         return clipped
