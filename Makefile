@@ -21,6 +21,7 @@
 #   make confidence                        how often each bound lies above the truth, 1000 seeds a case
 #   make audit-confidence                  how often an audit says "violated": correct mechanisms, and bugs;
 #                                          and honest outputs of 3,000 forms
+#   make mutants [MODULES="a b"] [SAMPLE=200]  small faults, one at a time: which of them do tests notice?
 #   make architecture                      draws the folders and their imports into docs/architecture.md
 #   make dist                              the packages, tried in an empty environment
 #   make docs                              the documentation as a site, site/index.html
@@ -28,11 +29,12 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 SCALE ?= quick
+SAMPLE ?= 200
 BIN := .venv/bin
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
-.PHONY: matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
+.PHONY: mutants matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -103,6 +105,9 @@ lint: .venv/develop
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/main.smk workflow/rules studies/*/Snakefile studies/exhibition
 	$(BIN)/snakemake --lint
 
+mutants: .venv/develop .venv/mutants/done
+	@.venv/mutants/bin/python -m tests.mutants --sample $(SAMPLE) --jobs $(CORES) $(if $(MODULES),--modules $(MODULES))
+
 architecture:
 	@$(PYTHON) -m tests.architecture
 
@@ -135,6 +140,7 @@ lock: .venv/bin/uv
 	$(PIN) --extra workflow pyproject.toml -o envs/requirements.lock
 	$(PIN) --extra dev pyproject.toml -o envs/requirements-dev.lock
 	$(PIN) --group release -o envs/requirements-release.lock
+	$(PIN) --group mutants -o envs/requirements-mutants.lock
 	$(PIN) --group installer -o envs/requirements-installer.lock
 
 clean:

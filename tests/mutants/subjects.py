@@ -1,0 +1,35 @@
+"""Which tests ask what a module promises: the only ones that count for its mutants.
+
+Tests that compare with stored outputs (printed digits of pages, verdicts, archives) are not among
+them: they say that something is different, not that it is wrong. Those beside other tests in a file
+have the mark `stored`.
+"""
+
+from pathlib import Path
+
+SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
+    "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
+    "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
+    "src/epsilometer/estimators/spectrum.py": ["unit/test_spectrum.py"],
+    "src/epsilometer/estimators/accuracy.py": ["unit/test_spectrum.py"],
+    "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
+    "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
+    "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
+    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_predictors.py"],
+    "src/epsilometer/exact/*.py": ["unit/test_exact.py", "contract/test_laws.py"],
+    "src/epsilometer/mechanisms/*.py": ["unit/test_noise.py", "contract/test_mechanisms.py"],
+    "src/epsilometer/exact_test.py": ["unit/test_berger_boos.py"],
+    "src/epsilometer/proportions.py": ["unit/test_proportions.py"],
+    "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
+    "src/epsilometer/limits.py": ["contract/test_measure.py"],
+    "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
+    "src/epsilometer/claims.py": ["unit/test_curves.py", "unit/test_berger_boos.py"],
+}
+
+
+def tests_of(module: str) -> list[str]:
+    """Return the files of tests of a module; none for a module that is not studied."""
+    for pattern, files in SUBJECTS.items():
+        if Path(module).match(pattern):
+            return [f"tests/{file}" for file in files]
+    return []
