@@ -1,6 +1,7 @@
 """The exact test of two counts, at every outcome of small n; it sharpens bounds of audits."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -112,10 +113,13 @@ CHANCES = {  # the largest chance on x, of an event of this chance on x', by the
     Gaussian(1.0): lambda q: norm.cdf(norm.ppf(q) + 1.0),
 }
 SOME = ChosenEvent(None, swapped=False, share=0.6, share_prime=0.3, expected=0.0)
+LIKELY = replace(SOME, share=0.95, share_prime=0.9)  # there a curve of mu has a slope below 1
 
 
-@pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
-def test_the_level_of_a_claim_holds_at_every_alpha(claim):
+@pytest.mark.parametrize(
+    ("claim", "chosen"), [*((claim, SOME) for claim in CHANCES), (Gaussian(1.0), LIKELY)]
+)
+def test_the_level_of_a_claim_holds_at_every_alpha(claim, chosen):
     """All outcomes of 6 draws a side, at so many alphas that one lies at a step of the p-values."""
     n, counts = 6, np.arange(7)
     worst_p = np.linspace(0.02, 0.98, 97)
@@ -126,13 +130,23 @@ def test_the_level_of_a_claim_holds_at_every_alpha(claim):
     for alpha in np.geomspace(0.05, 0.6, 60):
         refuted = np.zeros((n + 1, n + 1))
         for hits, hits_prime in product(counts, counts):
-            counted = Counted(SOME, int(hits), int(hits_prime), n)
+            counted = Counted(chosen, int(hits), int(hits_prime), n)
             bound, _ = largest_bound([counted], claim, alpha, claim.level)
             refuted[hits, hits_prime] = bound > claim.level
         level = np.einsum("iq,ij,jq->q", chances[0], refuted, chances[1])[possible].max()
         assert level <= alpha
         reached = max(reached, level / alpha)
-    assert reached > 0.9  # a test that asks for a little less evidence is above alpha
+    assert reached > 0.9 or chosen is LIKELY  # asking for a little less evidence is above alpha
+    assert reached > 0
+
+
+@pytest.mark.parametrize("q", [0.1, 0.3, 0.9])
+def test_the_bound_of_mu_is_near_it_whatever_the_chance_of_the_event(q):
+    n, p = 20_000, CHANCES[Gaussian(1.0)](q)
+    chosen = replace(SOME, share=p, share_prime=q)
+    counted = Counted(chosen, round(n * p), round(n * q), n)
+    bound, _ = largest_bound([counted], Gaussian(1.0), 0.05)
+    assert 0.93 < bound < 1.0
 
 
 @pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
