@@ -95,7 +95,7 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
             texts.append(f"{{{', '.join(parts)}}}")
         return texts[0], texts[1]
     text, listed = ({type(x), type(y)} == {kind} for kind in (str, list))
-    start, end = _ends_alike(x, y) if text or listed else (0, 0)
+    start, end = ends_alike(x, y) if text or listed else (0, 0)
     if not (listed or start + end):
         return _json(x), _json(y)
     ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
@@ -110,14 +110,16 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
     return first, second
 
 
-def _ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
+def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
     """Return at how many places sequences are alike at the start, and at the rest's end."""
-    ends = []
-    for _ in range(2):
-        equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
-        ends.append(sum(takewhile(bool, equal)))
-        x, y = x[ends[-1] :][::-1], y[ends[-1] :][::-1]
-    return ends[0], ends[1]
+    start = _alike(x, y)
+    return start, _alike(x[start:][::-1], y[start:][::-1])
+
+
+def _alike(x: Sequence[Any], y: Sequence[Any]) -> int:
+    """Return at how many places, from the first, sequences are alike."""
+    equal = (repr(value) == repr(other) for value, other in zip(x, y, strict=False))
+    return sum(takewhile(bool, equal))
 
 
 def _json(plain: Any) -> str:

@@ -300,6 +300,16 @@ def test_the_listed_pairs_hold_the_worst_of_functions(name):
     assert missed == {}
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_a_note_says_whether_pairs_were_not_tried(name):
+    _, pairs = related(SMALL[name])
+    for seed in range(4):
+        listed = ea.domain({**SMALL[name], "seed": seed})
+        noted = any("others were not" in note for note in listed.untried)
+        renumbered = name == "users replaced, lengths"  # the pair of user 2 alone is that of 1
+        assert noted == (len(listed) < len(pairs) - renumbered)
+
+
 # --- all declarations and their combinations ------------------------------------------------------
 
 
