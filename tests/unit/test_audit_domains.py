@@ -323,9 +323,10 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     a = math.exp(-1)
 
     def released(x, size, rng):
-        noise = {key: rng.geometric(1 - a, (2, size)) for key in x}
-        noisy = {key: n + noise[key][0] - noise[key][1] for key, n in x.items()}
-        return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
+        noisy = {}
+        for key, n in x.items():
+            noisy[key] = (n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size)).tolist()
+        return [{key: n[i] for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
 
     pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=4)
     claim = ea.approximate(1.0, a**4 / (1 + a))
@@ -566,14 +567,17 @@ def one_value(x, size, rng):
 
 @pytest.mark.parametrize("declaration", [UNIT, {"rows": UNIT, "length": [0, 9]}], ids=str)
 def test_pairs_near_the_best_ones_join_and_show_what_no_listed_pair_shows(declaration):
-    pairs, options = ea.domain(declaration), {"as_reals": True, "check_sampler": False}
-    verdict, again = (ea.audit(one_value, pairs, ea.pure(1), **options) for _ in range(2))
+    pairs = ea.domain(declaration)
+    options = {"samples": 40_000, "as_reals": True, "check_sampler": False}
+    verdict = ea.audit(one_value, pairs, ea.pure(1), **options)
     alone = ea.audit(one_value, dict(pairs), ea.pure(1), **options)
-    assert verdict.bounds[0].lower > 1.6
+    assert verdict.bounds[0].lower > 1.5
     assert alone.bounds[0].lower < 1.2
     assert verdict.pair not in pairs.values()
-    assert verdict.draws == 100_000
-    assert (verdict.pair, verdict.bounds) == (again.pair, again.bounds)
+    assert verdict.draws == 40_000
+    if declaration == UNIT:
+        again = ea.audit(one_value, pairs, ea.pure(1), **options)
+        assert (verdict.pair, verdict.bounds) == (again.pair, again.bounds)
 
 
 @pytest.mark.parametrize("name", CASES)

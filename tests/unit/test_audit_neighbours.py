@@ -408,29 +408,29 @@ def check_all(declared, seed):
 
 
 def often(number):
-    """Settings for so many domains; the four tests have 2,000 together."""
+    """Settings for so many domains; the four tests have 660 together."""
     return settings(max_examples=number, derandomize=True, deadline=None, database=None)
 
 
-@often(500)
+@often(160)
 @given(ENTRIES, st.integers(0, 5))
 def test_all_pairs_of_entries_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
-@often(700)
+@often(240)
 @given(tables(users=False), st.integers(0, 5))
 def test_all_pairs_of_tables_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
-@often(600)
+@often(200)
 @given(tables(users=True), st.integers(0, 5))
 def test_all_pairs_of_users_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
-@often(200)
+@often(60)
 @given(counts(), st.integers(0, 5))
 def test_all_pairs_of_counts_are_of_neighbours(declared, seed):
     check_all(declared, seed)
@@ -438,12 +438,12 @@ def test_all_pairs_of_counts_are_of_neighbours(declared, seed):
 
 def test_a_pair_that_is_not_of_neighbours_is_left_out_of_an_audit(monkeypatch):
     """A fault in what makes pairs: users get a note, and our tests an error."""
-    monkeypatch.setattr(Number, "near", lambda self, x, y, rng: (x, x + 5))
     pairs = ea.domain({"values": [0, 40], "whole": True, "distance": 1})
+    monkeypatch.setattr(Number, "near", lambda self, x, y, rng: (x, x + 5))
     with pytest.raises(AssertionError, match="no neighbours"):
-        ea.audit(geometric, pairs, ea.pure(1), samples=20_000)
+        ea.audit(geometric, pairs, ea.pure(1), samples=6000)
     monkeypatch.setattr(domains, "STRICT", False)
-    verdict = ea.audit(geometric, pairs, ea.pure(1), samples=20_000)
+    verdict = ea.audit(geometric, pairs, ea.pure(1), samples=6000)
     assert verdict.verdict == "not refuted"
     assert sum("are no neighbours" in check["words"] for check in verdict.checks) == 1
 
@@ -451,7 +451,6 @@ def test_a_pair_that_is_not_of_neighbours_is_left_out_of_an_audit(monkeypatch):
 @pytest.mark.parametrize("name", SEVERAL_COLUMNS)
 def test_correct_mechanisms_on_several_columns_are_not_refuted(name):
     mechanism, pairs, claim = SEVERAL_COLUMNS[name]
-    for seed in range(2):
-        options = {"samples": 4000, "seed": seed, "alpha": 0.001, "check_sampler": False}
-        verdict = ea.audit(mechanism, pairs, claim, **options)
-        assert verdict.verdict == "not refuted", verdict
+    options = {"samples": 4000, "alpha": 0.001, "check_sampler": False}
+    verdict = ea.audit(mechanism, pairs, claim, **options)
+    assert verdict.verdict == "not refuted", verdict
