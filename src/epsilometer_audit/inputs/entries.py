@@ -166,10 +166,9 @@ class Number(Entry):
         if self.lower < 0 < self.upper:
             values.append(self.number(0))
         if self.clipped:
-            steps = list(self._steps)
-            for size in range(-3, 1):
-                steps.append(width * float(f"{10 ** (size + rng.random()):.3g}"))
-            steps += [width * widths for widths in _FAR]
+            random = [10 ** (size + rng.random()) for size in range(-3, 1)]
+            shares = [float(f"{share:.3g}") for share in random]
+            steps = [*self._steps, *(width * share for share in [*shares, *_FAR])]
             beyond: list[float] = []
             for step in steps:
                 beyond += self._ends_by(step)
@@ -316,14 +315,12 @@ class Row(Entry):
     @property
     def missing(self) -> Sequence[Any]:  # type: ignore[override]
         """Rows whose entries are missing: all that may be, then one of them."""
-        everywhere = [column.missing[0] if column.missing else column.low for column in self.columns]
-        in_one_column = []
-        for i in self._early_columns:
-            for value in self.columns[i].missing[:1]:
-                in_one_column.append(self._low_but(i, value))
+        early = [i for i in self._early_columns if self.columns[i].missing]
+        in_one_column = [self._low_but(i, self.columns[i].missing[0]) for i in early]
         if len(in_one_column) < 2:
             return in_one_column
-        return [self._row(everywhere), *in_one_column]
+        values = [column.missing[0] if column.missing else column.low for column in self.columns]
+        return [self._row(values), *in_one_column]
 
     def others(self, rng: np.random.Generator) -> list[Any]:
         """Return rows at the other end in one column, or with missing entries, then other rows."""
@@ -457,10 +454,15 @@ class Vector(Row):
         move = move * (self.distance / np.linalg.norm(move, NORMS[self.norm]))
         moved: list[float] = []
         for x, step in zip(start, move.tolist(), strict=True):
-            leaves = not number.clipped and not number.lower <= x + step <= number.upper
-            step = -step if leaves else step
-            y = x + (math.trunc(step) if number.whole else step)
-            moved.append(number.number(y) if number.clipped else number.inside(y))
+            if number.whole:
+                forth, back = x + math.trunc(step), x - math.trunc(step)
+            else:
+                forth, back = x + step, x - step
+            if number.clipped:
+                moved.append(number.number(forth))
+            else:
+                stays = number.lower <= x + step <= number.upper
+                moved.append(number.inside(forth if stays else back))
         return moved
 
 

@@ -135,7 +135,7 @@ class Table(Space):
     ) -> list[Setting]:
         """Return the longest tables: each change and each place, before any a second time.
 
-        The first two are beside rows at an end; where rows are replaced, both have the first change.
+        The first two are beside rows at an end; of rows to replace, both have the first change.
         """
         positions = from_the_end(self.longest)
         repeated = 1 if self.replace else 0
@@ -269,8 +269,8 @@ class Table(Space):
         what = f"{old} replaced by {new}" if self.replace else f"{old} removed"
         if size == 1:
             return f"{what}, the only {unit}"
-        ends = {0: "first", size - 1: "last"}
-        return f"{what}, {ends.get(place, f'number {place + 1}')} of {size} {unit}s, others {others}"
+        where = {0: "first", size - 1: "last"}.get(place, f"number {place + 1}")
+        return f"{what}, {where} of {size} {unit}s, others {others}"
 
     def _table(self, units: Sequence[Any], left_out: int | None = None) -> list[Any]:
         """Return the table of rows, or of users with their numbers, of which one is left out."""
