@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
 from epsilometer_audit.outcomes.reals import EXACT, NUMBER, number_of
-from epsilometer_audit.outcomes.shapes import recorded_pair, same_shape
+from epsilometer_audit.outcomes.shapes import listing, recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Plain, compact, decoded, of_array
@@ -159,10 +160,10 @@ def _joined(columns: Sequence[Outputs]) -> Outputs:
     """Return one column, or vectors of the entries of several."""
     if len(columns) == 1:
         return columns[0]
-    if (arrays := same_shape(columns)) is not None:
+    arrays = same_shape(columns)
+    if arrays is not None:
         return np.column_stack(arrays)
-    plain = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
-    return Plain(zip(*plain, strict=True))
+    return Plain(zip(*map(listing, columns), strict=True))
 
 
 def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
@@ -187,27 +188,39 @@ def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
 
 def _is_header(first: list[str], table: pa.Table) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
-    texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    if any(not text.strip() or NUMBER.fullmatch(text.strip()) for text in texts):
-        return False
-    below = [column.slice(1).to_pylist() for column in table.columns]
-    return not any(text in values for text, values in zip(first, below, strict=True))
+    has_index = first[0] == "" and len(first) > 2  # of a data frame
+    for text in map(str.strip, first[1:] if has_index else first):
+        if not text or NUMBER.fullmatch(text):
+            return False
+    for text, column in zip(first, table.columns, strict=True):
+        if text in column.slice(1).to_pylist():
+            return False
+    return True
 
 
 def _values(columns: Sequence[Any]) -> list[Outputs]:
     """Return the values of columns, all read alike: what these have in common is no outcome."""
     import pyarrow as pa
 
-    read = [_simple(each) if isinstance(each, pa.ChunkedArray) else each for each in columns]
-    tables = [each for each in read if isinstance(each, pa.ChunkedArray)]
-    texts = [each for each in tables if each.type == pa.string()]
+    is_table = [isinstance(column, pa.ChunkedArray) for column in columns]
+    from_tables = [_simple(column) for column in compress(columns, is_table)]
     convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    truths = all(set(_TRUTHS).issuperset(each.unique().to_pylist()) for each in texts)
-    if texts and len(texts) == len(tables) and truths:
-        convert = lambda column: compact(list(map(_TRUTHS.get, column.to_pylist())))  # noqa: E731
-    elif all(map(_are_numbers, tables)):
+    if from_tables and all(map(_are_truths, from_tables)):
+        convert = _truths
+    elif all(map(_are_numbers, from_tables)):
         convert = _numbers
-    return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
+    read = map(convert, from_tables)
+    return [next(read) if of_table else column for of_table, column in zip(is_table, columns)]  # noqa: B905
+
+
+def _are_truths(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    return column.type == pa.string() and set(_TRUTHS).issuperset(column.unique().to_pylist())
+
+
+def _truths(column: pa.ChunkedArray) -> Outputs:
+    return compact([_TRUTHS[text] for text in column.to_pylist()])  # type: ignore[no-any-return]
 
 
 def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -246,18 +259,20 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    read: Callable[[Any], Any] = int
     if column.type == pa.string():
-        read, whole = number_of, column.null_count == 0 and _all(column, r"^[+-]?\d+$")
+        whole = column.null_count == 0 and _all(column, r"^[+-]?\d+$")
         longest = 0 if whole else pc.max(pc.utf8_length(column)).as_py() or 0
         with suppress(pa.ArrowInvalid):
             if whole or (longest <= _DIGITS and _all(column, r"^[^eE]*$")):
                 return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
     elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())
+    read: Callable[[Any], Any] = number_of if column.type == pa.string() else int
     values = [math.nan if value is None else read(value) for value in column.to_pylist()]
-    exact = all(type(v) is float or (type(v) is int and abs(v) <= EXACT) for v in values)
-    return np.array(values, np.float64) if exact else Plain(values)
+    are_exact = all(
+        type(value) is float or (type(value) is int and abs(value) <= EXACT) for value in values
+    )
+    return np.array(values, np.float64) if are_exact else Plain(values)
 
 
 def _mixed(column: pa.ChunkedArray) -> Outputs:
