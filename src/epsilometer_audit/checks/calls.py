@@ -190,16 +190,16 @@ def spread(size: int, most: int) -> list[int]:
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
-    """Return rising classes of numbers, ``(n,)``, of many between cuts, and how many each has."""
+    """Return classes of numbers in their order, ``(n,)``, and how many numbers each has.
+
+    Few numbers have a class each; many have classes between cuts.
+    """
     ordered = np.concatenate(parts)
     if ordered.size <= _FEW:
         codes = codes_of(ordered)
         return codes, np.bincount(codes)
     ordered.sort()
-    last = ordered.size - 1
-    tail = 4 ** np.arange(int(math.log(ordered.size / _CUTS, 4)))  # finer cuts near both ends
-    cuts = np.concatenate([np.linspace(0, last, _CUTS).astype(int), tail, last - tail])
-    edges = np.unique(ordered[cuts])[1:]
+    edges = _edges(ordered)
     del ordered
     classes, times = [], np.zeros(edges.size + 1, np.int64)
     for part in map(np.ascontiguousarray, parts):
@@ -209,6 +209,15 @@ def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
         classes.append(above)
         times += np.bincount(above, None, times.size)
     return np.concatenate(classes), times
+
+
+def _edges(ordered: NDArray[Any]) -> NDArray[Any]:
+    """Return where all classes but the lowest begin: at even places, and at more near both ends."""
+    last = ordered.size - 1
+    evenly = np.linspace(0, last, _CUTS).astype(int)
+    near_an_end = 4 ** np.arange(int(math.log(ordered.size / _CUTS, 4)))
+    places = np.concatenate([evenly, near_an_end, last - near_an_end])
+    return np.unique(ordered[places])[1:]
 
 
 def _ranks(times: Counts) -> Floats:

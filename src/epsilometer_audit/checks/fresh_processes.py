@@ -73,7 +73,10 @@ def _anew(source: CallableSource) -> CallableSource:
     function = source.sampler.function
     owner = getattr(function, "__self__", function)
     attributes = {name.lstrip("_"): value for name, value in vars(owner).items()}
-    names = {*inspect.signature(type(owner)).parameters} & {*attributes} - {*RANDOM}
-    new = type(owner)(**{name: json.loads(json.dumps(attributes[name])) for name in names})
+    arguments = {}
+    for name in inspect.signature(type(owner)).parameters:
+        if name in attributes and name not in RANDOM:
+            arguments[name] = json.loads(json.dumps(attributes[name]))
+    new = type(owner)(**arguments)
     function = new if owner is function else getattr(new, function.__name__)
     return callable_source(function, failures=source.sampler.failures)

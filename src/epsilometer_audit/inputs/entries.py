@@ -557,7 +557,8 @@ class Users(Entry):
             yield [x] * self.most, [y] * self.most
             if not self.free:
                 yield [x], [y]
-                yield [last_y, x][: self.most], [last_x, y][: self.most]
+            if not self.free and self.most > 1:
+                yield [last_y, x], [last_x, y]
             last_x, last_y = x, y
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:

@@ -234,7 +234,10 @@ class Table(Space):
             return list(table)
         units = []
         for _, rows in groupby(table, itemgetter(self.user)):
-            units.append([{key: row[key] for key in row if key != self.user} for row in rows])
+            without_number = list(map(dict, rows))
+            for row in without_number:
+                del row[self.user]
+            units.append(without_number)
         return units
 
     def _changed(

@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +122,6 @@ def _file(path: str) -> Path:
 def _columns(path: str, names: Sequence[str] | None, many: int | None = None) -> dict[str, Any]:
     """Return the columns of a file by name, so ``many`` if named; those of an array by number."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     file = _file(path)
     if names is not None and many not in (None, len(names)):
@@ -131,29 +129,38 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
     if names is not None and len(set(names)) < len(names):
         raise ArgumentError("columns", f"names {names[0]!r} twice")
     try:
-        if file.suffix == ".npy":
-            array = np.load(file, allow_pickle=False)
-            if array.ndim < 2:
-                array = array.reshape(1, -1)
-            elif len(array) != 2:  # two rows are two columns
-                array = array.swapaxes(0, 1)
-            found = [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
-        else:
-            table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
-            found = list(zip(table.column_names, table.columns, strict=True))
+        found = _array(file) if file.suffix == ".npy" else _table(file, names)
     except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
         raise ArgumentError(path, f"cannot be read: {shortened(one_line(error), 150)}") from None
     known = [name for name, _ in found if not _INDEX.fullmatch(name)]
     for name in names or ():
         if name not in known:
             raise ArgumentError(path, f"has no column {name!r}{suggest(name, known)}")
-    if len(set(known)) < len(known):
-        twice = next(name for name in known if known.count(name) > 1)
-        raise ArgumentError(path, f"has two columns {twice!r}")
+    for name in known:
+        if known.count(name) > 1:
+            raise ArgumentError(path, f"has two columns {name!r}")
     columns = dict(found)
     if not known or len(columns[known[0]]) == 0:
         raise ArgumentError(path, "is empty")
     return {name: columns[name] for name in names or known}
+
+
+def _array(file: Path) -> list[tuple[str, Any]]:
+    """Return the columns of an array by number; two rows are two columns."""
+    array = np.load(file, allow_pickle=False)
+    if array.ndim < 2:
+        array = array.reshape(1, -1)
+    elif len(array) != 2:
+        array = array.swapaxes(0, 1)
+    return [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
+
+
+def _table(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Return the columns of a table by name."""
+    from pyarrow import parquet
+
+    table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
+    return list(zip(table.column_names, table.columns, strict=True))
 
 
 def _joined(columns: Sequence[Outputs]) -> Outputs:
@@ -202,15 +209,19 @@ def _values(columns: Sequence[Any]) -> list[Outputs]:
     """Return the values of columns, all read alike: what these have in common is no outcome."""
     import pyarrow as pa
 
-    is_table = [isinstance(column, pa.ChunkedArray) for column in columns]
-    from_tables = [_simple(column) for column in compress(columns, is_table)]
+    tables = {}
+    for i, column in enumerate(columns):
+        if isinstance(column, pa.ChunkedArray):
+            tables[i] = _simple(column)
     convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    if from_tables and all(map(_are_truths, from_tables)):
+    if tables and all(map(_are_truths, tables.values())):
         convert = _truths
-    elif all(map(_are_numbers, from_tables)):
+    elif all(map(_are_numbers, tables.values())):
         convert = _numbers
-    read = map(convert, from_tables)
-    return [next(read) if of_table else column for of_table, column in zip(is_table, columns)]  # noqa: B905
+    values = list(columns)
+    for i, column in tables.items():
+        values[i] = convert(column)
+    return values
 
 
 def _are_truths(column: pa.ChunkedArray) -> bool:
@@ -241,10 +252,12 @@ def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _are_numbers(column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
-    if column.type == pa.string():
+    kind = column.type
+    if kind == pa.string():
         return _all(column, rf"(?i)^\s*({NUMBER.pattern})\s*$") and _all(column, _PLAIN)
-    complete = pa.types.is_boolean(column.type) and column.null_count == 0
-    return bool(complete or pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+    if pa.types.is_boolean(kind):
+        return column.null_count == 0  # type: ignore[no-any-return]
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _all(texts: pa.ChunkedArray, pattern: str) -> bool:
