@@ -242,8 +242,8 @@ class Layout:
             fits = isinstance(values, np.ndarray) and values.shape[1:] == self._shape
             array = values if fits else None
         if array is not None:
-            numbers, remainders, _ = reals.as_numbers(array)
-            numbers = reals.as_whole(numbers, remainders) if self.whole else self._signed(numbers)
+            encoded = reals.as_numbers(array)
+            numbers = encoded.whole if self.whole else self._signed(encoded.floats)
             numbers = numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
@@ -255,8 +255,7 @@ class Layout:
         return table.reshape(-1) if len(self.columns) == 1 else table
 
     def _signed(self, numbers: Array) -> Array:
-        """Return numbers as reals, with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
-        numbers = reals.floats(numbers)
+        """Return reals with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
         is_minus_zero = np.signbit(numbers) & (numbers == 0)
         if self.as_reals or not is_minus_zero.any():
             return numbers
@@ -359,11 +358,10 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    numbers, remainders, _ = part.numbers
     if column.kind == "rest":
-        remainders = reals.remainders_of(numbers, remainders)
+        remainders = part.numbers.remainders
         return 0.0 if remainders is None else remainders
-    return reals.as_whole(numbers, remainders) if whole else reals.floats(numbers)
+    return part.numbers.whole if whole else part.numbers.floats
 
 
 # --- columns of past outputs ----------------------------------------------------------------------
@@ -412,7 +410,7 @@ def _columns(
     for part in parts:
         if part.form == "number":
             yield from _of_numbers(part, path, is_absent or is_mixed)
-            if path[-1:] not in _BESIDE and not part.numbers[2]:
+            if path[-1:] not in _BESIDE and not part.numbers.exact:
                 notes.append(f"numbers of {place} are not told apart to the last digit")
     if is_mixed or parts[0].form == "word":
         yield _of_words(parts, path, is_absent, count)
@@ -446,11 +444,9 @@ def _named(what: str, path: tuple[Step, ...]) -> str:
 
 def _of_numbers(part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
     """Yield the column of numbers, and one of their remainders if not all are 0."""
-    place = words.name_of(path)
-    numbers, remainders, _ = part.numbers
-    whole = numbers.dtype == np.int64
+    place, whole = words.name_of(path), part.numbers.nearest.dtype == np.int64
     yield Column(place, "number", path, whole=whole, optional=optional, count=len(part))
-    if reals.remainders_of(numbers, remainders) is not None:
+    if part.numbers.remainders is not None:
         name = f"{place} less its nearest real"
         yield Column(name, "rest", path, whole=False, optional=optional, count=len(part))
 

@@ -111,12 +111,12 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
         return None
     if len({array.dtype for array in arrays}) == 1:
         return arrays
-    numbers = [reals.as_numbers(array)[:2] for array in arrays]
-    if all(remainders is None and array.dtype == np.int64 for array, remainders in numbers):
-        return [array for array, _ in numbers]
-    if any(reals.remainders_of(*pair) is not None for pair in numbers):
+    numbers = list(map(reals.as_numbers, arrays))
+    if all(entry.rest is None and entry.nearest.dtype == np.int64 for entry in numbers):
+        return [entry.nearest for entry in numbers]
+    if any(entry.remainders is not None for entry in numbers):
         return None
-    return [reals.floats(array) for array, _ in numbers]
+    return [entry.floats for entry in numbers]
 
 
 def listing(values: Any) -> list[Any]:
@@ -313,8 +313,8 @@ class Part:
         return self.form in _CONTAINERS
 
     @cached_property
-    def numbers(self) -> tuple[Array, Array | None, bool]:
-        """The numbers and their remainders; see `as_numbers`."""
+    def numbers(self) -> reals.Numbers:
+        """The numbers and their remainders."""
         return reals.as_numbers(self.values)
 
     @cached_property
