@@ -294,21 +294,18 @@ def _answer(
     join = drawing.join if drawing else lambda *_: ()
     rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=request.stop)
     if drawing:
-        joined, question = len(drawing.question.pairs) - len(question.pairs), drawing.question
-        notes = list[str]()
-        if joined:
-            notes.append(f"{joined} more pairs were tried, near those that seemed to differ most")
-        for pairs in drawing.near:
-            notes += pairs.notes
-        checks = [*checks, *(Check("range", "note", note) for note in notes)]
+        joined = len(drawing.question.pairs) - len(question.pairs)
+        checks = [*checks, *_notes_on_pairs(drawing, joined)]
+        question = drawing.question
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):
             return conclusion.invalid(question, checks)
     lower = evidence.bounds()
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
-    wealth, bet = evidence.wealths[worst], evidence.bet(worst)
-    witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
+    bet = evidence.bet(worst)
+    witness = evidence.witness(worst, lower[worst], bet)
+    violated = evidence.violated(lower)
     if violated and not request.stop:
         lower, bets = evidence.sharpened(lower)
         if worst in bets:
@@ -316,8 +313,8 @@ def _answer(
             witness = first_visible([evidence.shown(bet, worst)]) or witness
     bounds = [conclusion.bound_of(claim, low, request.claim) for claim, low in lower.items()]
     course = []
-    for n, log in zip(evidence.looks, wealth.history, strict=True):
-        course.append({"share": n / samples, "log10 e-value": log / math.log(10)})
+    for drawn, log_wealth in zip(evidence.looks, evidence.wealths[worst].history, strict=True):
+        course.append({"share": drawn / samples, "log10 e-value": log_wealth / math.log(10)})
     return conclusion.verdict_of(
         question,
         checks,
@@ -336,6 +333,16 @@ def _answer(
     )
 
 
+def _notes_on_pairs(drawing: Drawing, joined: int) -> list[Check]:
+    """Return notes on the pairs that joined, and on those that were left out."""
+    notes = list[str]()
+    if joined:
+        notes.append(f"{joined} more pairs were tried, near those that seemed to differ most")
+    for pairs in drawing.near:
+        notes += pairs.notes
+    return [Check("range", "note", note) for note in notes]
+
+
 def _exact(
     recorded: Sequence[tuple[Any, Any]], question: Question, checks: Sequence[Check]
 ) -> Verdict:
@@ -351,18 +358,17 @@ def _exact(
     if any(len(layout.columns) > 1 for layout in layouts):  # several have more to tell
         first += first // 2
         layouts = _layouts(recorded, first, question.request.as_reals)
-    left = draws - first
-    past = []
-    for (x, x_prime), own_layout in zip(recorded, layouts, strict=True):
-        sides = own_layout.encode(x[:first]), own_layout.encode(x_prime[:first])
-        past.append(PastDraws(*sides, own_layout))
-    chosen = [choose_events(past_draws, claim.levels, left) for past_draws in past]
-    expected = [events[0].expected if events else -math.inf for events in chosen]
-    pair = expected.index(max(expected))
+    tested = draws - first
+    past, choices, promised = [], [], []
+    for (x, x_prime), layout in zip(recorded, layouts, strict=True):
+        past.append(PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout))
+        choices.append(choose_events(past[-1], claim.levels, tested))
+        promised.append(choices[-1][0].expected if choices[-1] else -math.inf)
+    pair = promised.index(max(promised))
     layout = layouts[pair]
     x, x_prime = recorded[pair]
     fresh = layout.encode(x[first:draws]), layout.encode(x_prime[first:draws])
-    counted = fixed.count(chosen[pair], *fresh)
+    counted = fixed.count(choices[pair], *fresh)
     lower, best = fixed.largest_bound(counted, claim, question.request.alpha)
     best = best or next(iter(counted), None)
     witness = None
@@ -383,8 +389,8 @@ def _exact(
         pair=pair,
         swapped=None if best is None else best.chosen.swapped,
         witness=witness,
-        steps=[rounds.Step(pairs, first, left), rounds.Step(1, left, left)],
-        draws=first * pairs + left,
+        steps=[rounds.Step(pairs, first, tested), rounds.Step(1, tested, tested)],
+        draws=first * pairs + tested,
         layout=layout,
         outputs=outputs,
         calls={},

@@ -104,16 +104,20 @@ def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pa
             refused[name] = on_x.error
     if refused and not drawn and not failing:
         raise next(iter(refused.values()))
-    notes = []
-    if refused:
-        names = ", ".join(map(repr, list(refused)[:_NAMED]))
-        more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
-        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both inputs"
-        cause = next(iter(refused.values()))
-        notes.append(Check("inputs", "note", f"{text}: {names}{more}; {cause}"))
+    notes = [_left_out(refused, len(pairs))] if refused else []
     notes += [Check("range", "note", text) for text in pairs.untried]
     notes += [Check("relation", "note", f"neighbours are {text}") for text in pairs.relations]
     return drawn | failing, notes
+
+
+def _left_out(refused: Mapping[str, MechanismError], number: int) -> Check:
+    """Return a note on refused pairs, of this number of pairs."""
+    names = ", ".join(map(repr, list(refused)[:_NAMED]))
+    if len(refused) > _NAMED:
+        names += f" and {len(refused) - _NAMED} more"
+    text = f"{len(refused)} of {number} pairs are left out, of which it refuses both inputs"
+    cause = next(iter(refused.values()))
+    return Check("inputs", "note", f"{text}: {names}; {cause}")
 
 
 def named_error(error: MechanismError, name: str) -> MechanismError:

@@ -96,33 +96,51 @@ def clustered(codes: Integers, times: Counts, sizes: Sequence[int]) -> float:
 
     There is no bet on a value with more than a fourth of the draws left, whose calls are known.
     """
-    from scipy.special import gammaln
-
     if times.max() == 1:
         return 1.0
-    calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)  # those of one draw together
-    numbers, call = np.unique(calls, return_inverse=True)
-    values = np.argsort(times, kind="stable")[-_VALUES:]
+    values = np.argsort(times, kind="stable")[-_VALUES:]  # the rarest first
     values = values[times[values] > 1]
-    rank = np.full(times.size, values.size, np.int16)
-    rank[values] = np.arange(values.size)
-    every = np.zeros((numbers.size, values.size + 1), np.int64)
-    for i, part in zip(call, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
-        every[i] += np.bincount(rank[part], None, values.size + 1)
-    counts = every[:, :-1].T
-    left = every.sum(axis=1) - np.cumsum(counts, axis=0) + counts  # of each call, before each value
+    counts, left = _in_calls(codes, values, sizes)
     drawn, total = times[values], left.sum(axis=1)
-    usual = (gammaln(left + 1) - gammaln(left - counts + 1)).sum(axis=1)
-    usual -= gammaln(total + 1) - gammaln(total - drawn + 1)
+    log_chance = _log_falling(left, counts).sum(axis=1) - _log_falling(total, drawn)
     wealth = []
-    for more in _CLUSTERED:
-        size = drawn / more
-        share = np.where(left > 0, left, 1) * (size / total)[:, None]
-        bet = (gammaln(share + counts) - gammaln(share)).sum(axis=1)
-        bet += gammaln(size) - gammaln(size + drawn)
-        wealth.append(np.cumsum(np.where(4 * drawn <= total, bet - usual, 0.0)))
+    for overdispersion in _CLUSTERED:
+        weight = drawn / overdispersion
+        weights = np.where(left > 0, left, 1) * (weight / total)[:, None]
+        log_bet = _log_rising(weights, counts).sum(axis=1) - _log_rising(weight, drawn)
+        wealth.append(np.cumsum(np.where(4 * drawn <= total, log_bet - log_chance, 0.0)))
     means = np.logaddexp.reduce(wealth) - math.log(len(wealth))
     return math.exp(-float(means.max(initial=0.0)))
+
+
+def _in_calls(codes: Integers, values: Counts, sizes: Sequence[int]) -> tuple[Counts, Counts]:
+    """Return how often each value is in each call, and the draws of the call left before it.
+
+    Both have shape ``(values, calls)``. All calls of one draw are one.
+    """
+    calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)
+    numbers, call = np.unique(calls, return_inverse=True)
+    rank = np.full(int(codes.max()) + 1, values.size, np.int16)  # the last one is for all others
+    rank[values] = np.arange(values.size)
+    times = np.zeros((numbers.size, values.size + 1), np.int64)
+    for i, part in zip(call, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
+        times[i] += np.bincount(rank[part], None, values.size + 1)
+    counts = times[:, :-1].T
+    return counts, times.sum(axis=1) - np.cumsum(counts, axis=0) + counts
+
+
+def _log_falling(n: Counts, k: Counts) -> Floats:
+    """Return the logarithm of n (n - 1) ... (n - k + 1)."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(n + 1) - gammaln(n - k + 1))
+
+
+def _log_rising(a: Floats, k: Counts) -> Floats:
+    """Return the logarithm of a (a + 1) ... (a + k - 1)."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(a + k) - gammaln(a))
 
 
 def unlikely(scores: Scores, sizes: Counts, sums: Floats) -> Floats:
