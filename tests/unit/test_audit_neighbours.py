@@ -10,7 +10,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
@@ -412,7 +412,11 @@ def often(number):
     return settings(max_examples=number, derandomize=True, deadline=None, database=None)
 
 
+COARSE = {"values": [1e12, 1e12 + 0.3], "length": 2, "distance": 0.3, "norm": "L2"}  # as floats
+
+
 @often(160)
+@example(COARSE, 0)
 @given(ENTRIES, st.integers(0, 5))
 def test_all_pairs_of_entries_are_of_neighbours(declared, seed):
     check_all(declared, seed)
