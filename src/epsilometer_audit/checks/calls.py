@@ -1,4 +1,8 @@
-"""Draws on an input, in the order of the calls."""
+"""Draws on an input, in the order of the calls.
+
+Each input has a dozen short calls, a long one and some of one draw. A `Sample` of the outputs
+``["b", "a", "b"]`` has the codes 1, 0, 1 and the times 1, 2, and scores such as their ranks.
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,9 @@ numbers just inside an end, changes in one place. They reveal wrong bounds, posi
 out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022). Pairs may be
 repeated, or equal. A row asks its columns, and the rows of a user ask the row. Whether two values
 really are neighbours is said in `relations`, which shares no code with this module.
+
+``Number(0, 5)`` makes the pairs (0, 5), (0, 2.5), (5, 2.5), ...; a `Row` of it and of a or b
+makes ([0, "a"], [5, "b"]), ... of both columns, then of one, then of some that rise and fall.
 """
 
 from __future__ import annotations

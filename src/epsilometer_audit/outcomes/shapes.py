@@ -1,4 +1,9 @@
-"""The parts of outputs of any kind, by form: entries, keys, members, parts of words."""
+"""The parts of outputs of any kind, by form: entries, keys, members, parts of words.
+
+Outputs ``[{"a": 1}, {"a": 2}, "none"]`` are two: a `Part` of form "mapping" in rows 0 and 1, and
+one of form "word" in row 2. The step ``("key", "a")`` leads from the first to the numbers 1 and 2,
+again of rows 0 and 1. Values that are alike lie in columns: an array, `Coded` words or `Records`.
+"""
 
 from __future__ import annotations
 

@@ -76,6 +76,21 @@ def _parameters_of(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
+def _default(parameter: inspect.Parameter) -> str:
+    """Name a parameter with its default, if that is short."""
+    default = shortened(" ".join(repr(parameter.default).split()), 30)
+    return parameter.name if default[:1] == "<" else f"{parameter.name} = {default}"
+
+
+def _constant(parameter: inspect.Parameter) -> str:
+    """Name the constant seed or generator that is a default; nothing if there is none."""
+    default = parameter.default
+    if default is None or default is parameter.empty:
+        return ""
+    constant = default if isinstance(default, int) else type(default).__name__
+    return f"{parameter.name}={constant}"
+
+
 class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
@@ -112,31 +127,26 @@ class Sampler:
         parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
         given: dict[str, Any] = {}
-        self.randomness, self.constant, defaults = "", "", []
+        self.randomness, self.constant = "", ""
         for p in parameters:
             role = roles.get(p.name)
             if role or p.kind is p.POSITIONAL_ONLY:
                 given[p.name] = _Role(role) if role else p.default
             if role == "x":
                 self._kind = str(p.annotation)
-            elif role is None:
-                default = shortened(" ".join(repr(p.default).split()), 30)
-                defaults.append(p.name if default[:1] == "<" else f"{p.name} = {default}")
-            elif role != "size":
-                self.randomness = role
-                if p.default is not None and p.default is not p.empty:
-                    constant = p.default if isinstance(p.default, int) else type(p.default).__name__
-                    self.constant = f"{p.name}={constant}"
+            elif role and role != "size":
+                self.randomness, self.constant = role, _constant(p)
         # by position while there is no gap, by name after it
         call: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
         self._positional, self._named = call.args, call.kwargs
         self.seeded, self.many = bool(self.randomness), "size" in roles.values()
         if failures and self.many:
             raise Misuse("failures", f"needs one draw a call, but {name} takes a number of draws")
-        text = f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"
-        facts = [text, "many draws a call" if self.many else "one draw a call"]
+        facts = [f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"]
+        facts.append("many draws a call" if self.many else "one draw a call")
         if not self.seeded:
             facts.append("unseeded")
+        defaults = [_default(p) for p in parameters if p.name not in roles]
         if defaults:
             facts.append(f"{', '.join(defaults)} by default")
         self.description = ", ".join(facts)

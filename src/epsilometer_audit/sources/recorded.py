@@ -44,34 +44,45 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     A number with leading zeros is a text.
     """
     if len(paths) == 1:
-        pair = _columns(paths[0], columns, 2)
-        if len(pair) != 2:
-            hint = "name a second file" if len(pair) == 1 else "choose two of them"
-            message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
-            raise ArgumentError(paths[0], message)
-        for name, column in pair.items():
-            missing = np.asarray(column.is_null() if hasattr(column, "is_null") else [])
-            end = len(missing) - np.count_nonzero(missing)
-            if end < len(missing) and missing[end:].all():  # these fields are no outcomes
-                message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
-                raise ArgumentError(paths[0], f"{message}missing values as nan, or two files")
-        on_x, on_x_prime = _values(list(pair.values()))
-        return on_x, on_x_prime
-    if len(paths) != 2:
-        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
-    first, second = paths
-    if _file(first).samefile(_file(second)):
-        raise ArgumentError(first, "is given twice; give one file for x and another for x'")
-    x, x_prime = (_columns(path, columns) for path in paths)
-    if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
-        raise ArgumentError(second, f"has {_listed(x_prime)}, but {first} has {_listed(x)}")
-    if len(x) > 1:
-        x_prime = {name: x_prime[name] for name in x}
-    pairs = [_values(list(pair)) for pair in zip(x.values(), x_prime.values(), strict=True)]
-    if len(pairs) > 1:
-        pairs = [list(recorded_pair(*pair)[:2]) for pair in pairs]
-    on_x, on_x_prime = map(_joined, zip(*pairs, strict=True))
+        return _of_one_file(paths[0], columns)
+    if len(paths) == 2:
+        return _of_two_files(paths[0], paths[1], columns)
+    raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
+
+
+def _of_one_file(path: str, columns: Sequence[str] | None) -> tuple[Outputs, Outputs]:
+    pair = _columns(path, columns, 2)
+    if len(pair) != 2:
+        hint = "name a second file" if len(pair) == 1 else "choose two of them"
+        message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
+        raise ArgumentError(path, message)
+    for name, column in pair.items():
+        missing = np.asarray(column.is_null() if hasattr(column, "is_null") else [])
+        end = len(missing) - np.count_nonzero(missing)
+        if end < len(missing) and missing[end:].all():  # these fields are no outcomes
+            message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
+            raise ArgumentError(path, f"{message}missing values as nan, or two files")
+    on_x, on_x_prime = _values(list(pair.values()))
     return on_x, on_x_prime
+
+
+def _of_two_files(
+    path: str, path_prime: str, columns: Sequence[str] | None
+) -> tuple[Outputs, Outputs]:
+    if _file(path).samefile(_file(path_prime)):
+        raise ArgumentError(path, "is given twice; give one file for x and another for x'")
+    x, x_prime = _columns(path, columns), _columns(path_prime, columns)
+    if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
+        raise ArgumentError(path_prime, f"has {_listed(x_prime)}, but {path} has {_listed(x)}")
+    if len(x) == 1:
+        on_x, on_x_prime = _values([*x.values(), *x_prime.values()])
+        return on_x, on_x_prime
+    entries, entries_prime = [], []
+    for name in x:
+        on_x, on_x_prime, _ = recorded_pair(*_values([x[name], x_prime[name]]))
+        entries.append(on_x)
+        entries_prime.append(on_x_prime)
+    return _vectors(entries), _vectors(entries_prime)
 
 
 def digest(paths: Sequence[str]) -> dict[str, str]:
@@ -163,10 +174,8 @@ def _table(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
     return list(zip(table.column_names, table.columns, strict=True))
 
 
-def _joined(columns: Sequence[Outputs]) -> Outputs:
-    """Return one column, or vectors of the entries of several."""
-    if len(columns) == 1:
-        return columns[0]
+def _vectors(columns: Sequence[Outputs]) -> Outputs:
+    """Return vectors of the entries of columns."""
     arrays = same_shape(columns)
     if arrays is not None:
         return np.column_stack(arrays)
