@@ -271,7 +271,7 @@ def _multiplied(sides: Sequence[Sample]) -> str:
 
 
 def _stretches(score: Scores, longest: int) -> list[Floats]:
-    """Return the scores of some stretches of successive draws."""
+    """Return the scores of as many stretches of successive draws as the tests take pieces."""
     size = score.classes.size
     stretch = min(size // shuffled.PIECES, longest)
     starts = np.linspace(0, size - stretch, shuffled.PIECES).astype(int).tolist()

@@ -6,8 +6,8 @@ out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2
 repeated, or equal. A row asks its columns, and the rows of a user ask the row. Whether two values
 really are neighbours is said in `relations`, which shares no code with this module.
 
-``Number(0, 5)`` makes the pairs (0, 5), (0, 2.5), (5, 2.5), ...; a `Row` of it and of a or b
-makes ([0, "a"], [5, "b"]), ... of both columns, then of one, then of some that rise and fall.
+``Number(0, 5)`` makes the pairs (0, 5), (0, 2.5), (5, 2.5), ... A `Row` of it and of the `Choices`
+"a" and "b" makes ([0, "a"], [5, "b"]), ...: changes of both columns, then of one, then of some.
 """
 
 from __future__ import annotations
@@ -567,8 +567,12 @@ class Users(Entry):
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if self.free or same(x, y):
             return super().near(x, y, rng)
-        moved = [self.rows.near(row, other, rng) for row, other in zip(x, y, strict=True)]
-        return [row for row, _ in moved], [other for _, other in moved]
+        rows, rows_prime = [], []
+        for row, row_prime in zip(x, y, strict=True):
+            moved, moved_prime = self.rows.near(row, row_prime, rng)
+            rows.append(moved)
+            rows_prime.append(moved_prime)
+        return rows, rows_prime
 
     @cached_property
     def _different(self) -> list[Any]:

@@ -73,9 +73,10 @@ class Numbers:
         inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
         whole[inside] = numbers[inside].astype(np.int64)
         whole[numbers >= 2.0**63] = _LIMITS.max
-        places = [] if self.rest is None else np.flatnonzero(self.rest).tolist()
-        for i in places:
-            number, remainder = float(numbers.flat[i]), float(self.rest.flat[i])  # type: ignore[union-attr]
+        if self.rest is None:
+            return whole
+        for i in np.flatnonzero(self.rest).tolist():
+            number, remainder = float(numbers.flat[i]), float(self.rest.flat[i])
             total = NONE
             if remainder.is_integer() and number.is_integer():
                 total = int(number) + int(remainder)

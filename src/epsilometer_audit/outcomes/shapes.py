@@ -214,8 +214,8 @@ class Records:
         """Return the numbers of these keys, ``(n, k)``, if a table begins with them, or None."""
         if self.table is None or keys is None:
             return None
-        begins = list(map(self.places.get, keys)) == list(range(len(keys)))
-        return self.table[:, : len(keys)] if begins else None
+        begins_with_keys = [self.places.get(key) for key in keys] == list(range(len(keys)))
+        return self.table[:, : len(keys)] if begins_with_keys else None
 
     def __len__(self) -> int:
         return self._size
@@ -260,7 +260,7 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
         return values if array is None else array
     if forms == {"sequence"}:
         return _of_sequences(values, depth)
-    if forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
+    if forms == {"mapping"} and len(set(map(tuple, values))) == 1:  # the same keys in one order
         return _of_mappings(values, depth)
     return values
 

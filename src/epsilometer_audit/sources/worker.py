@@ -199,9 +199,15 @@ class Process:
     def __init__(self, argv: list[str], folder: Path, env: Mapping[str, str]) -> None:
         self._answered = False
         with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
-            pipes: Any = {**dict.fromkeys(("stdin", "stdout"), subprocess.PIPE), "stderr": stderr}
             popen: Any = subprocess.Popen(  # noqa: S603 - the user's command
-                argv, bufsize=0, cwd=folder, env=env, start_new_session=True, **pipes
+                argv,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=env,
+                start_new_session=True,
             )
             popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
         for stream in (popen.stdin, popen.stdout):
