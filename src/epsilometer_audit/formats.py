@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_UP, Context, Decimal
 from itertools import takewhile
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 
 _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
-_ILLEGAL = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]")
 
 
 def percent_sure(alpha: float) -> str:
@@ -152,8 +150,3 @@ def _alike(x: Sequence[Any], y: Sequence[Any]) -> int:
 
 def _json(plain: Any) -> str:
     return " ".join(json.dumps(plain, ensure_ascii=False).split())
-
-
-def legal(text: str) -> str:
-    """Return a text with escapes for the characters that neither XML nor HTML may hold."""
-    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
