@@ -173,8 +173,14 @@ def check_source(
     """
     draws, share = min(samples // 10, _CHECKED), conclusion.FALSE_ALARMS * alpha
     if draws >= _LEAST_CHECKED:
-        own, seeded = seed_of(seed, "checks"), source.seeded
-        checks = check(source.draw, list(inputs), draws=draws, seed=own, seeded=seeded, alpha=share)
+        checks = check(
+            source.draw,
+            list(inputs),
+            draws=draws,
+            seed=seed_of(seed, "checks"),
+            seeded=source.seeded,
+            alpha=share,
+        )
         unseeded = checks and checks[0].result != "passed"
         if unseeded and all(check.result != "failed" for check in checks):
             other = seed_of(seed, "other process")
@@ -278,55 +284,63 @@ def _answer(
     draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check], later: Any = None
 ) -> Verdict:
     """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
-    own = draws if isinstance(draws, Drawing) else None
-    steps = _steps(samples, question, bool(own and own.near))
-    claimed = question.request.claim, len(question.pairs), question.request.alpha
-    evidence = rounds.Evidence(*claimed, as_reals=question.request.as_reals)
-    stops = rounds.Evidence.violated if question.request.stop else lambda _: False
-    join = own.join if own else lambda *_: ()
-    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=question.request.stop)
-    if own:
-        joined, question = len(own.question.pairs) - len(question.pairs), own.question
-        text = f"{joined} more pairs were tried, near those that seemed to differ most"
-        notes = [text] if joined else []
-        for pairs in own.near:
-            notes += pairs.notes
-        checks = [*checks, *(Check("range", "note", note) for note in notes)]
-    outputs, done, pair = evidence.raw, evidence.steps, evidence.best
+    drawing = draws if isinstance(draws, Drawing) else None
+    request = question.request
+    steps = _steps(samples, question, bool(drawing and drawing.near))
+    evidence = rounds.Evidence(
+        request.claim, len(question.pairs), request.alpha, as_reals=request.as_reals
+    )
+    stops = rounds.Evidence.violated if request.stop else lambda _: False
+    join = drawing.join if drawing else lambda *_: ()
+    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=request.stop)
+    if drawing:
+        joined = len(drawing.question.pairs) - len(question.pairs)
+        checks = [*checks, *_notes_on_pairs(drawing, joined)]
+        question = drawing.question
     if later is not None:
         checks = [*checks, *later(evidence.drawn)]
         if any(check.result == "failed" for check in checks):
             return conclusion.invalid(question, checks)
     lower = evidence.bounds()
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
-    wealth, bet = evidence.wealths[worst], evidence.bet(worst)
-    witness, violated = evidence.witness(worst, lower[worst], bet), evidence.violated(lower)
-    if violated and not question.request.stop:
+    bet = evidence.bet(worst)
+    witness = evidence.witness(worst, lower[worst], bet)
+    violated = evidence.violated(lower)
+    if violated and not request.stop:
         lower, bets = evidence.sharpened(lower)
-        if (its_bet := bets.get(worst)) is not None:
-            its_witness = first_visible([evidence.shown(its_bet, worst)])
-            bet, witness = its_bet, its_witness or witness
-    bounds = [
-        conclusion.bound_of(claim, low, question.request.claim) for claim, low in lower.items()
-    ]
-    looks = zip(evidence.looks, wealth.history, strict=True)
-    course = [{"share": n / samples, "log10 e-value": log / math.log(10)} for n, log in looks]
+        if worst in bets:
+            bet = bets[worst]
+            witness = first_visible([evidence.shown(bet, worst)]) or witness
+    bounds = [conclusion.bound_of(claim, low, request.claim) for claim, low in lower.items()]
+    course = []
+    for drawn, log_wealth in zip(evidence.looks, evidence.wealths[worst].history, strict=True):
+        course.append({"share": drawn / samples, "log10 e-value": log_wealth / math.log(10)})
     return conclusion.verdict_of(
         question,
         checks,
         bounds=bounds,
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
-        pair=pair,
+        pair=evidence.best,
         swapped=None if bet is None else bet.bet.swapped,
         witness=witness,
-        steps=done,
+        steps=evidence.steps,
         draws=evidence.drawn,
-        layout=evidence.layout(pair),
-        outputs=outputs,
-        calls=own.calls if own else {},
+        layout=evidence.layout(evidence.best),
+        outputs=evidence.raw,
+        calls=drawing.calls if drawing else {},
         evidence=course,
     )
+
+
+def _notes_on_pairs(drawing: Drawing, joined: int) -> list[Check]:
+    """Return notes on the pairs that joined, and on those that were left out."""
+    notes = list[str]()
+    if joined:
+        notes.append(f"{joined} more pairs were tried, near those that seemed to differ most")
+    for pairs in drawing.near:
+        notes += pairs.notes
+    return [Check("range", "note", note) for note in notes]
 
 
 def _exact(
@@ -344,18 +358,17 @@ def _exact(
     if any(len(layout.columns) > 1 for layout in layouts):  # several have more to tell
         first += first // 2
         layouts = _layouts(recorded, first, question.request.as_reals)
-    rest = draws - first
-    past = []
-    for (x, x_prime), of_pair in zip(recorded, layouts, strict=True):
-        sides = of_pair.encode(x[:first]), of_pair.encode(x_prime[:first])
-        past.append(PastDraws(*sides, of_pair))
-    chosen = [choose_events(each, claim.levels, rest) for each in past]
-    expected = [events[0].expected if events else -math.inf for events in chosen]
-    pair = expected.index(max(expected))
+    tested = draws - first
+    past, choices, promised = [], [], []
+    for (x, x_prime), layout in zip(recorded, layouts, strict=True):
+        past.append(PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout))
+        choices.append(choose_events(past[-1], claim.levels, tested))
+        promised.append(choices[-1][0].expected if choices[-1] else -math.inf)
+    pair = promised.index(max(promised))
     layout = layouts[pair]
     x, x_prime = recorded[pair]
     fresh = layout.encode(x[first:draws]), layout.encode(x_prime[first:draws])
-    counted = fixed.count(chosen[pair], *fresh)
+    counted = fixed.count(choices[pair], *fresh)
     lower, best = fixed.largest_bound(counted, claim, question.request.alpha)
     best = best or next(iter(counted), None)
     witness = None
@@ -376,8 +389,8 @@ def _exact(
         pair=pair,
         swapped=None if best is None else best.chosen.swapped,
         witness=witness,
-        steps=[rounds.Step(pairs, first, rest), rounds.Step(1, rest, rest)],
-        draws=first * pairs + rest,
+        steps=[rounds.Step(pairs, first, tested), rounds.Step(1, tested, tested)],
+        draws=first * pairs + tested,
         layout=layout,
         outputs=outputs,
         calls={},

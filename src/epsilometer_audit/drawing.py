@@ -6,13 +6,12 @@ is one draw, and each call has a seed of its own.
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,10 @@ from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.question import Question
 from epsilometer_audit.sources.callables import Source
 
-_CALLS = {True: 8, False: 128}  # for the draws of a side, of many draws each or of one
-_MEMORY = 2.0, 4.0  # times the memory of all draws is needed, of arrays and of pickled outputs
+_CALLS = 8  # for the draws of a side
+_CALLS_OF_ONE = 128  # the same where the mechanism is called for each draw
+_COPIES = 2  # of all draws, if these are arrays, are in memory
+_UNPICKLED = 4  # times the memory of pickled outputs is needed for them
 _EVERY = 1.0  # seconds between two lines of progress
 
 Progress = Callable[[float, str], None]
@@ -48,7 +49,8 @@ class Drawing:
         near: Sequence[Any] = (),
     ) -> None:
         self.near = [pairs.copy() for pairs in near]
-        self.question, self._source, self._inputs = question, source, list(question.inputs or ())
+        self.question, self._source = question, source
+        self._inputs = list(question.inputs or ())
         self._samples, self._drawn = samples, 0
         self._requests = [[0, 0] for _ in self._inputs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
@@ -57,14 +59,17 @@ class Drawing:
     def join(self, best: Sequence[int], size: int) -> list[int]:
         """Add up to so many pairs near the best ones to the question, and return their numbers."""
         known, seed = dict[str, Any](self.question.pairs), self.question.request.seed
-        names, rng = [*known], generator(seed, "audit", "joining", len(known))
-        chosen = [names[pair] for pair in best]
+        names = list(known)
+        best_names = [names[pair] for pair in best]
+        rng = generator(seed, "audit", "joining", len(known))
         near = list[tuple[str, Any]]()
         for candidates in self.near:
-            near += candidates.near(chosen, size, rng).items()
-        some = {chosen[0]: known[chosen[0]], **dict(near[:size])}  # others may all be refused
-        taken, _ = accepted(self._source, Candidates(some), seed)
-        new = {name: pair for name, pair in taken.items() if name not in known}
+            near += candidates.near(best_names, size, rng).items()
+        first = best_names[0]  # which is accepted: all others may be refused
+        accepted_pairs, _ = accepted(
+            self._source, Candidates({first: known[first], **dict(near[:size])}), seed
+        )
+        new = {name: pair for name, pair in accepted_pairs.items() if name not in known}
         self.question = replace(self.question, pairs={**known, **new})
         self._inputs += new.values()
         self._requests += [[0, 0] for _ in new]
@@ -72,15 +77,19 @@ class Drawing:
 
     def __call__(self, sides: Sequence[tuple[int, int]], size: int) -> list[Any]:
         """Return outputs of each pair and side; see `Draw`. Calls take turns over these."""
-        calls = _CALLS[getattr(self._source, "many", True)] * len(sides) // 2
+        per_side = _CALLS if getattr(self._source, "many", True) else _CALLS_OF_ONE
+        calls = per_side * len(sides) // 2
         most = max(self._samples // calls, min(self._samples // 2000, 32), 1)
         number = -(-size // most)
         for pair, side in sides:
             self._requests[pair][side] += 1
         outputs: list[list[Any]] = [[] for _ in sides]
-        for i, (place, (pair, side)) in itertools.product(range(number), enumerate(sides)):
-            call = (pair, side, self._requests[pair][side], *([i] if i else []))
-            outputs[place].append(self._call(call, size // number + (i < size % number)))
+        for i in range(number):
+            call_size = size // number + (1 if i < size % number else 0)
+            for place, (pair, side) in enumerate(sides):
+                request = self._requests[pair][side]
+                call = (pair, side, request, i) if i else (pair, side, request)
+                outputs[place].append(self._call(call, call_size))
         # batches are dropped once they are joined: all would be there twice
         return [joined(outputs.pop(0)) for _ in sides]
 
@@ -106,34 +115,53 @@ class Drawing:
 def _check_memory(draws: int, batch: Any) -> None:
     """Raise `ArgumentError` if so many draws a side, like these, need more memory than is free."""
     with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-        array = isinstance(table := getattr(batch, "table", batch), np.ndarray)
-        held = _MEMORY[0] * table.nbytes if array else _MEMORY[1] * len(pickle.dumps(batch))
-        needed, free = 2 * draws * (held / len(batch)), free_memory()
+        table = getattr(batch, "table", batch)
+        if isinstance(table, np.ndarray):
+            held = _COPIES * table.nbytes
+        else:
+            held = _UNPICKLED * len(pickle.dumps(batch))
+        needed, free = 2 * draws * held / len(batch), free_memory()
         if needed > free:
             many = f"{draws:,} draws a side need about {needed / 1e9:.1f} GB of memory"
             message = f"must be fewer: {many}, and {max(free, 0) / 1e9:.1f} GB are free"
             raise ArgumentError("samples", message)
 
 
-# of a control group, version 2 or 1: ends of the names of its limit and use, and of its caches
-_LIMITS = {"": ("max", "current", ""), "memory": ("limit_in_bytes", "usage_in_bytes", "total_")}
+@dataclass(frozen=True)
+class _ControlGroup:
+    """How names of its files of a limit and of the use end, and how those of caches begin."""
+
+    limit: str
+    use: str
+    caches: str
+
+    def free(self, folder: Path) -> int:
+        """Return the bytes that are left; raise `ValueError` if there is no limit."""
+        lines = (folder / "memory.stat").read_text().splitlines()
+        facts = dict(line.split() for line in lines)
+        limit = int((folder / f"memory.{self.limit}").read_text())  # or "max"
+        used = int((folder / f"memory.{self.use}").read_text())
+        active, inactive = (f"{self.caches}{kind}_file" for kind in ("active", "inactive"))
+        return limit - used + int(facts[active]) + int(facts[inactive])
+
+
+_CONTROL_GROUPS = {  # by the kind that a line of /proc/self/cgroup names: version 2 and 1
+    "": _ControlGroup("max", "current", ""),
+    "memory": _ControlGroup("limit_in_bytes", "usage_in_bytes", "total_"),
+}
 
 
 def free_memory(root: Path = Path("/")) -> int:
     """Return the free bytes of the machine, or within the limit of its container or job."""
     lines = (root / "proc/meminfo").read_text("ascii").splitlines()
     free = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
-    groups = (file.read_text(errors="replace") for file in (root / "proc/self").glob("cgroup"))
-    for line in "".join(groups).splitlines():
-        _, kind, path = line.split(":", 2)
-        folder = root / "sys/fs/cgroup" / kind / path[1:]
-        for group in (folder, *folder.parents) if kind in _LIMITS else ():
-            with suppress(OSError, ValueError, KeyError):  # "max", or it has no limit
-                limit, used, total = _LIMITS[kind]
-                facts = dict(map(str.split, (group / "memory.stat").read_text().splitlines()))
-                most, taken = (int((group / f"memory.{end}").read_text()) for end in (limit, used))
-                cached = sum(int(facts[f"{total}{of}active_file"]) for of in ("", "in"))
-                free.append(most - taken + cached)
+    for file in (root / "proc/self").glob("cgroup"):
+        for line in file.read_text(errors="replace").splitlines():
+            _, kind, path = line.split(":", 2)
+            folder = root / "sys/fs/cgroup" / kind / path[1:]
+            for group in (folder, *folder.parents):
+                with suppress(OSError, ValueError, KeyError):  # it has no limit
+                    free.append(_CONTROL_GROUPS[kind].free(group))
     return min(free, default=2**63)
 
 

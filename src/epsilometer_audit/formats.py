@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_UP, Context, Decimal
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
 _EXACT = Context(prec=400)  # of decimals: more digits than a float can have
-_ILLEGAL = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]")
 
 
 def percent_sure(alpha: float) -> str:
@@ -86,44 +84,69 @@ def pair_texts(x: Any, x_prime: Any, most: int = 60) -> tuple[str, str]:
 def _differing(x: Any, y: Any) -> tuple[str, str]:
     """Return the texts of two plain values without the parts that are alike."""
     if isinstance(x, dict) and isinstance(y, dict):
-        alike = [key for key in x if key in y and _json(x[key]) == _json(y[key])]
-        both = {key: _differing(x[key], y[key]) for key in x if key in y and key not in alike}
-        texts = []
-        for i, side in enumerate((x, y)):
-            own = {k: both[k][i] if k in both else _json(side[k]) for k in side if k not in alike}
-            parts = [*(f"{_json(k)}: {text}" for k, text in own.items()), *["..."] * bool(alike)]
-            texts.append(f"{{{', '.join(parts)}}}")
-        return texts[0], texts[1]
-    text, listed = ({type(x), type(y)} == {kind} for kind in (str, list))
-    start, end = _ends_alike(x, y) if text or listed else (0, 0)
-    if not (listed or start + end):
-        return _json(x), _json(y)
+        return _differing_mappings(x, y)
+    if isinstance(x, list) and isinstance(y, list):
+        return _differing_lists(x, y)
+    if isinstance(x, str) and isinstance(y, str):
+        start, end = ends_alike(x, y)
+        if start + end:
+            letters, letters_prime = x[start : len(x) - end], y[start : len(y) - end]
+            text = _between(start, [_json(letters)], end, "letters alike")
+            return text, _between(start, [_json(letters_prime)], end, "letters alike")
+    return _json(x), _json(y)
+
+
+def _differing_mappings(x: dict[str, Any], y: dict[str, Any]) -> tuple[str, str]:
+    common = [key for key in x if key in y]
+    alike = {key for key in common if _json(x[key]) == _json(y[key])}
+    texts: dict[str, str] = {}
+    texts_prime: dict[str, str] = {}
+    for key in common:
+        texts[key], texts_prime[key] = _differing(x[key], y[key])
+    return _without(alike, x, texts), _without(alike, y, texts_prime)
+
+
+def _without(alike: set[str], mapping: dict[str, Any], texts: dict[str, str]) -> str:
+    """Return the text of a mapping without some keys, with these texts of others."""
+    parts = []
+    for key, value in mapping.items():
+        if key not in alike:
+            parts.append(f"{_json(key)}: {texts.get(key) or _json(value)}")
+    if alike:
+        parts.append("...")
+    return f"{{{', '.join(parts)}}}"
+
+
+def _differing_lists(x: list[Any], y: list[Any]) -> tuple[str, str]:
+    start, end = ends_alike(x, y)
     ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
-    ours, theirs = (ours, theirs) if listed else ([ours], [theirs])
     if len(ours) == len(theirs):
-        pairs = [_differing(*each) for each in zip(ours, theirs, strict=True)]
+        pairs = [_differing(*values) for values in zip(ours, theirs, strict=True)]
+        texts = [text for text, _ in pairs]
+        texts_prime = [text for _, text in pairs]
     else:
-        pairs = list(zip_longest(map(_json, ours), map(_json, theirs)))
-    before, after = ([f"{n} {'letters ' * text}alike"] * (n > 0) for n in (start, end))
-    sides = ([*before, *filter(None, side), *after] for side in zip(*pairs, strict=True))
-    first, second = (f"[{', '.join(side)}]" for side in sides)
-    return first, second
+        texts, texts_prime = list(map(_json, ours)), list(map(_json, theirs))
+    return _between(start, texts, end), _between(start, texts_prime, end)
 
 
-def _ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
+def _between(start: int, texts: list[str], end: int, alike: str = "alike") -> str:
+    """Return texts between what is alike at both ends, as "[2 alike, 0, 7 alike]"."""
+    before = [f"{start} {alike}"] if start else []
+    after = [f"{end} {alike}"] if end else []
+    return f"[{', '.join([*before, *texts, *after])}]"
+
+
+def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:
     """Return at how many places sequences are alike at the start, and at the rest's end."""
-    ends = []
-    for _ in range(2):
-        equal = (repr(a) == repr(b) for a, b in zip(x, y, strict=False))
-        ends.append(sum(takewhile(bool, equal)))
-        x, y = x[ends[-1] :][::-1], y[ends[-1] :][::-1]
-    return ends[0], ends[1]
+    start = _alike(x, y)
+    return start, _alike(x[start:][::-1], y[start:][::-1])
+
+
+def _alike(x: Sequence[Any], y: Sequence[Any]) -> int:
+    """Return at how many places, from the first, sequences are alike."""
+    equal = (repr(value) == repr(other) for value, other in zip(x, y, strict=False))
+    return sum(takewhile(bool, equal))
 
 
 def _json(plain: Any) -> str:
     return " ".join(json.dumps(plain, ensure_ascii=False).split())
-
-
-def legal(text: str) -> str:
-    """Return a text with escapes for the characters that neither XML nor HTML may hold."""
-    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

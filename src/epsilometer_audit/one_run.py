@@ -150,9 +150,13 @@ def _scores(scores: Any) -> Floats:
 def _included(included: Any) -> Bools:
     values = np.asarray(included)
     kinds = set(np.unique(values).tolist()) if values.dtype.kind in "biuf" else {"words"}
-    if values.ndim != 1 or not (kinds <= {0, 1} or kinds <= {-1, 1}):
-        shown = f"shape {values.shape}" if values.ndim != 1 else sorted(map(str, kinds))[:5]
-        message = f"must be true or false, 1 or 0, or 1 or -1 for each canary, got {shown}"
+    wrong = ""
+    if values.ndim != 1:
+        wrong = f"shape {values.shape}"
+    elif not (kinds <= {0, 1} or kinds <= {-1, 1}):
+        wrong = str(sorted(map(str, kinds))[:5])
+    if wrong:
+        message = f"must be true or false, 1 or 0, or 1 or -1 for each canary, got {wrong}"
         raise ArgumentError("included", message)
     return values > 0
 
@@ -163,11 +167,11 @@ def _checks(scores: Floats, included: Bools) -> list[Check]:
 
     m, k = scores.size, int(included.sum())
     chance = float(binomtest(k, m).pvalue)
-    result = "failed" if chance < _WRONG else "note" if chance < _DOUBT else "passed"
     text = f"{k} of {m} canaries were in"
-    if result != "passed":
+    checked = [Check("fair coins", "passed", text)]
+    if chance < _DOUBT:
         text += f", by fair coins with probability {chance:.1g}: each must be in by its own coin"
-    checked = [Check("fair coins", result, text)]  # type: ignore[arg-type]
+        checked = [Check("fair coins", "failed" if chance < _WRONG else "note", text)]
     ranks = rankdata(scores)
     spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())
     shift = float(ranks[included].sum()) - k * (m + 1) / 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import jinja2
 
 from epsilometer.claims import EventClaim
-from epsilometer_audit.formats import input_text, legal, pair_texts, percent_sure, short
+from epsilometer_audit.formats import input_text, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
 from exhibition.evidence import draw_evidence, draw_witness, image
 
+_ILLEGAL = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]")
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
     autoescape=True,
@@ -34,7 +36,12 @@ def html_of(verdict: Verdict, claim: AnyClaim, *, in_words: bool = False) -> str
     """
     template = _TEMPLATES.get_template("verdicts.html.j2")
     values = _words(verdict) if in_words else _values(verdict, claim)
-    return legal(template.render(audit=values))
+    return _legal(template.render(audit=values))
+
+
+def _legal(text: str) -> str:
+    """Return a text with escapes for the characters that HTML may not hold."""
+    return _ILLEGAL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def _words(verdict: Verdict) -> dict[str, Any]:

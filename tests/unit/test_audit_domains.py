@@ -114,29 +114,22 @@ def changes(pairs):
 def test_every_position_and_every_change_of_a_row_has_a_pair(n):
     pairs = ea.domain({"rows": {"choices": list("abcdefg")}, "length": n})
     assert changes(pairs) == (set(range(n)), set(map(frozenset, combinations("abcdefg", 2))))
-    assert not pairs.untried
     removed = ea.domain({"rows": {"choices": list("abcdefghijklmnopq")}, "length": [n - 1, n]})
     rows = {row for x, y in removed.values() for row in Counter(x) - Counter(y)}
     assert rows == set("abcdefghijklmnopq")
 
 
 WORDS, UNIT = [f"w{i}" for i in range(80)], {"values": [0, 1]}
-LEFT = [  # what no pair has, as the note says
-    ({"counts": [0, 1], "keys": WORDS, "limit": 9}, "71 of 80 keys"),
-    ({"bits": 500}, "400 of 500 entries"),
-    ({"choices": WORDS, "limit": 39}, "2 of 80 values"),
-    ({"rows": {"choices": WORDS}, "length": [2, 3], "limit": 20}, "60 of 80 values"),
-    ({"rows": {"choices": [0, 1]}, "length": 300}, "200 of 300 positions of a row"),
-    ({"values": [0, 9], "whole": True, "distance": 2, "limit": 1}, "8 of 10 values"),
-    ({"choices": [0, 1, 2], "limit": 2}, "further pairs"),
-]
 
 
-@pytest.mark.parametrize(("declaration", "words"), LEFT, ids=str)
-def test_a_note_counts_what_no_pair_has_and_a_larger_limit_leaves_less(declaration, words):
-    (note,) = (text for text in ea.domain(declaration).untried if "beyond" not in text)
-    assert re.search(f"{words}.* were not tried; a larger limit tries more$", note)
-    assert note not in ea.domain(declaration, limit=400).untried
+def test_a_note_says_that_a_larger_limit_tries_more_while_it_does():
+    declaration = {"choices": [0, 1, 2]}
+    (note,) = ea.domain(declaration, limit=2).untried
+    more = "a larger limit tries more"
+    assert note == f"2 pairs of the domain were tried, others were not; {more}"
+    assert not ea.domain(declaration, limit=3).untried
+    (_, note) = ea.domain({"values": [0, 1]}).untried
+    assert note.endswith("others were not")  # as the list has ended
 
 
 def test_limits_are_spent_on_different_positions_keys_and_values():
@@ -226,14 +219,11 @@ MISTAKES = [
     ({"values": [0, 1], "norm": "L3"}, 'domain.norm must be one of "L1", "L2", "Linf", got \'L3\''),
     ({**UNIT, "length": 4, "distance": 3, "norm": "L2"}, "must be above 0, and 2 at most, got 3"),
     ({**NUMBER, "distance": 1}, "domain.missing cannot be used with distance; choose one"),
-    ({"values": [0, 1], "neighbours": "any"}, "'neighbours': any two of these are neighbours with"),
-    ({"rows": NUMBER, "length": 3, "null": 0}, "no longer knows 'null': pass the pairs in Python"),
-    ({**USERS, "neighbours": "null row"}, "neighbours no longer knows 'null row': pass the pairs"),
-    ({"patterns": 6}, "domain no longer knows 'patterns': declare vectors of whole numbers, with"),
+    ({"values": [0, 1], "neighbours": "any"}, "domain has no key 'neighbours' beside 'values'"),
+    ({**USERS, "neighbours": "null row"}, 'must be one of "add or remove a row", "replace a row"'),
     ({"values": [1, 1]}, "domain.values must be [lower, upper] with lower < upper, got [1, 1]"),
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
-    ({"values": [0, 9], "step": 1}, "domain no longer knows 'step': declare the values as choices"),
     ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
@@ -252,10 +242,6 @@ MISTAKES = [
     ),
     ({**TABLE, "rows": [NUMBER] * 1001}, "domain.rows must have 1000 entries at most, got 1001"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
-    (
-        {"rows": NUMBER, "length": 3, "frame": "pandas"},
-        "no longer knows 'frame': make the data frame of",
-    ),
     ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
     ({"counts": [0, 1], "keys": ["a"], "changed": 2}, "domain.changed must be at most 1"),
 ]
@@ -337,13 +323,14 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     a = math.exp(-1)
 
     def released(x, size, rng):
-        noise = {key: rng.geometric(1 - a, (2, size)) for key in x}
-        noisy = {key: n + noise[key][0] - noise[key][1] for key, n in x.items()}
-        return [{key: int(n[i]) for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
+        noisy = {}
+        for key, n in x.items():
+            noisy[key] = (n + rng.geometric(1 - a, size) - rng.geometric(1 - a, size)).tolist()
+        return [{key: n[i] for key, n in noisy.items() if n[i] >= 4} for i in range(size)]
 
     pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=4)
     claim = ea.approximate(1.0, a**4 / (1 + a))
-    verdict = ea.audit(released, pairs, claim, samples=6000, stop=True, check_sampler=False)
+    verdict = ea.audit(released, pairs, claim, samples=6000, check_sampler=False)
     assert verdict.verdict == "violated"
     assert verdict.witness.count_prime == 0  # a key that the other table does not have
 
@@ -379,7 +366,7 @@ def test_pairs_with_both_inputs_refused_are_left_out_and_noted():
     (words,) = (check["words"] for check in verdict.checks if check["name"] == "inputs")
     relation = next(check["words"] for check in verdict.checks if check["name"] == "relation")
     assert relation == f"neighbours are {pairs.relations[0]}"
-    assert pairs.untried[0].partition(" of ")[2].partition(";")[0] in str(verdict)
+    assert all(note in str(verdict) for note in pairs.untried)
     assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
     assert repr(short[0]) in words
     assert "ValueError: three rows are needed (test_audit_domains.py:" in words
@@ -580,22 +567,26 @@ def one_value(x, size, rng):
 
 @pytest.mark.parametrize("declaration", [UNIT, {"rows": UNIT, "length": [0, 9]}], ids=str)
 def test_pairs_near_the_best_ones_join_and_show_what_no_listed_pair_shows(declaration):
-    pairs, options = ea.domain(declaration), {"as_reals": True, "check_sampler": False}
-    verdict, again = (ea.audit(one_value, pairs, ea.pure(1), **options) for _ in range(2))
+    pairs = ea.domain(declaration)
+    options = {"samples": 40_000, "as_reals": True, "check_sampler": False}
+    verdict = ea.audit(one_value, pairs, ea.pure(1), **options)
     alone = ea.audit(one_value, dict(pairs), ea.pure(1), **options)
-    assert verdict.bounds[0].lower > 1.6
+    assert verdict.bounds[0].lower > 1.5
     assert alone.bounds[0].lower < 1.2
     assert verdict.pair not in pairs.values()
-    assert verdict.draws == 100_000
-    assert (verdict.pair, verdict.bounds) == (again.pair, again.bounds)
+    assert verdict.draws == 40_000
+    if declaration == UNIT:
+        again = ea.audit(one_value, pairs, ea.pure(1), **options)
+        assert (verdict.pair, verdict.bounds) == (again.pair, again.bounds)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_claim_is_one_about_a_relation(name):
     mechanism, declaration, claim, word = CASES[name]
-    options = {"stop": True, "check_sampler": False, "as_reals": True, "alpha": 0.001}
+    options = {"check_sampler": False, "as_reals": True, "alpha": 0.001}
     pairs = ea.domain(declaration)
-    options["samples"] = 230 * len(pairs) if word == "not refuted" else 40_000
+    options["stop"] = word == "violated"
+    options["samples"] = 40_000 if word == "violated" else 230 * len(pairs)
     verdict = ea.audit(mechanism, pairs, claim, **options)
     assert verdict.verdict == word, verdict
 

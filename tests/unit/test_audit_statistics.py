@@ -417,7 +417,7 @@ def texts(x: float, size: int, rng: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("mechanism", [laplace(1.0), texts, lambda x, rng: {"a": rng.normal(x)}])
 def test_draws_beyond_the_memory_are_refused_before_they_are_made(monkeypatch, mechanism):
-    monkeypatch.setattr("epsilometer_audit.drawing._MEMORY", (1e12, 1e12))
+    monkeypatch.setattr("epsilometer_audit.drawing.free_memory", lambda: 1000)
     with pytest.raises(ArgumentError, match=r"must be fewer: 500 draws a side .* GB are free"):
         ea.audit(mechanism, [(0, 1)], ea.pure(1.0), samples=500)
 

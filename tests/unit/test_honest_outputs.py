@@ -26,11 +26,19 @@ FORMS, PARTS = 300, 30
 TWINS = 30  # forms, of which twins are audited
 DRAWS, OF_TWINS = 60, {"different": 400, "repeated": 1000}  # of a side
 FEW = 32  # draws from which all rules for many draws are used
+EARLY = 10  # parts and twins of `make test`; the others are in `make examples`
+
+
+def early_first(number):
+    """Numbers of parts, of which the late ones are further examples."""
+    late = (pytest.param(part, marks=pytest.mark.examples) for part in range(EARLY, number))
+    return [*range(EARLY), *late]
+
 
 # --- forms ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", early_first(PARTS))
 def test_honest_outputs_of_any_form_are_not_refuted(part, monkeypatch):
     monkeypatch.setattr(calls, "_FEW", FEW)
     faults = {seed: faults_of(seed, DRAWS, ["honest"]) for seed in range(part, FORMS, PARTS)}
@@ -38,7 +46,7 @@ def test_honest_outputs_of_any_form_are_not_refuted(part, monkeypatch):
 
 
 @pytest.mark.parametrize("twin", OF_TWINS)
-@pytest.mark.parametrize("part", range(TWINS))
+@pytest.mark.parametrize("part", early_first(TWINS))
 def test_twins_of_a_form_are_refuted(part, twin):
     assert faults_of(part, OF_TWINS[twin], [twin]) == []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from epsilometer.errors import MechanismError
@@ -19,7 +20,6 @@ from epsilometer_audit.sources.callables import Source
 
 Pair = tuple[Any, Any]
 
-_MORE = "untried", "relations", "near"
 _NAMED = 3  # pairs that are left out
 
 
@@ -32,19 +32,38 @@ class Candidates(dict[str, Pair]):
     """
 
     def __init__(
-        self, pairs: Mapping[str, Pair], required: Iterable[str] = (), **more: Sequence[Any]
+        self,
+        pairs: Mapping[str, Pair],
+        required: Iterable[str] = (),
+        *,
+        untried: Sequence[str] = (),
+        relations: Sequence[str] = (),
+        near: Sequence[Any] = (),
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried, self.relations, self.near = (more.get(name, ()) for name in _MORE)
+        self.untried, self.relations, self.near = list(untried), list(relations), list(near)
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         other = other if isinstance(other, Candidates) else Candidates(other, required=other)
-        both = {name: [*getattr(self, name), *getattr(other, name)] for name in _MORE}
-        return Candidates({**self, **other}, self.required | other.required, **both)
+        return Candidates(
+            {**self, **other},
+            self.required | other.required,
+            untried=self.untried + other.untried,
+            relations=self.relations + other.relations,
+            near=self.near + other.near,
+        )
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         return Candidates(other, required=other) | self
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Whether the draw of an input is a failure, or the error if there is no draw."""
+
+    failed: bool
+    error: MechanismError | None = None
 
 
 def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pair], list[Check]]:
@@ -54,45 +73,51 @@ def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pa
     the draws of the audit. Pairs with a failure as an outcome come last. Raise `MechanismError` if
     the mechanism refuses one input of a pair, or all pairs.
     """
-    known: dict[str, tuple[bool, MechanismError | None]] = {}
+    trials: dict[str, _Trial] = {}
 
-    def trial(x: Any, name: str) -> tuple[bool, MechanismError | None]:
-        """Return whether a draw is a failure, and the error if there is no draw."""
+    def trial(x: Any, name: str) -> _Trial:
         key = name if name in pairs.required else json.dumps(x)
-        if key not in known or name in pairs.required:
-            own = int(generator(seed, "audit", "candidates", key).integers(2**31))
+        if key not in trials or name in pairs.required:
+            call_seed = int(generator(seed, "audit", "candidates", key).integers(2**31))
             try:
-                known[key] = isinstance(source.draw(x, 1, own)[0], Failure), None
+                (output,) = source.draw(x, 1, call_seed)
+                trials[key] = _Trial(isinstance(output, Failure))
             except MechanismError as error:
-                known[key] = False, error
-        return known[key]
+                trials[key] = _Trial(False, error)
+        return trials[key]
 
     drawn, failing = dict[str, Pair](), dict[str, Pair]()
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
-        (failed, error), (failed_prime, error_prime) = trial(x, name), trial(y, name)
-        if error is None and error_prime is None:
-            (failing if failed or failed_prime else drawn)[name] = (x, y)
-        elif error is None or error_prime is None:
-            taken = input_text(x if error is None else y, 40)
-            text = f"{error or error_prime}, but not on its neighbour {taken}, which may "
+        on_x, on_y = trial(x, name), trial(y, name)
+        if on_x.error is None and on_y.error is None:
+            chosen = failing if on_x.failed or on_y.failed else drawn
+            chosen[name] = (x, y)
+        elif on_x.error is None or on_y.error is None:
+            taken = input_text(x if on_x.error is None else y, 40)
+            text = f"{on_x.error or on_y.error}, but not on its neighbour {taken}, which may "
             text += f"distinguish them ({name}); let failures be outcomes, or declare inputs on "
             raise MechanismError(f"{text}which it draws")
         elif name in pairs.required:
-            raise named_error(error, name)
+            raise named_error(on_x.error, name)
         else:
-            refused[name] = error
+            refused[name] = on_x.error
     if refused and not drawn and not failing:
         raise next(iter(refused.values()))
-    notes = [Check("range", "note", text) for text in pairs.untried]
+    notes = [_left_out(refused, len(pairs))] if refused else []
+    notes += [Check("range", "note", text) for text in pairs.untried]
     notes += [Check("relation", "note", f"neighbours are {text}") for text in pairs.relations]
-    if refused:
-        names = ", ".join(map(repr, list(refused)[:_NAMED]))
-        more = f" and {len(refused) - _NAMED} more" if len(refused) > _NAMED else ""
-        text = f"{len(refused)} of {len(pairs)} pairs are left out, of which it refuses both inputs"
-        cause = next(iter(refused.values()))
-        notes.insert(0, Check("inputs", "note", f"{text}: {names}{more}; {cause}"))
     return drawn | failing, notes
+
+
+def _left_out(refused: Mapping[str, MechanismError], number: int) -> Check:
+    """Return a note on refused pairs, of this number of pairs."""
+    names = ", ".join(map(repr, list(refused)[:_NAMED]))
+    if len(refused) > _NAMED:
+        names += f" and {len(refused) - _NAMED} more"
+    text = f"{len(refused)} of {number} pairs are left out, of which it refuses both inputs"
+    cause = next(iter(refused.values()))
+    return Check("inputs", "note", f"{text}: {names}; {cause}")
 
 
 def named_error(error: MechanismError, name: str) -> MechanismError:

@@ -1,10 +1,16 @@
-"""Draws on an input, in the order of the calls."""
+"""Draws on an input, in the order of the calls.
+
+Each input has a dozen short calls, a long one and some of one draw. A `Sample` of the outputs
+``["b", "a", "b"]`` has the codes 1, 0, 1 and the times 1, 2, and scores such as their ranks.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,7 +30,8 @@ _SHORT = 12  # short calls on an input
 _PART = 40  # one draw in 40 is in each short call; one in 40 is a call of its own
 _ENTRIES = 4  # entries that have a score of their own
 _ADDED = 64  # entries that are added up
-_FEW, _CUTS = 8192, 32  # numbers, of more there are classes between cuts
+_FEW = 8192  # numbers that have a class each; of more there are classes between cuts
+_CUTS = 32  # evenly spaced
 _ROWS = 1 << 16  # outputs in a part
 
 
@@ -36,15 +43,19 @@ class Sample:
     """
 
     def __init__(self, batches: Sequence[Any], name: str) -> None:
-        self.name, self.batches, self.size = name, [*map(len, batches)], sum(map(len, batches))
+        self.name, self.batches = name, list(map(len, batches))
+        self.size = sum(self.batches)
         self.layout = learn(*batches)
         self.tables = [self.layout.encode(batch) for batch in batches]
         self.codes, self.times = self._coded()
 
     def _parts(self, i: int) -> list[NDArray[Any]]:
         """Return a column of all outputs in parts, which take less memory and time each."""
-        columns = [table.reshape(len(table), -1)[:, i] for table in self.tables]
-        return [c[at : at + _ROWS] for c in columns for at in range(0, len(c), _ROWS)]
+        parts = []
+        for table in self.tables:
+            column = table.reshape(len(table), -1)[:, i]
+            parts += [column[start : start + _ROWS] for start in range(0, len(column), _ROWS)]
+        return parts
 
     def _coded(self) -> tuple[Integers, Counts]:
         if not self.layout.whole:
@@ -53,11 +64,13 @@ class Sample:
             if (first[1:] > first[:-1]).all():  # so do the outputs differ
                 return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
             del first
-        near = all(table.min() >= -(2**31) and table.max() < 2**31 for table in self.tables)
-        dtype = np.int32 if near and self.layout.whole else None  # in less memory
+        is_short = all(table.min() >= -(2**31) and table.max() < 2**31 for table in self.tables)
+        dtype = np.int32 if is_short and self.layout.whole else None  # in less memory
         codes = codes_of(np.concatenate(self.tables, dtype=dtype, casting="unsafe"))
-        parts = in_parts(codes) if (size := int(codes.max()) + 1) < _ROWS else [codes]
-        times = sum((np.bincount(part, None, size) for part in parts), np.zeros(1, int))
+        size = int(codes.max()) + 1
+        times = np.zeros(size, int)
+        for part in in_parts(codes) if size < _ROWS else [codes]:
+            times += np.bincount(part, None, size)
         return codes.astype(np.int32, copy=False), times
 
     @cached_property
@@ -67,22 +80,40 @@ class Sample:
         They are the ranks of some entries, and of the sum of all with random signs; the squared
         distance of that from the median; and a random sign for each value, if outputs repeat.
         """
-        rng, few = np.random.default_rng(0), self.times.size <= self.size // 2
-        width, entries = self.tables[0][0].size, [(self.codes, self.times)]
-        if width > 1 or not few:  # else the codes are in the order of numbers
-            entries = [_classes(self._parts(i)) for i in spread(width, _ADDED)]
-        entries = [entry for entry in entries if entry[1].size > 1]
+        rng = np.random.default_rng(0)
+        repeats = self.times.size <= self.size // 2
+        entries = self._entries(repeats)
         chosen = [entries[i] for i in spread(len(entries), _ENTRIES)]
         if len(entries) > 1:
             added = np.zeros(self.size, np.int64)  # sums are exact
-            for sign, (classes, n) in zip(rng.choice([-1, 1], len(entries)), entries, strict=True):
-                added += (sign * np.rint(2 * self.size * _ranks(n)).astype(np.int64))[classes]
+            for sign, (classes, times) in zip(rng.choice([-1, 1], len(entries)), entries):  # noqa: B905
+                ranks = np.rint(2 * self.size * _ranks(times)).astype(np.int64)
+                added += (sign * ranks)[classes]
             chosen.append(_classes(np.array_split(added, -(-self.size // _ROWS))))
-        scores = [Scores(_ranks(n), n, classes) for classes, n in chosen]
-        scores += [Scores((_ranks(n) - 0.5) ** 2, n, classes) for classes, n in chosen[-1:]]
-        if few:
+        scores = [Scores(_ranks(times), times, classes) for classes, times in chosen]
+        for classes, times in chosen[-1:]:
+            scores.append(Scores((_ranks(times) - 0.5) ** 2, times, classes))
+        if repeats:
             scores.append(Scores(rng.choice([-1.0, 1.0], self.times.size), self.times, self.codes))
         return [score for score in scores if score.values.any()]
+
+    def _entries(self, repeats: bool) -> list[tuple[Integers, Counts]]:
+        """Return classes of some entries that vary, and how many draws each class has."""
+        width = self.tables[0][0].size
+        if width == 1 and repeats:  # the codes are in the order of numbers
+            entries = [(self.codes, self.times)]
+        else:
+            entries = [_classes(self._parts(i)) for i in spread(width, _ADDED)]
+        return [(classes, times) for classes, times in entries if times.size > 1]
+
+
+@dataclass(frozen=True)
+class Call:
+    """Outputs of a call with a seed, directly after one on the input ``before``, a number or -1."""
+
+    seed: int
+    before: int
+    outputs: Any
 
 
 class Calls(Sample):
@@ -91,18 +122,20 @@ class Calls(Sample):
     An input is a number. ``short`` has the positions of the outputs of short calls, a row for each.
     """
 
-    def __init__(self, number: int, x: Any, calls: Sequence[tuple[int, int, Any]]) -> None:
-        sizes = [len(outputs) for *_, outputs in calls]
-        super().__init__([joined([outputs for *_, outputs in calls])], f"on input {input_text(x)}")
+    def __init__(self, number: int, x: Any, calls: Sequence[Call]) -> None:
+        sizes = [len(call.outputs) for call in calls]
+        outputs = joined([call.outputs for call in calls])
+        super().__init__([outputs], f"on input {input_text(x)}")
         self.number, self.batches = number, sizes
-        self.seeds = [seed for seed, *_ in calls]
-        self.before = np.repeat([before for _, before, _ in calls], sizes)
+        self.seeds = [call.seed for call in calls]
+        self.before = np.repeat([call.before for call in calls], sizes)
         self.ends = np.cumsum(sizes)
         self.longest = int(np.argmax(sizes))  # call
         self.long = self.rows(self.longest)
         short = [i for i, size in enumerate(sizes) if 1 < size < max(sizes)]
         self.first = short[0]  # short call
-        self.short = np.array([np.arange(self.size)[self.rows(i)] for i in short])
+        places = np.arange(self.size)
+        self.short = np.array([places[self.rows(i)] for i in short])
 
     def rows(self, i: int) -> slice:
         """Return the positions of the outputs of a call."""
@@ -110,7 +143,8 @@ class Calls(Sample):
 
     def groups(self) -> Iterator[tuple[str, Bools]]:
         """Yield names of groups of draws that were fixed before the draws, and who is in them."""
-        starts, places = np.zeros(self.size, bool), np.arange(self.size)
+        places = np.arange(self.size)
+        starts = np.zeros(self.size, bool)
         starts[[0, *self.ends[:-1]]] = True
         sizes, largest = np.repeat(self.batches, self.batches), max(self.batches)
         yield "first outputs of calls", starts
@@ -134,20 +168,20 @@ def draw_calls(
 
     So some calls directly follow a call of the same size: noise may be kept from one to the next.
     """
-    few, ones = max(draws // _PART, 2), draws // _PART
-    sizes = [few] * _SHORT
-    sizes.append(max(draws - sum(sizes) - ones - few, few + 1))  # one call will be repeated
+    short, ones = max(draws // _PART, 2), draws // _PART
+    sizes = [short] * _SHORT
+    sizes.append(max(draws - sum(sizes) - ones - short, short + 1))  # one call will be repeated
     requests: list[tuple[int, int]] = []
     for phase in ([1] * (ones // 2), sizes, [1] * (ones - ones // 2)):
-        calls = [(x, size) for x in range(len(inputs)) for size in phase]
+        calls = list(product(range(len(inputs)), phase))
         requests += [calls[i] for i in rng.permutation(len(calls)).tolist()]
     seeds = rng.choice(2**31, len(requests), replace=False).tolist()
-    drawn: list[list[tuple[int, int, Any]]] = [[] for _ in inputs]
+    drawn: list[list[Call]] = [[] for _ in inputs]
     before = -1
-    for (x, size), seed in zip(requests, seeds, strict=True):
-        drawn[x].append((seed, before, draw(inputs[x], size, seed)))
-        before = x
-    return [Calls(i, x, calls) for i, (x, calls) in enumerate(zip(inputs, drawn, strict=True))]
+    for (number, size), seed in zip(requests, seeds, strict=True):
+        drawn[number].append(Call(seed, before, draw(inputs[number], size, seed)))
+        before = number
+    return [Calls(number, x, drawn[number]) for number, x in enumerate(inputs)]
 
 
 def spread(size: int, most: int) -> list[int]:
@@ -160,26 +194,36 @@ def spread(size: int, most: int) -> list[int]:
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
-    """Return rising classes of numbers, ``(n,)``, of many between cuts, and how many each has."""
+    """Return classes of numbers in their order, ``(n,)``, and how many numbers each has.
+
+    Few numbers have a class each; many have classes between cuts.
+    """
     ordered = np.concatenate(parts)
     if ordered.size <= _FEW:
         codes = codes_of(ordered)
         return codes, np.bincount(codes)
     ordered.sort()
-    last, tail = ordered.size - 1, 4 ** np.arange(int(math.log(ordered.size / _CUTS, 4)))
-    at = np.concatenate([np.linspace(0, last, _CUTS).astype(int), tail, last - tail])
-    edges = np.unique(ordered[at])[1:]
+    edges = _edges(ordered)
     del ordered
-    classes, n = [], np.zeros(edges.size + 1, np.int64)
+    classes, times = [], np.zeros(edges.size + 1, np.int64)
     for part in map(np.ascontiguousarray, parts):
-        above, missing = np.zeros(part.size, np.uint8), np.isnan(part)
+        above, is_missing = np.zeros(part.size, np.uint8), np.isnan(part)
         for edge in edges:
-            above += (part >= edge) | missing  # NaN, the last edge, is a class of its own
+            above += (part >= edge) | is_missing  # NaN, the last edge, is a class of its own
         classes.append(above)
-        n += np.bincount(above, None, n.size)
-    return np.concatenate(classes), n
+        times += np.bincount(above, None, times.size)
+    return np.concatenate(classes), times
 
 
-def _ranks(n: Counts) -> Floats:
+def _edges(ordered: NDArray[Any]) -> NDArray[Any]:
+    """Return where all classes but the lowest begin: at even places, and at more near both ends."""
+    last = ordered.size - 1
+    evenly = np.linspace(0, last, _CUTS).astype(int)
+    near_an_end = 4 ** np.arange(int(math.log(ordered.size / _CUTS, 4)))
+    places = np.concatenate([evenly, near_an_end, last - near_an_end])
+    return np.unique(ordered[places])[1:]
+
+
+def _ranks(times: Counts) -> Floats:
     """Return the ranks in [0, 1] of classes in their order, of so many draws each."""
-    return np.asarray((np.cumsum(n) - n / 2) / n.sum())
+    return np.asarray((np.cumsum(times) - times / 2) / times.sum())

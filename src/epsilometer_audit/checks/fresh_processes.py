@@ -20,21 +20,24 @@ from epsilometer_audit.serving.sampling import RANDOM
 from epsilometer_audit.sources.callables import CallableSource, Origin, Source, callable_source
 from epsilometer_audit.sources.worker import PythonWorker, WorkerSource
 
-_PART, _LEAST, _FEW = 40, 12, 40  # one in 40 of the checks' draws; if they are few, up to half
+_PART = 40  # one in so many of the checks' draws is drawn in each process
+_USUAL = 40  # draws in each process, or half of the checks' draws if these are fewer
+_LEAST = 12  # draws in each process, from which equal ones are told from chance
 
 
 def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
     """Compare the first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
-    name, size, outputs = "other process", max(draws // _PART, min(_FEW, draws // 2), _LEAST), []
+    name, outputs = "other process", []
+    size = max(draws // _PART, min(_USUAL, draws // 2), _LEAST)
     unknown = "whether another process makes the same draws is not known"
     try:
-        for own in (seed, seed + 1):
+        for call_seed in (seed, seed + 1):
             with closing(_another(source)) as other:
-                outputs.append(other.draw(x, size, own))
+                outputs.append(other.draw(x, size, call_seed))
     except Exception:  # such as an error of the user's class
         return Check(name, "note", unknown)
-    codes, rows = Sample(outputs, "").codes, np.arange(2 * size).reshape(2, size)
-    matches = agreement(codes, rows)
+    rows = np.arange(2 * size).reshape(2, size)
+    matches = agreement(Sample(outputs, "").codes, rows)
     if matches.p > OTHERS * min(alpha / ALPHA, 1.0):
         if matches.same == size:
             return Check(name, "note", f"{unknown}: all outputs agree, but may do so by chance")
@@ -70,7 +73,10 @@ def _anew(source: CallableSource) -> CallableSource:
     function = source.sampler.function
     owner = getattr(function, "__self__", function)
     attributes = {name.lstrip("_"): value for name, value in vars(owner).items()}
-    names = {*inspect.signature(type(owner)).parameters} & {*attributes} - {*RANDOM}
-    new = type(owner)(**{name: json.loads(json.dumps(attributes[name])) for name in names})
+    arguments = {}
+    for name in inspect.signature(type(owner)).parameters:
+        if name in attributes and name not in RANDOM:
+            arguments[name] = json.loads(json.dumps(attributes[name]))
+    new = type(owner)(**arguments)
     function = new if owner is function else getattr(new, function.__name__)
     return callable_source(function, failures=source.sampler.failures)

@@ -68,23 +68,24 @@ def agreement(codes: Integers, rows: Counts) -> Matches:
 
     Stakes are equal on the row before and on those further back.
     """
-    part, size = rows.ravel(), rows.shape[1]
-    values, n = codes[part].astype(np.int64), codes.size
-    positions = np.arange(part.size)
+    size = rows.shape[1]
+    values, n = codes[rows.ravel()].astype(np.int64), codes.size
+    positions = np.arange(values.size)
     known = np.sort(values * n + positions)
     times = np.bincount(codes)
     wealth, best = [], Matches()
-    for lag in range(size, part.size, size):
-        guess, at, same = values[:-lag], positions[lag:], values[lag:] == values[:-lag]
-        past = np.searchsorted(known, guess * n + at) - np.searchsorted(known, guess * n)
-        chance = (times[guess] - past) / (n - at)
+    for lag in range(size, values.size, size):
+        guess, place = values[:-lag], positions[lag:]
+        same = values[lag:] == guess
+        past = np.searchsorted(known, guess * n + place) - np.searchsorted(known, guess * n)
+        chance = (times[guess] - past) / (n - place)
         match = Matches(1.0, int(np.count_nonzero(same)), same.size, lag)
         best = max(best, match, key=lambda matches: matches.same / max(matches.every, 1))
-        all_in = -np.log(chance[same]).sum() if same.all() else -np.inf
-        gains = [math.log(odds) * match.same for odds in _ODDS]
-        losses = [np.log1p(chance * (odds - 1)).sum() for odds in _ODDS]
-        wealth.append([all_in, *np.subtract(gains, losses)])
-    mean = np.logaddexp.reduce(wealth, axis=None) - math.log(np.size(wealth))
+        wealth.append(-np.log(chance[same]).sum() if same.all() else -np.inf)
+        for odds in _ODDS:
+            losses = np.log1p(chance * (odds - 1)).sum()
+            wealth.append(math.log(odds) * match.same - losses)
+    mean = np.logaddexp.reduce(wealth) - math.log(len(wealth))
     return best._replace(p=math.exp(-max(float(mean), 0.0)))
 
 
@@ -95,33 +96,51 @@ def clustered(codes: Integers, times: Counts, sizes: Sequence[int]) -> float:
 
     There is no bet on a value with more than a fourth of the draws left, whose calls are known.
     """
-    from scipy.special import gammaln
-
     if times.max() == 1:
         return 1.0
-    calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)  # those of one draw together
-    numbers, call = np.unique(calls, return_inverse=True)
-    values = np.argsort(times, kind="stable")[-_VALUES:]
+    values = np.argsort(times, kind="stable")[-_VALUES:]  # the rarest first
     values = values[times[values] > 1]
-    rank = np.full(times.size, values.size, np.int16)
-    rank[values] = np.arange(values.size)
-    every = np.zeros((numbers.size, values.size + 1), np.int64)
-    for i, part in zip(call, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
-        every[i] += np.bincount(rank[part], None, values.size + 1)
-    counts = every[:, :-1].T
-    left = every.sum(axis=1) - np.cumsum(counts, axis=0) + counts  # of each call, before each value
+    counts, left = _in_calls(codes, values, sizes)
     drawn, total = times[values], left.sum(axis=1)
-    usual = (gammaln(left + 1) - gammaln(left - counts + 1)).sum(axis=1)
-    usual -= gammaln(total + 1) - gammaln(total - drawn + 1)
+    log_chance = _log_falling(left, counts).sum(axis=1) - _log_falling(total, drawn)
     wealth = []
-    for more in _CLUSTERED:
-        size = drawn / more
-        share = np.where(left > 0, left, 1) * (size / total)[:, None]
-        bet = (gammaln(share + counts) - gammaln(share)).sum(axis=1)
-        bet += gammaln(size) - gammaln(size + drawn)
-        wealth.append(np.cumsum(np.where(4 * drawn <= total, bet - usual, 0.0)))
+    for overdispersion in _CLUSTERED:
+        weight = drawn / overdispersion
+        weights = np.where(left > 0, left, 1) * (weight / total)[:, None]
+        log_bet = _log_rising(weights, counts).sum(axis=1) - _log_rising(weight, drawn)
+        wealth.append(np.cumsum(np.where(4 * drawn <= total, log_bet - log_chance, 0.0)))
     means = np.logaddexp.reduce(wealth) - math.log(len(wealth))
     return math.exp(-float(means.max(initial=0.0)))
+
+
+def _in_calls(codes: Integers, values: Counts, sizes: Sequence[int]) -> tuple[Counts, Counts]:
+    """Return how often each value is in each call, and the draws of the call left before it.
+
+    Both have shape ``(values, calls)``. All calls of one draw are one.
+    """
+    calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)
+    numbers, call = np.unique(calls, return_inverse=True)
+    rank = np.full(int(codes.max()) + 1, values.size, np.int16)  # the last one is for all others
+    rank[values] = np.arange(values.size)
+    times = np.zeros((numbers.size, values.size + 1), np.int64)
+    for i, part in zip(call, np.split(codes, np.cumsum(sizes)[:-1]), strict=True):
+        times[i] += np.bincount(rank[part], None, values.size + 1)
+    counts = times[:, :-1].T
+    return counts, times.sum(axis=1) - np.cumsum(counts, axis=0) + counts
+
+
+def _log_falling(n: Counts, k: Counts) -> Floats:
+    """Return the logarithm of n (n - 1) ... (n - k + 1)."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(n + 1) - gammaln(n - k + 1))
+
+
+def _log_rising(a: Floats, k: Counts) -> Floats:
+    """Return the logarithm of a (a + 1) ... (a + k - 1)."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(a + k) - gammaln(a))
 
 
 def unlikely(scores: Scores, sizes: Counts, sums: Floats) -> Floats:
@@ -132,17 +151,18 @@ def unlikely(scores: Scores, sizes: Counts, sums: Floats) -> Floats:
     sizes = np.minimum(sizes, scores.classes.size - sizes)
     largest = np.abs(scores.values).max()
     u = ratio(largest * np.abs(sums), sizes)
-    p = 2 * np.exp(-ratio(sizes, largest**2) * ((1 + u) * np.log1p(u) - u))
-    return np.asarray(np.minimum(p, 1.0))
+    exponent = ratio(sizes, largest**2) * ((1 + u) * np.log1p(u) - u)
+    return np.asarray(np.minimum(2 * np.exp(-exponent), 1.0))
 
 
 def by_time(scores: Scores) -> float:
     """Return a bound of the p-value of a drift: some stretch, or all up to its end, differs."""
     ends = -(-np.arange(_STRETCHES + 1) * scores.classes.size // _STRETCHES)
-    sizes, several = np.diff(ends), slice(1, _STRETCHES - 2)  # stretches from the start
     sums = np.array([scores[start:end].sum() for start, end in pairwise(ends.tolist())])
-    sizes = np.concatenate([sizes, ends[1:][several]])
-    p_values = unlikely(scores, sizes, np.concatenate([sums, np.cumsum(sums)[several]]))
+    from_the_start = slice(1, _STRETCHES - 2)
+    sizes = np.concatenate([np.diff(ends), ends[1:][from_the_start]])
+    sums = np.concatenate([sums, np.cumsum(sums)[from_the_start]])
+    p_values = unlikely(scores, sizes, sums)
     return float(p_values.min()) * p_values.size
 
 
@@ -151,18 +171,21 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
 
     None if there is one call only, or other numbers of draws.
     """
-    ends, piece = np.cumsum(sizes), max(sum(sizes) // _PARTS, 1)
-    starts = [(end - size, size // piece) for size, end in zip(sizes, ends.tolist(), strict=True)]
-    calls = [(slice(i, i + k * piece), k) for i, k in starts if k]
-    columns = [
-        np.concatenate([score[call].reshape(k, piece).sum(axis=1) for call, k in calls])
-        for score in (scores if len(calls) > 1 else ())
-        if ends[-1] == score.classes.size
-    ]
-    if not columns:
+    piece = max(sum(sizes) // _PARTS, 1)
+    numbers = np.array([size // piece for size in sizes if size >= piece], int)
+    usable = [score for score in scores if score.classes.size == sum(sizes)]
+    if numbers.size < 2 or not usable:
         return None
+    columns = []
+    for score in usable:
+        sums, start = [], 0
+        for size in sizes:
+            end = start + size // piece * piece
+            sums.append(score[start:end].reshape(-1, piece).sum(axis=1))
+            start += size
+        columns.append(np.concatenate(sums))
     parts = np.array(columns).T
-    return parts - parts.mean(axis=0), np.array([k for _, k in calls])
+    return parts - parts.mean(axis=0), numbers
 
 
 def calls_p(
@@ -188,7 +211,10 @@ def calls_p(
     reached, done, wanted = 1, 1, math.ceil(2 / limit)
     while done < wanted:
         number = min(done if done > 1 else _FIRST, _AT_ONCE, wanted - done)
-        orders = [rng.permuted(np.tile(np.arange(len(p)), (number, 1)), axis=1) for p, _ in sides]
+        orders = []
+        for parts, _ in sides:
+            unchanged = np.tile(np.arange(len(parts)), (number, 1))
+            orders.append(rng.permuted(unchanged, axis=1))
         reached += int(np.count_nonzero(statistic(orders) >= least))
         done += number
         if reached > max(limit * wanted, 1):
@@ -202,7 +228,8 @@ def _pieces_p(
     """Return Fisher's p-value of pieces, each beside its permutations; 1 once above the limit."""
     from scipy.special import chdtrc
 
-    p, reached = 1.0, np.ones(len(pieces))  # how many permutations are as extreme; and itself
+    p = 1.0
+    reached = np.ones(len(pieces))  # how many permutations are as extreme; and itself
     for number in (_FIRST, _PERMUTATIONS - _FIRST):
         for i, piece in enumerate(pieces):
             others = rng.permuted(np.tile(piece, (number, 1)), axis=1)

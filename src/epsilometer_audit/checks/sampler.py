@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -69,12 +70,6 @@ class Check:
         return {"name": self.name, "result": self.result, "words": self.text}
 
 
-def _result(name: str, faults: Iterator[str]) -> Check:
-    """Return a check that failed with the first of these texts, or passed without one."""
-    text = next(faults, "")
-    return Check(name, "failed", text) if text else Check(name, "passed", _PASSED[name])
-
-
 def check(
     draw: Draw, inputs: Sequence[Any], *, draws: int, seed: int, seeded: bool, alpha: float = ALPHA
 ) -> list[Check]:
@@ -94,16 +89,11 @@ def check(
     parts = shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
     samples = draw_calls(draw, inputs, draws, rng)
     replayed = _same_seed(draw, inputs, samples, seeded)
-    faults = (
-        f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
-        for sample in samples
-        for score, limit in _limited(sample, _SERIAL * share / len(samples))
-        if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, limit) <= limit
-    )
-    serial = _result("independent draws", faults)
+    serial = _serial(samples, parts, rng, _SERIAL * share)
     other = _other_seed(samples, parts, rng, serial.result != "failed", share)
     text = "not looked at, as draws are not independent"  # they would fail for the same cause
-    repeated, order = (Check(name, "skipped", text) for name in ("repetitions", "order of calls"))
+    repeated = Check("repetitions", "skipped", text)
+    order = Check("order of calls", "skipped", text)
     if other.result != "failed":
         repeated = _repetitions(samples, _REPETITIONS * share)
     if "failed" not in (serial.result, other.result, repeated.result):
@@ -124,9 +114,9 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     rng = np.random.default_rng(0)
     named = {"outputs on x": x, "outputs on x'": x_prime}.items()
     sides = [Sample([side[:_ROWS]], name) for name, side in named if len(side) >= _LEAST]
-    repeated = _result("repetitions", _multiplied(sides))
-    if repeated.result == "failed":
-        return [repeated]
+    if fault := _multiplied(sides):
+        return [Check("repetitions", "failed", fault)]
+    repeated = Check("repetitions", "passed", _PASSED["repetitions"])
     for side in sides:
         for score, limit in _limited(side, _DOUBT):
             serial = shuffled.serial_p(_stretches(score, _STRETCH), rng, limit)
@@ -148,23 +138,24 @@ def check_drawn(
     side; without them it is not tested whether they differ from each other.
     """
     limit, rng = _DRAWN * min(alpha / ALPHA, 1.0) / 4, np.random.default_rng(0)
-    late: list[str] = []
+    fault = ""
     parts, tested = [], []
     for name, batches, sizes in zip(("on x", "on x'"), outputs, calls, strict=True):
         side = Sample(batches, name)
-        if (repeated := _repetitions([side], limit / 2)).result == "failed":
+        repeated = _repetitions([side], limit / 2)
+        if repeated.result == "failed":
             return repeated
-        scores = [*_limited(side, limit / 2)]
-        text = f"{name}, late outputs differ from early ones: state is kept between calls"
-        late += [text for score, most in scores if shuffled.by_time(score) <= most]
-        tested += [(name, _stretches(score, _LONG), most) for score, most in scores]
+        for score, most in _limited(side, limit / 2):
+            if not fault and shuffled.by_time(score) <= most:
+                fault = f"{name}, late outputs differ from early ones: state is kept between calls"
+            tested.append((name, _stretches(score, _LONG), most))
         parts.append(shuffled.pieces(side.scores, sizes))
-        del side, scores  # in memory
-    if not late and shuffled.calls_p(parts, rng, limit) <= limit:
-        text = "outputs of different calls differ more than those of one call: draws of a call "
-        late = [f"{text}share noise, or state is kept between calls"]
-    if late:
-        return Check("order of calls", "failed", late[0])
+        del side  # in memory
+    if not fault and shuffled.calls_p(parts, rng, limit) <= limit:
+        fault = "outputs of different calls differ more than those of one call: draws of a call "
+        fault += "share noise, or state is kept between calls"
+    if fault:
+        return Check("order of calls", "failed", fault)
     for name, stretches, most in tested:
         if shuffled.serial_p(stretches, rng, most) <= most:
             text = f"{name}, {_DEPENDS}: its draws share noise"
@@ -197,9 +188,19 @@ def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
     return same
 
 
+def _serial(samples: Sequence[Calls], parts: int, rng: np.random.Generator, limit: float) -> Check:
+    for sample in samples:
+        for score, most in _limited(sample, limit / len(samples)):
+            if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, most) <= most:
+                text = f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
+                return Check("independent draws", "failed", text)
+    return Check("independent draws", "passed", _PASSED["independent draws"])
+
+
 def _limited(sample: Sample, limit: float) -> Iterator[tuple[Scores, float]]:
     """Yield the scores, each with its part of a limit."""
-    return ((score, limit / len(sample.scores)) for score in sample.scores)
+    for score in sample.scores:
+        yield score, limit / len(sample.scores)
 
 
 def _other_seed(
@@ -214,7 +215,9 @@ def _other_seed(
             text = f"{sample.name}, {match.same} of {match.every} outputs are those of an earlier "
             text += "call at another seed: a constant seed inside, or noise that is kept for "
             return Check(name, "failed", f"{text}further calls")
-        for score, limit in _limited(sample, _POSITIONS * share / len(samples)) if within else ():
+        if not within:
+            continue
+        for score, limit in _limited(sample, _POSITIONS * share / len(samples)):
             if shuffled.places_p(score[sample.short], rng, parts, limit) <= limit:
                 text = f"{sample.name}, outputs at the same place of different calls go together: "
                 return Check(name, "failed", f"{text}some of the randomness has a constant seed")
@@ -227,13 +230,12 @@ def _other_seed(
 
 def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
     """Check whether draws of a call are repeated in it, or share noise."""
-    text = "equal outputs are of the same call more often than by chance: its draws share noise"
-    faults = (
-        f"{side.name}, {text}, or each is handed out several times"
-        for side in sides
-        if shuffled.clustered(side.codes, side.times, side.batches) * len(sides) <= limit
-    )
-    return _result("repetitions", faults)
+    for side in sides:
+        if shuffled.clustered(side.codes, side.times, side.batches) * len(sides) <= limit:
+            text = f"{side.name}, equal outputs are of the same call more often than by chance: "
+            text += "its draws share noise, or each is handed out several times"
+            return Check("repetitions", "failed", text)
+    return Check("repetitions", "passed", _PASSED["repetitions"])
 
 
 def _order(samples: Sequence[Calls], limit: float) -> Check:
@@ -243,19 +245,19 @@ def _order(samples: Sequence[Calls], limit: float) -> Check:
         texts = [f"{sample.name}, {name} differ from the others" for name in names]
         groups = np.array(inside, float)
         for score in sample.scores:
-            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score[:]).tolist()
-            tests += zip(p_values, texts, strict=True)
-    best = sorted(tests, key=lambda test: test[0])[:1]
-    law = "state is kept between calls, or the law depends on how many draws are asked for"
-    found = (f"{text}: {law}" for p, text in best if p * len(tests) <= limit)
-    return _result("order of calls", found)
+            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score[:])
+            tests += zip(p_values.tolist(), texts, strict=True)
+    p, text = min(tests, key=itemgetter(0), default=(1.0, ""))
+    if p * len(tests) <= limit and tests:
+        law = "state is kept between calls, or the law depends on how many draws are asked for"
+        return Check("order of calls", "failed", f"{text}: {law}")
+    return Check("order of calls", "passed", _PASSED["order of calls"])
 
 
-def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
-    """Yield sides on which every recorded output is there 2, 3, ... times."""
+def _multiplied(sides: Sequence[Sample]) -> str:
+    """Return on which side every recorded output is there 2, 3, ... times, or nothing."""
     for side in sides:
-        codes = side.codes
-        ends = np.flatnonzero(np.append(codes[1:] != codes[:-1], True))
+        ends = np.flatnonzero(np.append(side.codes[1:] != side.codes[:-1], True))
         runs = np.diff(ends)[:-1]  # without the first and the last, which may be cut
         for counts, least, text in (
             (runs, _RUNS, "each is written {} times in a row"),
@@ -264,11 +266,12 @@ def _multiplied(sides: Sequence[Sample]) -> Iterator[str]:
             times = math.gcd(*counts.tolist()) if counts.size >= least else 1
             if times > 1:
                 found = f"{side.name}: {text.format(times)}"
-                yield f"{found}; independent draws are needed, each once"
+                return f"{found}; independent draws are needed, each once"
+    return ""
 
 
 def _stretches(score: Scores, longest: int) -> list[Floats]:
-    """Return the scores of some stretches of successive draws."""
+    """Return the scores of as many stretches of successive draws as the tests take pieces."""
     size = score.classes.size
     stretch = min(size // shuffled.PIECES, longest)
     starts = np.linspace(0, size - stretch, shuffled.PIECES).astype(int).tolist()

@@ -30,14 +30,6 @@ _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
 _MAPPING = """a mapping, as {"values": [0, 1]}"""
-_REMOVED = {  # keys and relations that were, and what to write instead
-    "step": "declare the values as choices",
-    "frame": "make the data frame of the rows in the function",
-    "null": "pass the pairs in Python, as pairs=",
-    "neighbours": "any two of these are neighbours without it",
-    "patterns": "declare vectors of whole numbers, with distance 1 and norm Linf",
-    "null row": "pass the pairs in Python, as pairs=",
-}
 
 
 def must(where: str, wanted: str, value: Any) -> NoReturn:
@@ -69,22 +61,22 @@ def _ends(where: str, value: Any) -> tuple[Any, Any]:
 
 
 def _sizes(where: str, value: Any) -> tuple[int, int]:
-    low, high = _ends(where, value)
-    return _size(where, low, minimum=0), _size(where, high, minimum=0)
+    low, high = (_size(where, end, minimum=0) for end in _ends(where, value))
+    return low, high
 
 
 def _lengths(where: str, value: Any) -> tuple[int, int]:
     """Return the least and the largest length, of which one number stands for both."""
-    if _is_list(value) and (len(value) != 2 or value[0] != value[1]):
+    if not _is_list(value):
+        value = [value, value]
+    if len(value) != 2 or value[0] != value[1]:
         return _sizes(where, value)
-    one = _size(where, value[0] if _is_list(value) else value, minimum=0)
-    return one, one
+    length = _size(where, value[0], minimum=0)
+    return length, length
 
 
 def _one_of(*known: Any) -> Callable[[str, Any], Any]:
     def checked(where: str, value: Any) -> Any:
-        if isinstance(value, str) and value in _REMOVED:
-            raise ArgumentError(where, f"no longer knows {value!r}: {_REMOVED[value]}")
         if repr(value) not in map(repr, known):
             must(where, f"one of {', '.join(map(json.dumps, known))}", value)
         return value
@@ -157,17 +149,13 @@ def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
     kind = next((key for key in kinds if key in declared), None)
     if kind is None:
         wrong = next(iter(declared), "")
-        if wrong in _REMOVED:
-            raise ArgumentError(where, f"no longer knows {wrong!r}: {_REMOVED[wrong]}")
-        near = f", got {wrong!r}{suggest(str(wrong), kinds)}" if wrong else ""
-        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{near}")
+        found = f", got {wrong!r}{suggest(str(wrong), kinds)}" if wrong else ""
+        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{found}")
     given = {}
     for key, value in declared.items():
         if key not in _KEYS[kind]:
-            if key in _REMOVED:
-                raise ArgumentError(where, f"no longer knows {key!r}: {_REMOVED[key]}")
-            near = suggest(key, _KEYS[kind])
-            raise ArgumentError(where, f"has no key {key!r} beside {kind!r}{near}")
+            nearest = suggest(key, _KEYS[kind])
+            raise ArgumentError(where, f"has no key {key!r} beside {kind!r}{nearest}")
         given[key] = _KEYS[kind][key](f"{where}.{key}", value)
     needed, example = _NEEDED.get(kind, (kind, ""))
     if needed not in given:
@@ -193,8 +181,8 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     if missing is True:
         missing = "None" if whole else "NaN"
-    values = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
-    entry = Number(low, high, whole, given.get("clipped", False), distance, values)
+    as_value = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
+    entry = Number(low, high, whole, given.get("clipped", False), distance, as_value)
     if size is None:
         return entry
     if norm is None or distance is None:

@@ -42,26 +42,29 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     >>> list(domain({"bits": 3}, limit=2))
     ['[0, 0, 0] against [0, 0, 1]', '[1, 1, 1] against [0, 1, 1]']
     """
-    own, most, seed = declaration, limit, 0
+    inputs, options = declaration, dict[str, Any]()
     if isinstance(declaration, Mapping):
-        own = {key: declaration[key] for key in declaration if key not in ("limit", "seed")}
-        most = declaration.get("limit", _MOST) if limit is None else limit
-        seed = declaration.get("seed", 0)
-    space: Space = read("domain", own)
+        inputs, options = dict(declaration), {"limit": _MOST, "seed": 0}
+        options |= {key: inputs.pop(key) for key in options if key in inputs}
+    space: Space = read("domain", inputs)
+    most = options["limit"] if limit is None else limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
-    seed = checks.integer("domain.seed", seed, minimum=0)
+    seed = checks.integer("domain.seed", options["seed"], minimum=0)
     if most * space.width > _LARGEST:
-        fewer, size = _LARGEST // space.width, space.width
-        message = f"must be at most {fewer} for inputs of {size} entries, got {most}"
+        fewer = _LARGEST // space.width
+        message = f"must be at most {fewer} for inputs of {space.width} entries, got {most}"
         raise ArgumentError("domain.limit", message)
     pairs = _Pairs(space)
-    rng = generator(seed, "domain", json.dumps(own, sort_keys=True))
-    chosen, more = pairs.added(space.changes(rng), most)
+    rng = generator(seed, "domain", json.dumps(inputs, sort_keys=True))
+    chosen, list_goes_on = pairs.added(space.changes(rng), most)
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    untried = _untried(space, list(pairs.tried.values()), more)
-    near = [pairs] if untried else []
-    notes = [*_beyond(space), *untried, *pairs.notes]
+    notes, near = _beyond(space), []
+    if list_goes_on or pairs.has_others(rng):
+        near = [pairs]
+        advice = "; a larger limit tries more" if list_goes_on else ""
+        notes.append(f"{len(chosen)} pairs of the domain were tried, others were not{advice}")
+    notes += pairs.notes
     return Candidates(chosen, untried=notes, relations=[relation(space)], near=near)
 
 
@@ -101,12 +104,18 @@ class _Pairs:
 
     def near(self, names: Sequence[str], size: int, rng: np.random.Generator) -> dict[str, Pair]:
         """Return up to so many new pairs near those of these names, by names."""
-        own = [self.tried[name] for name in names if name in self.tried]
-        return self.added(islice(self._moved(own, rng), _TRIES * size), size)[0]
+        changes = [self.tried[name] for name in names if name in self.tried]
+        found, _ = self.added(islice(self._moved(changes, rng), _TRIES * size), size)
+        return found
 
-    def _moved(self, own: Sequence[Change], rng: np.random.Generator) -> Iterator[Change]:
+    def has_others(self, rng: np.random.Generator) -> bool:
+        """Tell whether there is any other pair near these."""
+        _, is_another = self.added(self._moved([*self.tried.values()], rng), 0)
+        return is_another
+
+    def _moved(self, changes: Sequence[Change], rng: np.random.Generator) -> Iterator[Change]:
         for _ in range(_TRIES):
-            for change in own:
+            for change in changes:
                 yield self.space.moved(change, rng)
 
     def _is_right(self, x: Any, x_prime: Any) -> bool:
@@ -132,26 +141,6 @@ class _Pairs:
             return []
         text = "pairs are left out, as their inputs are no neighbours: please report this error"
         return [f"{self.wrong} {text}"]
-
-
-def _untried(space: Space, tried: Sequence[Change], more: bool) -> list[str]:
-    """Return a note on the places and the values that are changed in no pair."""
-    places: set[int] = set()
-    values: set[str] = set()
-    for change in tried:
-        places.update(change.places)
-        values.update(map(json.dumps, change.values))
-    parts = []
-    if left := space.places - len(places):
-        parts.append(f"{left:,} of {space.places:,} {space.place}")
-    if space.count == 0:
-        parts.append(f"all but {len(values):,} values")
-    elif left := space.count - len(values):
-        parts.append(f"{left:,} of {space.count:,} values")
-    if more and not parts:
-        parts = ["further pairs"]
-    advice = "; a larger limit tries more" if more else ""
-    return [f"{' and '.join(parts)} were not tried{advice}"] if parts else []
 
 
 def _beyond(space: Space) -> list[str]:

@@ -5,6 +5,9 @@ numbers just inside an end, changes in one place. They reveal wrong bounds, posi
 out, missing clipping and coarse floats (Casacuberta et al. 2022; Haney et al. 2022). Pairs may be
 repeated, or equal. A row asks its columns, and the rows of a user ask the row. Whether two values
 really are neighbours is said in `relations`, which shares no code with this module.
+
+``Number(0, 5)`` makes the pairs (0, 5), (0, 2.5), (5, 2.5), ... A `Row` of it and of the `Choices`
+"a" and "b" makes ([0, "a"], [5, "b"]), ...: changes of both columns, then of one, then of some.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -24,7 +27,6 @@ from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.checks.calls import spread
 
 _ALL_PAIRS = 14  # numbers that have at most a hundred pairs, which are all tried
-_ENDLESS = 1_000_000  # values; more are not counted
 _TRIED = 1000  # changes of a column, at most
 _LAPS = 12  # with other counts of each key
 _COLUMNS = 8  # columns that are changed alone early
@@ -37,16 +39,16 @@ NORMS = {"L1": 1.0, "L2": 2.0, "Linf": math.inf}
 
 @dataclass(frozen=True)
 class Change:
-    """Neighbours x and x', which have different ``values`` at some ``places``.
+    """Neighbours x and x'; of tables, with the place of the row that differs, and its two values.
 
-    There is one value where a row of x is removed.
+    Both values are the same where the row is removed. Other inputs are named by themselves.
     """
 
     x: Any
     x_prime: Any
-    places: Sequence[int]
-    values: Sequence[Any]
     name: str = ""
+    place: int = 0
+    rows: Pair = (None, None)
 
 
 def same(x: Any, y: Any) -> bool:
@@ -55,15 +57,11 @@ def same(x: Any, y: Any) -> bool:
 
 
 class Space(ABC):
-    """A declared domain: it makes pairs of neighbours, which are apart in places and in values.
+    """A declared domain, which makes pairs of neighbours.
 
-    There are so many ``places``, each ``place`` as a note calls it, ``count`` values, 0 if they are
-    endless, and ``width`` single entries in the largest input.
+    Its largest input has ``width`` single entries.
     """
 
-    places: int = 0
-    place: str = "entries"
-    count: int = 0
     width: int = 1
 
     @abstractmethod
@@ -91,15 +89,10 @@ class Entry(Space):
 
     def changes(self, rng: np.random.Generator) -> Iterator[Change]:
         for x, y in self.pairs(rng):
-            yield Change(x, y, self._alone(x, y), (x, y))
+            yield Change(x, y)
 
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
-        x, y = self.near(change.x, change.x_prime, rng)
-        return Change(x, y, self._alone(x, y), (x, y))
-
-    def _alone(self, x: Any, y: Any) -> list[int]:
-        """Return the place of the only entry that differs."""
-        return []
+        return Change(*self.near(change.x, change.x_prime, rng))
 
     @property
     def low(self) -> Any:
@@ -157,13 +150,6 @@ class Number(Entry):
     def free(self) -> bool:  # type: ignore[override]
         return self.distance is None
 
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        last = self.upper - self.lower
-        if self.clipped or not self.whole or last > _ENDLESS:
-            return 0
-        return int(last) + 1 + len(self.missing)
-
     def ranges(self) -> list[tuple[float, float]]:
         is_bit = self.whole and (self.lower, self.upper) == (0, 1)
         return [] if self.clipped or is_bit else [(self.lower, self.upper)]
@@ -183,10 +169,11 @@ class Number(Entry):
         if self.lower < 0 < self.upper:
             values.append(self.number(0))
         if self.clipped:
-            random = [width * float(f"{10 ** (size + rng.random()):.3g}") for size in range(-3, 1)]
-            far = [width * widths for widths in _FAR]
+            random = [10 ** (size + rng.random()) for size in range(-3, 1)]
+            shares = [float(f"{share:.3g}") for share in random]
+            steps = [*self._steps, *(width * share for share in [*shares, *_FAR])]
             beyond: list[float] = []
-            for step in [*self._steps, *random, *far]:
+            for step in steps:
                 beyond += self._ends_by(step)
             values = [*beyond[:2], *values, *beyond]
         for step in self._steps:
@@ -199,10 +186,9 @@ class Number(Entry):
             yield from self._any_two(rng)
         else:
             yield from self._apart(self.distance, rng)
-        numbers = self.count - len(self.missing)
-        if 1 < numbers <= _ALL_PAIRS:
-            values = [self.number(self.lower + i) for i in range(numbers)]
-            for x, y in combinations([*values, *self.missing], 2):
+        if self.whole and not self.clipped and self.upper - self.lower < _ALL_PAIRS:
+            numbers = range(int(self.lower), int(self.upper) + 1)
+            for x, y in combinations([*numbers, *self.missing], 2):
                 if self.distance is None or y - x <= self.distance:
                     yield x, y
 
@@ -227,13 +213,14 @@ class Number(Entry):
             starts += [border - half, border - distance, border]
         if not self.whole:
             starts += [0.5, 1 / 3, math.pi]
-        starts += [middle, *_LARGE, *(low + float(rng.random()) * (high - low) for _ in range(4))]
+        starts += [middle, *_LARGE]
+        starts += [low + share * (high - low) for share in rng.random(4).tolist()]
         if self.clipped:
             starts += self.others(rng)
         for start in map(self.number, starts):
             end = self.number(start + distance)
-            near = end - start <= distance * _ROUNDED  # not so where floats are coarse
-            if near and (self.clipped or (low <= start and end <= high)):
+            is_near = end - start <= distance * _ROUNDED  # not so where floats are coarse
+            if is_near and (self.clipped or (low <= start and end <= high)):
                 yield start, end
         for part in (half, 1 if self.whole else distance / 1000):
             if middle + part <= high:
@@ -242,12 +229,12 @@ class Number(Entry):
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if _is_missing(x) or _is_missing(y):
             return super().near(x, y, rng)
-        by = float((self.upper - self.lower) * rng.normal() * 10 ** (-2 * rng.random()))
+        step = float((self.upper - self.lower) * rng.normal() * 10 ** (-2 * rng.random()))
         if self.whole:
-            by = math.ceil(by)
-        beyond = self.clipped and math.isfinite(x + by) and math.isfinite(y + by)
-        place = self.number if beyond else self.inside
-        moved, moved_prime = place(x + by), place(y + by)
+            step = math.ceil(step)
+        may_leave = self.clipped and math.isfinite(x + step) and math.isfinite(y + step)
+        kept = self.number if may_leave else self.inside
+        moved, moved_prime = kept(x + step), kept(y + step)
         if self.distance is not None and abs(moved - moved_prime) > self.distance * _ROUNDED:
             return x, y  # floats are coarse there
         if same(x, y) or self.distance is not None:
@@ -257,13 +244,13 @@ class Number(Entry):
     @property
     def _steps(self) -> list[float]:
         """The smallest difference of interest, and one."""
-        near = 1 if self.whole else (self.upper - self.lower) / 1000
-        return [self.number(near), 1]
+        smallest = 1 if self.whole else (self.upper - self.lower) / 1000
+        return [self.number(smallest), 1]
 
     def _ends_by(self, step: float) -> list[float]:
         """Return numbers so far outside the upper and the lower end."""
-        ends = self.upper + step, self.lower - step
-        return [self.number(end) for end in ends] if all(map(math.isfinite, ends)) else []
+        ends = [self.upper + step, self.lower - step]
+        return list(map(self.number, ends)) if np.isfinite(ends).all() else []
 
     def number(self, value: float) -> float:
         """Return a number of the kind that inputs have."""
@@ -283,10 +270,6 @@ class Choices(Entry):
     """One of several values; any two are neighbours."""
 
     options: Sequence[Any]
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        return len(set(map(json.dumps, self.options)))
 
     def at(self, share: float) -> Any:
         return self.options[min(int(share * len(self.options)), len(self.options) - 1)]
@@ -313,25 +296,12 @@ class Row(Entry):
     names: Sequence[str] | None = None
 
     @property
-    def places(self) -> int:  # type: ignore[override]
-        return len(self.columns)
-
-    @property
     def free(self) -> bool:  # type: ignore[override]
         return all(column.free for column in self.columns)
 
     @property
     def width(self) -> int:  # type: ignore[override]
         return sum(column.width for column in self.columns)
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        count = 1
-        for column in self.columns:
-            count *= column.count
-            if count > _ENDLESS:
-                return 0
-        return count
 
     def ranges(self) -> list[tuple[float, float]]:
         found: list[tuple[float, float]] = []
@@ -348,71 +318,81 @@ class Row(Entry):
     @property
     def missing(self) -> Sequence[Any]:  # type: ignore[override]
         """Rows whose entries are missing: all that may be, then one of them."""
-        chosen = [i for i in self._some if self.columns[i].missing]
-        alone = [self._with(i, self.columns[i].missing[0]) for i in chosen]
-        row = [column.missing[0] if column.missing else column.low for column in self.columns]
-        return [self._row(row), *alone] if len(chosen) > 1 else alone
+        early = [i for i in self._early_columns if self.columns[i].missing]
+        in_one_column = [self._low_but(i, self.columns[i].missing[0]) for i in early]
+        if len(in_one_column) < 2:
+            return in_one_column
+        values = [column.missing[0] if column.missing else column.low for column in self.columns]
+        return [self._row(values), *in_one_column]
 
     def others(self, rng: np.random.Generator) -> list[Any]:
         """Return rows at the other end in one column, or with missing entries, then other rows."""
-        ends = [self._with(i, self.columns[i].high) for i in reversed(self._some)]
-        more = [self._all_with(i, self.columns[i].others(rng)) for i in self._some]
-        return [*in_turn([self.missing, ends]), self.at(0.5), self.at(0.6), *in_turn(more)]
-
-    def _all_with(self, i: int, values: Sequence[Any]) -> list[Any]:
-        return [self._with(i, value) for value in values]
+        early = self._early_columns
+        ends = [self._low_but(i, self.columns[i].high) for i in reversed(early)]
+        special = []
+        for i in early:
+            values = self.columns[i].others(rng)
+            special.append([self._low_but(i, value) for value in values])
+        return [*in_turn([self.missing, ends]), self.at(0.5), self.at(0.6), *in_turn(special)]
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield rows with the first changes of all columns at once, then of each column alone."""
         changes = [list(islice(column.pairs(rng), _TRIED)) for column in self.columns]
         for k in range(5):
             yield self._pair([pairs[k % len(pairs)] for pairs in changes])
-        yield from self._one_column(self._some, changes, 0)
-        for k in range(5):  # some columns rise where others fall: at first all, in turn
-            mixed = []
-            for i, pairs in enumerate(changes):
-                change = pairs[0] if k == 0 else pairs[int(rng.integers(len(pairs)))]
-                falls = (i >> max(k - 1, 0)) % 2 == 1
-                mixed.append((change[1], change[0]) if falls else change)
-            yield self._pair(mixed)
+        yield from self._one_column(self._early_columns, changes, 0)
+        for k in range(5):
+            yield self._some_rise(changes, k, rng)
         for k in range(max(map(len, changes))):
             yield from self._one_column(evenly(len(changes)), changes, k)
+
+    def _some_rise(
+        self, changes: Sequence[Sequence[Pair]], k: int, rng: np.random.Generator
+    ) -> Pair:
+        """Return rows of which some columns rise where others fall: at first every second one."""
+        width = 2 ** max(k - 1, 0)  # of successive columns that rise, or fall
+        column_pairs = []
+        for i, pairs in enumerate(changes):
+            number = 0 if k == 0 else int(rng.integers(len(pairs)))
+            x, y = pairs[number]
+            falls = i // width % 2 == 1
+            column_pairs.append((y, x) if falls else (x, y))
+        return self._pair(column_pairs)
 
     def _one_column(
         self, places: Sequence[int], changes: Sequence[Sequence[Pair]], k: int
     ) -> Iterator[Pair]:
         """Yield rows with change number ``k`` of one of these columns, if it has so many."""
-        rest = self._values(self.at((0, 0.5, 1)[k % 3]))
+        share = k % 3 / 2  # all other columns are at an end, in the middle, or at the other end
+        unchanged = [(value, value) for value in self._values(self.at(share))]
         for i in places:
             if k < len(changes[i]):
-                both = [(value, value) for value in rest]
-                both[i] = changes[i][k]
-                yield self._pair(both)
+                yield self._pair([*unchanged[:i], changes[i][k], *unchanged[i + 1 :]])
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return rows of which one column is moved, or about half of them."""
-        both = list(zip(self._values(x), self._values(y), strict=True))
+        column_pairs = list(zip(self._values(x), self._values(y), strict=True))
         chosen = rng.random(len(self.columns)) < 0.5 * rng.integers(2)
         chosen[rng.integers(len(self.columns))] = True
         for i in np.flatnonzero(chosen).tolist():
-            both[i] = self.columns[i].near(*both[i], rng)
-        return self._pair(both)
-
-    def _alone(self, x: Any, y: Any) -> list[int]:
-        differ = [not same(a, b) for a, b in zip(self._values(x), self._values(y), strict=True)]
-        return [differ.index(True)] if sum(differ) == 1 else []
+            column_pairs[i] = self.columns[i].near(*column_pairs[i], rng)
+        return self._pair(column_pairs)
 
     @property
-    def _some(self) -> list[int]:
+    def _early_columns(self) -> list[int]:
+        """The columns that are changed alone early."""
         return spread(len(self.columns), _COLUMNS)
 
-    def _with(self, i: int, value: Any) -> Any:
+    def _low_but(self, i: int, value: Any) -> Any:
+        """Return the row of all low ends, but for one value."""
         row = [column.low for column in self.columns]
         row[i] = value
         return self._row(row)
 
-    def _pair(self, both: Sequence[Pair]) -> Pair:
-        return self._row([x for x, _ in both]), self._row([y for _, y in both])
+    def _pair(self, column_pairs: Sequence[Pair]) -> Pair:
+        """Return the rows x and y of the pairs of all columns."""
+        x, y = map(list, zip(*column_pairs, strict=True))
+        return self._row(x), self._row(y)
 
     def _row(self, values: list[Any]) -> Any:
         return values if self.names is None else dict(zip(self.names, values, strict=True))
@@ -432,26 +412,35 @@ class Vector(Row):
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield moves of each entry in turn, and moves of all that can move at once."""
-        number, size = self.columns[0], len(self.columns)
-        norm = NORMS[self.norm]
-        most = size
-        if number.whole and norm < math.inf:  # so many entries may move by one
-            most = min(size, int(self.distance**norm))
-        up, signs = np.arange(size) < most, np.resize([1.0, -1.0], size)
-        halves, thirds = np.sign(size / 2 - np.arange(size) - 0.5), np.resize([1, -1, 0], size)
+        size, number = len(self.columns), self.columns[0]
+        signs = np.resize([1.0, -1.0], size)
         both_ends = [number.low if sign > 0 else number.high for sign in signs]
         starts = [self.low, self.high, both_ends, self.drawn(rng)]
         starts += [[value] * size for value in number.others(rng)]
-        alone, together = [], []
-        for lap, x in enumerate(starts):
+        alone = []
+        for lap in range(len(starts)):
             for k, i in enumerate(from_the_end(size)):
                 alone.append((starts[(k + lap) % len(starts)], np.arange(size) == i))
-            if most > 1:
-                together += [(x, up * move) for move in (1, signs, halves, thirds)]
+        together = []
+        if self._moving > 1:
+            halves = np.sign(size / 2 - np.arange(size) - 0.5)
+            thirds = np.resize([1, -1, 0], size)
+            first = np.arange(size) < self._moving
+            for x in starts:
+                together += [(x, first * move) for move in (1, signs, halves, thirds)]
                 together.append((x, rng.normal(size=size)))
         for x, move in in_turn([alone, together]):
-            if self._close(x, y := self._moved(x, move)):
+            y = self._moved(x, move)
+            if self._close(x, y):
                 yield x, y
+
+    @property
+    def _moving(self) -> int:
+        """The number of entries that may move at once, whole numbers by one each."""
+        norm = NORMS[self.norm]
+        if self.columns[0].whole and norm < math.inf:
+            return min(len(self.columns), int(self.distance**norm))
+        return len(self.columns)
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         moved, moved_prime = super().near(x, y, rng)
@@ -468,10 +457,15 @@ class Vector(Row):
         move = move * (self.distance / np.linalg.norm(move, NORMS[self.norm]))
         moved: list[float] = []
         for x, step in zip(start, move.tolist(), strict=True):
-            leaves = not number.clipped and not number.lower <= x + step <= number.upper
-            by = -step if leaves else step
-            y = x + (math.trunc(by) if number.whole else by)
-            moved.append(number.number(y) if number.clipped else number.inside(y))
+            if number.whole:
+                forth, back = x + math.trunc(step), x - math.trunc(step)
+            else:
+                forth, back = x + step, x - step
+            if number.clipped:
+                moved.append(number.number(forth))
+            else:
+                stays = number.lower <= x + step <= number.upper
+                moved.append(number.inside(forth if stays else back))
         return moved
 
 
@@ -485,22 +479,21 @@ class Counts(Row):
     columns: Sequence[Number]
     names: Sequence[str]
     changed: int = 1
-    place = "keys"
     free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield each key in turn with one count and another, beside different other counts."""
-        places, number = from_the_end(len(self.columns)), self.columns[0]
-        counts = [number.lower + i for i in evenly(int(number.upper - number.lower))]
+        number = self.columns[0]
+        counts = number.lower + np.array(evenly(int(number.upper - number.lower)))
         others = [self.high, self.low, self.at(0.5), self.drawn(rng)]
         for lap, size in product(range(_LAPS), dict.fromkeys([self.changed, 1])):
-            for k in range(len(places)):
-                values = self._values(others[(k + lap) % len(others)])
-                more = list(values)
-                for i in range(places[k], places[k] + size):
-                    values[i % len(values)] = counts[(k + lap) % len(counts)]
-                    more[i % len(values)] = values[i % len(values)] + 1
-                yield self._row(more), self._row(values)
+            for k, place in enumerate(from_the_end(len(self.columns)), start=lap):
+                values = np.array(self._values(others[k % len(others)]))
+                changed = np.arange(place, place + size) % values.size
+                values[changed] = counts[k % counts.size]
+                more = values.copy()
+                more[changed] += 1
+                yield self._row(more.tolist()), self._row(values.tolist())
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return the same change beside counts of which one is moved."""
@@ -560,21 +553,26 @@ class Users(Entry):
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield few and many rows, equal and different ones, then as many other rows."""
         if self.free:
-            for some in (self.low, [self.rows.high], self._different):
-                yield some, self.high
+            for fewer in (self.low, [self.rows.high], self._different):
+                yield fewer, self.high
         last_x = last_y = self.rows.low
         for x, y in self.rows.pairs(rng):
             yield [x] * self.most, [y] * self.most
             if not self.free:
                 yield [x], [y]
-                yield [last_y, x][: self.most], [last_x, y][: self.most]
+            if not self.free and self.most > 1:
+                yield [last_y, x], [last_x, y]
             last_x, last_y = x, y
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if self.free or same(x, y):
             return super().near(x, y, rng)
-        moved = [self.rows.near(row, other, rng) for row, other in zip(x, y, strict=True)]
-        return [row for row, _ in moved], [other for _, other in moved]
+        rows, rows_prime = [], []
+        for row, row_prime in zip(x, y, strict=True):
+            moved, moved_prime = self.rows.near(row, row_prime, rng)
+            rows.append(moved)
+            rows_prime.append(moved_prime)
+        return rows, rows_prime
 
     @cached_property
     def _different(self) -> list[Any]:
@@ -608,5 +606,6 @@ def in_turn(lists: Sequence[Sequence[Any]]) -> list[Any]:
     >>> in_turn([[1, 2, 3], [4]])
     [1, 4, 2, 3]
     """
-    longest = max(map(len, lists), default=0)
-    return [some[i] for i in range(longest) for some in lists if i < len(some)]
+    nothing = object()
+    turns = chain.from_iterable(zip_longest(*lists, fillvalue=nothing))
+    return [value for value in turns if value is not nothing]

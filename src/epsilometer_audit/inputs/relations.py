@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
+from epsilometer_audit.formats import ends_alike
 from epsilometer_audit.inputs.entries import (
     NORMS,
     Choices,
@@ -51,6 +52,10 @@ def relation(space: Any) -> str:
 def _same(x: Any, y: Any) -> bool:
     """Tell whether two plain values are the same: 1 is not 1.0, and NaN is NaN."""
     return repr(x) == repr(y)
+
+
+def _same_or_neighbours(space: Any, x: Any, y: Any) -> bool:
+    return _same(x, y) or neighbours(space, x, y)
 
 
 # --- entries --------------------------------------------------------------------------------------
@@ -98,29 +103,30 @@ def _(space: Choices, x: Any, y: Any) -> bool:
 
 @contains.register
 def _(space: Row, x: Any) -> bool:
-    if space.names is None:
-        values = x if isinstance(x, list) else []
-    else:
-        values = list(x.values()) if isinstance(x, dict) and list(x) == list(space.names) else []
+    values: list[Any] = []
+    if space.names is None and isinstance(x, list):
+        values = x
+    elif isinstance(x, dict) and list(x) == space.names:
+        values = list(x.values())
     return len(values) == len(space.columns) and all(map(contains, space.columns, values))
 
 
 @neighbours.register
 def _(space: Row, x: Any, y: Any) -> bool:
-    keys = range(len(space.columns)) if space.names is None else space.names
-    return all(
-        _same(x[key], y[key]) or neighbours(column, x[key], y[key])
-        for key, column in zip(keys, space.columns, strict=True)
-    )
+    keys = space.names or range(len(space.columns))
+    for key, column in zip(keys, space.columns, strict=True):
+        if not _same_or_neighbours(column, x[key], y[key]):
+            return False
+    return True
 
 
 @near_values.register
 def _(entry: Row) -> str:
     if entry.free:
         return "any two values"
-    names = entry.names or [f"column {i}" for i in range(1, len(entry.columns) + 1)]
     parts = []
-    for name, column in zip(names, entry.columns, strict=True):
+    for i, column in enumerate(entry.columns):
+        name = entry.names[i] if entry.names else f"column {i + 1}"
         parts.append(f"{name}: {near_values(column)}")
     return f"rows alike but for {', '.join(parts)}"
 
@@ -145,8 +151,7 @@ def _(space: Users, x: Any) -> bool:
 def _(space: Users, x: Any, y: Any) -> bool:
     if space.free:
         return True
-    both = list(zip(x, y, strict=False))
-    return len(x) == len(y) and all(_same(a, b) or neighbours(space.rows, a, b) for a, b in both)
+    return len(x) == len(y) and all(map(partial(_same_or_neighbours, space.rows), x, y))
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -156,7 +161,7 @@ def _(space: Users, x: Any, y: Any) -> bool:
 def _(space: Table, x: Any) -> bool:
     if not isinstance(x, list):
         return False
-    units: Sequence[Any] = x
+    units = x
     if space.user is not None:
         if not all(isinstance(row, dict) and type(row.get(space.user)) is int for row in x):
             return False
@@ -164,9 +169,10 @@ def _(space: Table, x: Any) -> bool:
         if users != sorted(users):
             return False
         units = list(_by_user(space.user, x).values())
+    if not space.shortest <= len(units) <= space.longest:
+        return False
     different = {repr(unit): unit for unit in units}  # tables have many equal rows
-    enough = space.shortest <= len(units) <= space.longest
-    return enough and all(contains(space.unit, unit) for unit in different.values())
+    return all(contains(space.unit, unit) for unit in different.values())
 
 
 @neighbours.register
@@ -175,14 +181,13 @@ def _(space: Table, x: Any, y: Any) -> bool:
         users, users_prime = _by_user(space.user, x), _by_user(space.user, y)
         if space.replace and {*users} != {*users_prime}:
             return False
-        numbers = {**users, **users_prime}
-        differ = [u for u in numbers if not _same(users.get(u), users_prime.get(u))]
-        only = [users[u] for u in differ if u in users]
-        only_prime = [users_prime[u] for u in differ if u in users_prime]
+        only = _other_rows(users, users_prime)
+        only_prime = _other_rows(users_prime, users)
     elif space.any_order:
         only, only_prime = _in_one_only(x, y)
     else:
-        only, only_prime = _without_common_ends(x, y)
+        start, end = ends_alike(x, y)
+        only, only_prime = x[start : len(x) - end], y[start : len(y) - end]
     if space.replace:
         return len(only) == len(only_prime) == 1 and neighbours(space.unit, only[0], only_prime[0])
     return len(only) + len(only_prime) == 1
@@ -191,44 +196,39 @@ def _(space: Table, x: Any, y: Any) -> bool:
 @relation.register
 def _(space: Table) -> str:
     unit = "a row" if space.user is None else "all rows of a user"
-    replaced, added = f"{unit} replaced", f"{unit} added or removed"
-    own, others = (replaced, [added]) if space.replace else (added, [replaced])
+    if space.replace:
+        change, excluded = f"{unit} replaced", [f"{unit} added or removed"]
+    else:
+        change, excluded = f"{unit} added or removed", [f"{unit} replaced"]
     if not space.rows.free:
-        own += f" by near ones ({near_values(space.rows)})"
-    if not space.any_order:
-        others.append("another order")
-    order = "any" if space.any_order else "the same"
-    return f"tables with {own}, in {order} order; not: {', '.join(others)}"
+        change += f" by near ones ({near_values(space.rows)})"
+    if space.any_order:
+        return f"tables with {change}, in any order; not: {excluded[0]}"
+    excluded.append("another order")
+    return f"tables with {change}, in the same order; not: {', '.join(excluded)}"
 
 
 def _by_user(user: str, table: Sequence[dict[str, Any]]) -> dict[int, list[Any]]:
     """Return the rows of each user, without the number."""
     users: dict[int, list[Any]] = {}
     for row in table:
-        rest = {key: value for key, value in row.items() if key != user}
-        users.setdefault(row[user], []).append(rest)
+        without = dict(row)
+        users.setdefault(without.pop(user), []).append(without)
     return users
+
+
+def _other_rows(users: dict[int, list[Any]], others: dict[int, list[Any]]) -> list[Any]:
+    """Return the rows of each user who has other rows, or none, among others."""
+    return [rows for user, rows in users.items() if not _same(rows, others.get(user))]
 
 
 def _in_one_only(x: list[Any], y: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return the rows that only one table has, whatever their order."""
-    texts, texts_prime = Counter(map(repr, x)), Counter(map(repr, y))
     rows = {repr(row): row for row in (*x, *y)}
-    only, only_prime = texts - texts_prime, texts_prime - texts
-    return [rows[text] for text in only.elements()], [rows[text] for text in only_prime.elements()]
-
-
-def _without_common_ends(x: list[Any], y: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the rows of two tables without the first and the last ones that are the same."""
-    texts, texts_prime = list(map(repr, x)), list(map(repr, y))
-    shorter = min(len(x), len(y))
-    start = 0
-    while start < shorter and texts[start] == texts_prime[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and texts[-1 - end] == texts_prime[-1 - end]:
-        end += 1
-    return x[start : len(x) - end], y[start : len(y) - end]
+    surplus = Counter(map(repr, x))
+    surplus.subtract(map(repr, y))
+    only = [rows[text] for text in surplus.elements()]
+    return only, [rows[text] for text in (-surplus).elements()]
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -238,17 +238,15 @@ def _without_common_ends(x: list[Any], y: list[Any]) -> tuple[list[Any], list[An
 def _(space: Counts, x: Any) -> bool:
     if not isinstance(x, dict) or not {*x} <= {*space.names} or 0 in x.values():
         return False
-    return all(
-        contains(number, x.get(key, 0))
-        for key, number in zip(space.names, space.columns, strict=True)
-    )
+    counts = [x.get(key, 0) for key in space.names]
+    return all(map(contains, space.columns, counts))
 
 
 @neighbours.register
 def _(space: Counts, x: Any, y: Any) -> bool:
-    apart = [x.get(key, 0) - y.get(key, 0) for key in space.names]
-    changes = [change for change in apart if change != 0]
-    return len(changes) <= space.changed and changes in ([1] * len(changes), [-1] * len(changes))
+    apart = {x.get(key, 0) - y.get(key, 0) for key in space.names}
+    differing = sum(x.get(key, 0) != y.get(key, 0) for key in space.names)
+    return differing <= space.changed and (apart <= {0, 1} or apart <= {0, -1})
 
 
 @relation.register

@@ -1,5 +1,8 @@
 """Tables with their neighbours: combinations of lengths, rows, changes and positions.
 
+A `Setting` such as ``Setting(3, (5.0, 5.0), rising, 2)`` becomes the pair ``[0.0, 2.5, 5.0]`` and
+``[0.0, 2.5]``, where the row at place 2 is removed.
+
 Some faults need two conditions at once, such as an odd length and sorted rows. So any two values of
 these factors occur together at least once, in few tables: a covering array, made greedily as by
 Cohen et al. (1997). It has some positions and the first changes of a row. Before, in the longest
@@ -45,6 +48,16 @@ class Filling:
     rows: Callable[[int, Any, Any], list[Any]]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """A table of ``size`` rows, of which the one at ``place`` changes beside others."""
+
+    size: int
+    change: Pair
+    others: Filling
+    place: int
+
+
 def covering(*factors: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     """Yield combinations of levels of factors, until any two levels of two have occurred together.
 
@@ -54,15 +67,18 @@ def covering(*factors: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     [('a', 1), ('a', 2), ('b', 1), ('b', 2)]
     """
     sizes = [len(levels) for levels in factors]
-    grid = np.random.default_rng(0).permutation([*product(*map(range, sizes))]).T
-    two = combinations(range(len(sizes)), 2)
-    missing = {(i, j): np.ones((sizes[i], sizes[j]), int) for i, j in two}
-    while any(left.any() for left in missing.values()):
-        new = sum(left[grid[i], grid[j]] for (i, j), left in missing.items())
-        point = grid[:, np.argmax(new)]
-        for (i, j), left in missing.items():
-            left[point[i], point[j]] = 0
-        yield tuple(levels[i] for levels, i in zip(factors, point, strict=True))
+    grid = np.random.default_rng(0).permutation(list(product(*map(range, sizes))))
+    cells = []  # of each combination and two factors, the number of the pair of levels
+    number = 0
+    for i, j in combinations(range(len(sizes)), 2):
+        cells.append(number + grid[:, i] * sizes[j] + grid[:, j])
+        number += sizes[i] * sizes[j]
+    pairs = np.array(cells).T
+    is_missing = np.ones(number, int)
+    while is_missing.any():
+        best = np.argmax(is_missing[pairs].sum(axis=1))
+        is_missing[pairs[best]] = 0
+        yield tuple(levels[i] for levels, i in zip(factors, grid[best], strict=True))
 
 
 @dataclass(frozen=True)
@@ -85,18 +101,6 @@ class Table(Space):
     def width(self) -> int:  # type: ignore[override]
         return self.longest * self.unit.width
 
-    @property
-    def places(self) -> int:  # type: ignore[override]
-        return self.longest
-
-    @property
-    def place(self) -> str:  # type: ignore[override]
-        return f"positions of a {'row' if self.user is None else 'user'}"
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        return self.unit.count
-
     def ranges(self) -> list[tuple[float, float]]:
         return self.rows.ranges()
 
@@ -107,50 +111,65 @@ class Table(Space):
 
     def changes(self, rng: np.random.Generator) -> Iterator[Change]:
         """Yield neighbours: each position and change of a long table, beside other tables."""
-        n = self.longest
         changes = self._changes(rng)
         if not changes:
             return
         early, fillings = self._fillings(rng)
-        positions = from_the_end(n)
-        long = []
-        for k in range(max(n, len(changes) + self.replace)):
-            lap, change = divmod(max(k - self.replace, 0), len(changes))
-            end = k if self.replace else change  # the first changes are beside rows at an end
-            others = fillings[end] if end < 2 else early[(lap + change) % len(early)]
-            long.append((n, changes[change], others, positions[k % n]))
-        covered: list[Any] = []
-        shorter: list[Any] = []
-        for size, row, others, place in covering(
-            self._sizes(), changes[:_COVERED], fillings, _PLACES
-        ):
-            factors = size, row, others, round(place * (size - 1))
-            (shorter if size < n else covered).append(factors)
+        longest = self._longest(changes, early, fillings)
+        covered, shorter = [], []
+        levels = self._sizes(), changes[:_COVERED], fillings, _PLACES
+        for size, change, others, share in covering(*levels):
+            setting = Setting(size, change, others, round(share * (size - 1)))
+            if size < self.longest:
+                shorter.append(setting)
+            else:
+                covered.append(setting)
         orders = cycle(("reverse", "random", "this"))
-        for size, row, others, place in [*in_turn([long, shorter]), *covered]:
-            rest = others.rows(size - 1, *row)
-            yield self._changed(row, others.name, rest, place, next(orders), rng)
+        for table in [*in_turn([longest, shorter]), *covered]:
+            others = table.others.rows(table.size - 1, *table.change)
+            name = table.others.name
+            yield self._changed(table.change, name, others, table.place, next(orders), rng)
+
+    def _longest(
+        self, changes: Sequence[Pair], early: Sequence[Filling], fillings: Sequence[Filling]
+    ) -> list[Setting]:
+        """Return the longest tables: each change and each place, before any a second time.
+
+        The first two are beside rows at an end; of rows to replace, both have the first change.
+        """
+        positions = from_the_end(self.longest)
+        repeated = 1 if self.replace else 0
+        settings = []
+        for k in range(max(self.longest, len(changes) + repeated)):
+            lap, number = divmod(max(k - repeated, 0), len(changes))
+            is_at_an_end = k < 2 if self.replace else number < 2
+            if is_at_an_end:
+                others = fillings[k if self.replace else number]
+            else:
+                others = early[(lap + number) % len(early)]
+            place = positions[k % self.longest]
+            settings.append(Setting(self.longest, changes[number], others, place))
+        return settings
 
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
         """Return neighbours near others: of another change, place, row beside it, or equal rows."""
-        (i,), row, other = change.places, change.values[0], change.values[-1]
+        place, (row, other) = change.place, change.rows
         unit, units = self.unit, self._units(change.x)
-        rest = [*units[:i], *units[i + 1 :]]
+        others = [*units[:place], *units[place + 1 :]]
         move = rng.integers(4)
-        if move == 0 or not rest:
+        if move == 0 or not others:
             row, other = unit.near(row, other, rng)
             if self.replace and same(row, other):
                 return change
         elif move == 1:
-            j = int(rng.integers(len(rest)))
-            rest[j] = unit.near(rest[j], rest[j], rng)[0]
+            j = int(rng.integers(len(others)))
+            others[j] = _near(unit, others[j], rng)
         elif move == 2:
-            moved = unit.near(rest[0], rest[0], rng)[0]
-            alike = [row, other, moved][rng.integers(3)]
-            rest = [alike] * len(rest)
+            values = [row, other, _near(unit, others[0], rng)]
+            others = [values[rng.integers(3)]] * len(others)
         else:
-            i = int(rng.integers(len(units)))
-        return self._changed((row, other), "changed", rest, i, "random", rng)
+            place = int(rng.integers(len(units)))
+        return self._changed((row, other), "changed", others, place, "random", rng)
 
     def _sizes(self) -> list[int]:
         """Return the lengths that tables with a changed row have: the longest, odd, even, short."""
@@ -161,7 +180,7 @@ class Table(Space):
         return [size for size in sizes if least <= size <= n]
 
     def _changes(self, rng: np.random.Generator) -> list[Pair]:
-        """Return rows and their replacements, or rows to remove."""
+        """Return rows and their replacements, or twice each row to remove."""
         unit = self.unit
         if self.replace:
             changes: dict[Any, Pair] = {}
@@ -171,32 +190,42 @@ class Table(Space):
             return list(changes.values())
         missing = unit.missing[:1]  # early, so that few pairs have one
         others = [row for row in unit.others(rng) if row not in missing]
-        return [(row, None) for row in [unit.high, unit.low, *missing, *others, unit.drawn(rng)]]
+        removed = [unit.high, unit.low, *missing, *others, unit.drawn(rng)]
+        return [(row, row) for row in removed]
 
     def _fillings(self, rng: np.random.Generator) -> tuple[list[Filling], list[Filling]]:
         """Return the other rows for all changes and positions, and all that they may be."""
         rows = self.unit
-        ends, mixed = [_turns(rows.low), _turns(rows.high)], self._mixed(rng)
+        ends = [_turns(rows.low), _turns(rows.high)]
+        mixed = self._mixed(rng)
         equal = [_turns(rows.at(0.5)), Filling("like it", lambda n, row, _: [row] * n)]
-        gaps = []
+        missing = []
         for value in rows.missing[:1]:
-            gaps = [_turns(value, rows.high), _turns(value)]
+            missing = [_turns(value, rows.high), _turns(value)]
         if self.replace:
-            return _BESIDE_TWO, [*ends, *_BESIDE_TWO, *equal, *mixed, *gaps]
-        return [*ends, *mixed], [*ends, *equal, *mixed, *gaps]
+            return _BESIDE_TWO, [*ends, *_BESIDE_TWO, *equal, *mixed, *missing]
+        return [*ends, *mixed], [*ends, *equal, *mixed, *missing]
 
     def _mixed(self, rng: np.random.Generator) -> list[Filling]:
         """Return other rows that differ among themselves."""
         rows = self.unit
-        low, high = rows.low, rows.high
+
+        def rising(n: int, *_: Any) -> list[Any]:
+            return [rows.at(i / max(n - 1, 1)) for i in range(n)]
+
+        def at_random(n: int, *_: Any) -> list[Any]:
+            return [rows.drawn(rng) for _ in range(n)]
+
+        def two_halves(n: int, *_: Any) -> list[Any]:
+            return [rows.low] * (n // 2) + [rows.high] * (n - n // 2)
+
         mixed = [
-            Filling("rising", lambda n, *_: [rows.at(i / max(n - 1, 1)) for i in range(n)]),
-            _turns(low, high),
-            Filling("at random", lambda n, *_: [rows.drawn(rng) for _ in range(n)]),
+            Filling("rising", rising),
+            _turns(rows.low, rows.high),
+            Filling("at random", at_random),
         ]
         if self.any_order:
-            halves = Filling("two halves", lambda n, *_: [low] * (n // 2) + [high] * (n - n // 2))
-            mixed.insert(0, halves)
+            mixed.insert(0, Filling("two halves", two_halves))
         return mixed
 
     def _units(self, table: Sequence[Any]) -> list[Any]:
@@ -205,41 +234,62 @@ class Table(Space):
             return list(table)
         units = []
         for _, rows in groupby(table, itemgetter(self.user)):
-            units.append([{key: row[key] for key in row if key != self.user} for row in rows])
+            without_number = list(map(dict, rows))
+            for row in without_number:
+                del row[self.user]
+            units.append(without_number)
         return units
 
     def _changed(
-        self, change: Pair, others: str, rest: Any, i: int, order: str, rng: np.random.Generator
+        self,
+        change: Pair,
+        others: str,
+        other_units: list[Any],
+        place: int,
+        order: str,
+        rng: np.random.Generator,
     ) -> Change:
-        """Return neighbours by a change at a place beside the rest, which ``others`` describes."""
-        (old, new), n = change, len(rest) + 1
-        place = {0: "first", n - 1: "last"}.get(i, f"number {i + 1}")
-        unit = "row" if self.user is None else "user"
-        where = f"{place} of {n} {unit}s, others {others}" if n > 1 else f"the only {unit}"
-        how = f"replaced by {input_text(new, _LETTERS)}" if self.replace else "removed"
-        name = f"{input_text(old, _LETTERS)} {how}, {where}"
-        x = self._table([*rest[:i], old, *rest[i:]])
+        """Return neighbours by a change at a place beside others, which a text describes."""
+        old, new = change
+        x = self._table([*other_units[:place], old, *other_units[place:]])
         if self.replace:
-            x_prime = self._table([*rest[:i], new, *rest[i:]])
+            x_prime = self._table([*other_units[:place], new, *other_units[place:]])
         else:
-            x_prime = self._table(rest, left_out=i)
+            x_prime = self._table(other_units, left_out=place)
+        name = self._name(change, others, place, len(other_units) + 1)
         if self.any_order:
+            name = f"{name}, in {order} order"
             if order == "random":
                 x_prime = [x_prime[k] for k in rng.permutation(len(x_prime))]
             elif order == "reverse":
-                x_prime = x_prime[::-1]
-            name = f"{name}, in {order} order"
-        return Change(x, x_prime, [i], (old, new) if self.replace else (old,), name)
+                x_prime.reverse()
+        return Change(x, x_prime, name, place, change)
+
+    def _name(self, change: Pair, others: str, place: int, size: int) -> str:
+        """Return a name, as "5.0 removed, first of 3 rows, others rising"."""
+        unit = "row" if self.user is None else "user"
+        old, new = (input_text(value, _LETTERS) for value in change)
+        what = f"{old} replaced by {new}" if self.replace else f"{old} removed"
+        if size == 1:
+            return f"{what}, the only {unit}"
+        where = {0: "first", size - 1: "last"}.get(place, f"number {place + 1}")
+        return f"{what}, {where} of {size} {unit}s, others {others}"
 
     def _table(self, units: Sequence[Any], left_out: int | None = None) -> list[Any]:
         """Return the table of rows, or of users with their numbers, of which one is left out."""
         if self.user is None:
             return list(units)
+        numbers = [i for i in range(1, len(units) + 2) if left_out is None or i != left_out + 1]
         table = []
-        for i, rows in enumerate(units):
-            number = i + 1 if left_out is None or i < left_out else i + 2
+        for number, rows in zip(numbers, units, strict=False):
             table += [{self.user: number, **row} for row in rows]
         return table
+
+
+def _near(unit: Entry, row: Any, rng: np.random.Generator) -> Any:
+    """Return a row near another."""
+    moved, _ = unit.near(row, row, rng)
+    return moved
 
 
 def _turns(*values: Any) -> Filling:
@@ -247,10 +297,10 @@ def _turns(*values: Any) -> Filling:
     name = " and ".join(input_text(value, 20) for value in values)
     if len(values) > 1:
         name += " in turn"
-    return Filling(name, lambda n, *_: [values[i % len(values)] for i in range(n)])
+    return Filling(name, lambda n, *_: list(islice(cycle(values), n)))
 
 
 _BESIDE_TWO = [  # the other rows where a row is replaced
-    Filling("both in turn", lambda n, *both: [both[i % 2] for i in range(n)]),
+    Filling("both in turn", lambda n, row, other: list(islice(cycle((row, other)), n))),
     Filling("like the other", lambda n, _, other: [other] * n),
 ]

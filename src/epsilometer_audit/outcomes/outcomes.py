@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -67,27 +68,37 @@ class Column:
         """The codes of the words."""
         return {word: code for code, word in enumerate(self.words)}
 
+    def word_texts(self) -> list[str]:
+        """Return the words of the codes as texts that tell them apart."""
+        return [word.text(None) if isinstance(word, Other) else repr(word) for word in self.words]
+
     def default(self, whole: bool) -> float | int:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""
         if self.kind == "word":
             return self.codes.get(words.MISSING, len(self.words))
-        return 0 if self.kind == "present" else NONE if whole else math.nan
+        if self.kind == "present":
+            return 0
+        return NONE if whole else math.nan
 
     def where(self, ranges: Ranges, missing: bool) -> str:
         """Return a text that says that it lies in one of the ranges."""
-        place = words.name_of(self.path)
         if self.kind in ("word", "present"):
             return self._one_of(ranges)
+        place = words.name_of(self.path)
         has, lacks = "is a number", "is not a number"
         if self.kind == "length":
             has, lacks = "has a length", "has no length"
-        if (None, None) in ranges and not missing and (self.optional or not self.whole):
-            return f"{place} {has}" if self.optional else f"{self.name} is not NaN"
-        ranges = words.whole_ranges(ranges) if self.whole else ranges
-        texts = range_texts(self.name, ranges)
-        if missing:
-            lacks = f"{'is missing or ' * bool(self.path)}{lacks}"
-            texts.insert(3, f"{place} {lacks}" if self.optional else f"{self.name} is NaN")
+        if (None, None) in ranges and not missing:
+            if self.optional:
+                return f"{place} {has}"
+            if not self.whole:
+                return f"{self.name} is not NaN"
+        texts = range_texts(self.name, words.whole_ranges(ranges) if self.whole else ranges)
+        if missing and not self.optional:
+            texts.insert(3, f"{self.name} is NaN")
+        elif missing:
+            absent = "is missing or " if self.path else ""
+            texts.insert(3, f"{place} {absent}{lacks}")
         return words.listed("", texts, " or ", " ranges", most=4) if texts else "no output"
 
     def value(self, number: int) -> str:
@@ -110,20 +121,36 @@ class Column:
         others = sorted(set(range(size)) - codes)
         if len(others) in (0, size):
             return "no output" if others else "any output"
-        negated = self.kind == "word" and size - 1 in codes
-        texts = [self.value(code) for code in (others if negated else sorted(codes))]
-        return words.listed(f"{words.name_of(self.path)} is {'not ' * negated}", texts)
+        place = words.name_of(self.path)
+        if self.kind == "word" and size - 1 in codes:
+            return words.listed(f"{place} is not ", list(map(self.value, others)))
+        return words.listed(f"{place} is ", list(map(self.value, sorted(codes))))
 
 
 def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
     """Return the shape of outputs if the columns are those of arrays of numbers."""
-    last = columns[-1].path if columns else (("key", ""),)
-    shape = tuple(i + 1 for step, i in last if step == "entry" and isinstance(i, int))
-    if len(shape) != len(last) or math.prod(shape) != len(columns):
+    if not columns:
         return None
-    paths = [tuple(("entry", i) for i in index) for index in np.ndindex(shape)]
-    numbers = [column.path for column in columns if column.kind == "number" and not column.optional]
-    return shape if paths == numbers else None
+    shape = []
+    for kind, key in columns[-1].path:
+        if kind != "entry" or not isinstance(key, int):
+            return None
+        shape.append(key + 1)
+    if math.prod(shape) != len(columns):
+        return None
+    for index, column in zip(np.ndindex(*shape), columns, strict=True):
+        path = tuple(("entry", i) for i in index)
+        if column.path != path or column.kind != "number" or column.optional:
+            return None
+    return tuple(shape)
+
+
+def _first_entry(path: Sequence[Step]) -> int | None:
+    """Return the place of the first entry in a path, None if some are counted from the end."""
+    entries = [place for place, (kind, _) in enumerate(path) if kind == "entry"]
+    if any(str(path[place][1]).startswith("-") for place in entries):
+        return None
+    return min(entries, default=None)
 
 
 @dataclass(frozen=True)
@@ -170,14 +197,18 @@ class Layout:
 
         Entries that are counted from the end are left out.
         """
-        of: dict[Any, dict[Any, list[int]]] = {}
+        sequences: dict[tuple[Step, ...], dict[Step, list[int]]] = {}
         for i, column in enumerate(self.columns):
-            at = [k for k, (kind, _) in enumerate(column.path) if kind == "entry"]
-            counted = (column.path[k][1] for k in at)
-            if column.kind == "number" and at and all(str(key)[0] != "-" for key in counted):
-                of.setdefault(column.path[: at[0]], {}).setdefault(column.path[at[0]], []).append(i)
-        groups = [[tuple(row) for row in rows.values()] for rows in of.values()]
-        return [rows for rows in groups if len(rows) > 1 and sum(map(len, rows)) > 2]
+            place = _first_entry(column.path)
+            if column.kind == "number" and place is not None:
+                sequence = sequences.setdefault(column.path[:place], {})
+                sequence.setdefault(column.path[place], []).append(i)
+        groups = []
+        for sequence in sequences.values():
+            rows = [tuple(row) for row in sequence.values()]
+            if len(rows) > 1 and sum(map(len, rows)) > 2:
+                groups.append(rows)
+        return groups
 
     @cached_property
     def _shape(self) -> tuple[int, ...] | None:
@@ -187,9 +218,13 @@ class Layout:
     @cached_property
     def _keys(self) -> list[Any] | None:
         """The keys of an output if all columns are the numbers of keys that all have."""
-        numbers = [c for c in self.columns if c.kind == "number" and not c.optional]
-        keys = [c.path[0][1] for c in numbers if len(c.path) == 1 and c.path[0][0] == "key"]
-        return keys if len(keys) == len(self.columns) else None
+        keys = []
+        for column in self.columns:
+            steps = [kind for kind, _ in column.path]
+            if column.kind != "number" or column.optional or steps != ["key"]:
+                return None
+            keys.append(column.path[0][1])
+        return keys
 
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
@@ -201,36 +236,44 @@ class Layout:
         int64 the least number (the nearest one beyond its limits); or it is another word.
         """
         values = raw(outputs)
-        of = values.rows(self._keys) if type(values) is Records else values
-        if isinstance(of, np.ndarray) and (of is not values or of.shape[1:] == self._shape):
-            numbers, rest, _ = reals.as_numbers(of)
-            numbers = reals.as_whole(numbers, rest) if self.whole else self._signed(numbers)
+        if type(values) is Records:
+            array = values.rows(self._keys)
+        else:
+            fits = isinstance(values, np.ndarray) and values.shape[1:] == self._shape
+            array = values if fits else None
+        if array is not None:
+            encoded = reals.as_numbers(array)
+            numbers = encoded.whole if self.whole else self._signed(encoded.floats)
             numbers = numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
-        shape, kind = (len(values), len(defaults)), np.int64 if self.whole else np.float64
-        table = np.full(shape, defaults, kind, order="F")
+        dtype = np.int64 if self.whole else np.float64
+        table = np.full((len(values), len(defaults)), defaults, dtype, order="F")
         if len(values):
             _fill(list(enumerate(self.columns)), 0, values, None, table)
         table = table if self.whole else self._signed(table)
         return table.reshape(-1) if len(self.columns) == 1 else table
 
     def _signed(self, numbers: Array) -> Array:
-        """Return numbers as reals, with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
-        numbers = reals.floats(numbers)
-        minus = np.signbit(numbers) & (numbers == 0)
-        told = minus.any() and not self.as_reals
-        return np.where(minus, MINUS_ZERO, numbers) if told else numbers
+        """Return reals with `MINUS_ZERO` for -0.0 unless outputs stand for reals."""
+        is_minus_zero = np.signbit(numbers) & (numbers == 0)
+        if self.as_reals or not is_minus_zero.any():
+            return numbers
+        return np.where(is_minus_zero, MINUS_ZERO, numbers)
 
     @cached_property
     def places(self) -> list[str]:
         """The names of the numbers of columns, of words those of their places."""
-        named = "word", "present"
-        return [words.name_of(c.path) if c.kind in named else c.name for c in self.columns]
+        names = []
+        for column in self.columns:
+            is_place = column.kind in ("word", "present")
+            names.append(words.name_of(column.path) if is_place else column.name)
+        return names
 
     def number_of(self, event: Event) -> str:
         """Name the number that an event is about."""
-        return "a " * (event.view.kind in ("score", "learned")) + event.view.text(self.places)
+        name = event.view.text(self.places)
+        return f"a {name}" if event.view.kind in ("score", "learned") else name
 
     def text(self, event: Event) -> str:
         """Return a line that says which outputs an event of the columns holds."""
@@ -243,34 +286,40 @@ class Layout:
             text = columns[view.entry].where(event.ranges, event.missing)
         else:
             name = view.text([column.name for column in columns])
-            texts = range_texts(name, view.closed(event.ranges))
             if view.kind == "low bit":
                 texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            texts += [f"{name} is NaN"] * event.missing
+            else:
+                texts = range_texts(name, view.closed(event.ranges))
+            if event.missing:
+                texts.append(f"{name} is NaN")
             text = words.listed("", texts, " or ", " ranges", most=3)
         return words.short(one_line(text), words.LINE)
 
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
-        if event.view.parts:
-            return plain | {"parts": [self.plain(part) for part in event.view.parts]}
-        columns = self.columns
-        if event.view.kind in ("output", "entry", "low bit", "bit", "remainder"):
-            columns = columns[0 if event.view.kind == "bit" else event.view.entry :][:1]
+        view, columns = event.view, self.columns
+        if view.parts:
+            plain["parts"] = [self.plain(part) for part in view.parts]
+            return plain
+        if view.kind == "bit":
+            columns = columns[:1]
+        elif view.kind in ("output", "entry", "low bit", "remainder"):
+            columns = columns[view.entry :][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
-        if coded := [column for column in columns if column.kind == "word"]:
-            plain["words"] = {
-                c.name: [w.text(None) if isinstance(w, Other) else repr(w) for w in c.words]
-                for c in coded
-            }
+        coded = [column for column in columns if column.kind == "word"]
+        if coded:
+            plain["words"] = {column.name: column.word_texts() for column in coded}
         return plain
 
     def _rows(self, rows: Sequence[Sequence[int]]) -> str:
+        """Name rows of numbers of the columns, three at most."""
         start = "output" if self._shape is not None else words.in_brackets(self.places)
-        each = (zip(self.columns, row, strict=False) for row in rows[:3])
-        texts = [words.in_brackets([c.value(number) for c, number in row]) for row in each]
+        texts = []
+        for row in rows[:3]:
+            values = [column.value(number) for column, number in zip(self.columns, row)]  # noqa: B905
+            texts.append(words.in_brackets(values))
         return words.listed(f"{start} is ", texts, " or ", " rows", more=len(rows) - len(texts))
 
 
@@ -289,10 +338,10 @@ def _fill(
                 numbers = _numbers(part, column, table.dtype == np.int64)
                 if numbers is not None:
                     table[rows, i] = numbers
-        for step, some in inside.items():
-            where, inner = part.inner(step)
+        for step, columns_inside in inside.items():
+            rows_inside, inner = part.inner(step)
             if len(inner):
-                _fill(some, depth + 1, inner, where, table)
+                _fill(columns_inside, depth + 1, inner, rows_inside, table)
 
 
 def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  # noqa: PLR0911
@@ -309,11 +358,10 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    numbers, rest, _ = part.numbers
     if column.kind == "rest":
-        rest = reals.remainders_of(numbers, rest)
-        return 0.0 if rest is None else rest
-    return reals.as_whole(numbers, rest) if whole else reals.floats(numbers)
+        remainders = part.numbers.remainders
+        return 0.0 if remainders is None else remainders
+    return part.numbers.whole if whole else part.numbers.floats
 
 
 # --- columns of past outputs ----------------------------------------------------------------------
@@ -325,73 +373,104 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     Each batch is an array, the outputs along its first axis, or any values. With ``as_reals``,
     outputs stand for reals: their low bits are not looked at.
     """
-    some = [batch for batch in map(raw, batches) if len(batch)]
-    if not some:
+    filled = [batch for batch in map(raw, batches) if len(batch)]
+    if not filled:
         raise ArgumentError("batches", "must hold outputs, got none")
-    values = typical(some)
-    parts, cut = parts_of(values, 0), list[str]()
-    candidates = list(_columns(parts, (), len(values), len(values), cut))
+    values = typical(filled)
+    parts, notes = parts_of(values, 0), list[str]()
+    candidates = list(_columns(parts, (), len(values), len(values), notes))
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
-    exact = [c for c in candidates if c.kind != "rest"]
-    if all(c.whole and not c.optional for c in exact):
-        candidates = exact
-    rare = [c for c in candidates if c.path and c.path[-1][0] == "listed"]
-    for column in rare[::-1][: max(len(candidates) - COLUMNS, 0)]:  # entries show them, too
-        candidates.remove(column)
-    chosen = _chosen(candidates)
-    if len(chosen) < len(candidates):
-        cut.append(f"{len(chosen):,} of {len(candidates):,} columns of outputs are looked at")
-    entries = sum(column.kind != "word" for column in chosen)
+    without_remainders = [column for column in candidates if column.kind != "rest"]
+    if all(column.whole and not column.optional for column in without_remainders):
+        candidates = without_remainders
+    candidates = _without_members(candidates)
+    columns = _chosen(candidates)
+    if len(columns) < len(candidates):
+        notes.append(f"{len(columns):,} of {len(candidates):,} columns of outputs are looked at")
+    entries = sum(column.kind != "word" for column in columns)
     if entries > PAIRED:
         left = f"of {entries:,} entries the first {PAIRED:,} are looked at together"
-        cut.append(f"{left}, all one by one")
-    return Layout(kind, tuple(chosen), tuple(dict.fromkeys(cut)), as_reals)
+        notes.append(f"{left}, all one by one")
+    return Layout(kind, tuple(columns), tuple(dict.fromkeys(notes)), as_reals)
 
 
 def _columns(
-    parts: list[Part], path: tuple[Step, ...], beside: int, total: int, cut: list[str]
+    parts: list[Part], path: tuple[Step, ...], beside: int, total: int, notes: list[str]
 ) -> Iterator[Column]:
-    """Yield the columns of ``total`` outputs, or of a part of ``beside``; add notes to ``cut``."""
+    """Yield the columns of ``total`` outputs, or of a part of ``beside``; add to the notes."""
     place, count = words.name_of(path), sum(len(part.values) for part in parts)
-    if path and path[-1][0] in ("member", "listed"):
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
+    last_step = path[-1][0] if path else ""
+    present = Column(f"{place} present", "present", path, count=count, rank=1)
+    if last_step in ("member", "listed"):
+        yield present
         return
-    absent, mixed = count < total, len(parts) > 1
+    is_absent, is_mixed = count < total, len(parts) > 1
     for part in parts:
         if part.form == "number":
-            numbers, rest, told = part.numbers
-            facts: Any = {"path": path, "optional": absent or mixed, "count": len(part)}
-            yield Column(place, "number", whole=numbers.dtype == np.int64, **facts)
-            if reals.remainders_of(numbers, rest) is not None:
-                yield Column(f"{place} less its nearest real", "rest", whole=False, **facts)
-            if path[-1:] not in _BESIDE and not told:
-                cut.append(f"numbers of {place} are not told apart to the last digit")
-    if mixed or parts[0].form == "word":
-        forms = [part.word for part in parts if part.form != "word"]
-        forms.sort(key=lambda form: (form != words.NUMBER, form))
-        kept = (*forms, words.MISSING) if absent else tuple(forms)
-        frequent = (word for part in parts if part.form == "word" for word in part.frequent)
-        kinds = any(part.sized for part in parts)
-        name = f"{'type' if kinds else 'word'}{f' of {place}' * bool(path)}"
-        rank = 0 if kinds else 2
-        yield Column(name, "word", path, (*kept, *frequent), count=count, rank=rank)
-    elif count < beside and path[-1][0] != "entry":  # the length tells which entries there are
-        yield Column(f"{place} present", "present", path, count=count, rank=1)
+            yield from _of_numbers(part, path, is_absent or is_mixed)
+            if path[-1:] not in _BESIDE and not part.numbers.exact:
+                notes.append(f"numbers of {place} are not told apart to the last digit")
+    if is_mixed or parts[0].form == "word":
+        yield _of_words(parts, path, is_absent, count)
+    elif count < beside and last_step != "entry":  # the length tells which entries there are
+        yield present
     sized = [part for part in parts if part.sized]
-    if len({f(part.lengths) for part in sized for f in (np.min, np.max)}) > 1:
-        optional = absent or len(sized) < len(parts)
+    ends = [(part.lengths.min(), part.lengths.max()) for part in sized]
+    if len(set(chain.from_iterable(ends))) > 1:
         keyed = all(part.form != "sequence" for part in sized)
-        rank = 2 if keyed else 0  # a key says more than the number of keys
-        name = f"length{f' of {place}' * bool(path)}"
-        yield Column(name, "length", path, optional=optional, count=count, rank=rank)
-    if path and (path[-1][0] == "character" or path[-1] == _PLAIN):
+        yield Column(
+            _named("length", path),
+            "length",
+            path,
+            optional=is_absent or len(sized) < len(parts),
+            count=count,
+            rank=2 if keyed else 0,  # a key says more than the number of keys
+        )
+    if last_step == "character" or path[-1:] == (_PLAIN,):
         return
     for part in parts:
-        for step in part.steps(place, cut):
-            if inner := parts_of(part.inner(step)[1], len(path) + 1):
-                yield from _columns(inner, (*path, step), len(part), total, cut)
+        for step in part.steps(place, notes):
+            _, values = part.inner(step)
+            inner = parts_of(values, len(path) + 1)
+            if inner:
+                yield from _columns(inner, (*path, step), len(part), total, notes)
+
+
+def _named(what: str, path: tuple[Step, ...]) -> str:
+    return f"{what} of {words.name_of(path)}" if path else what
+
+
+def _of_numbers(part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
+    """Yield the column of numbers, and one of their remainders if not all are 0."""
+    place, whole = words.name_of(path), part.numbers.nearest.dtype == np.int64
+    yield Column(place, "number", path, whole=whole, optional=optional, count=len(part))
+    if part.numbers.remainders is not None:
+        name = f"{place} less its nearest real"
+        yield Column(name, "rest", path, whole=False, optional=optional, count=len(part))
+
+
+def _of_words(parts: list[Part], path: tuple[Step, ...], absent: bool, count: int) -> Column:
+    """Return the column of words, of which the forms of other values come first."""
+    codes: list[Word] = [part.word for part in parts if part.form != "word"]
+    codes.sort(key=lambda form: (form != words.NUMBER, form))
+    if absent:
+        codes.append(words.MISSING)
+    for part in parts:
+        if part.form == "word":
+            codes += part.frequent
+    if any(part.sized for part in parts):
+        return Column(_named("type", path), "word", path, tuple(codes), count=count, rank=0)
+    return Column(_named("word", path), "word", path, tuple(codes), count=count)
+
+
+def _without_members(candidates: list[Column]) -> list[Column]:
+    """Leave out the rarest members of sequences where columns are many: entries show them, too."""
+    members = [column for column in candidates if column.path and column.path[-1][0] == "listed"]
+    too_many = max(len(candidates) - COLUMNS, 0)
+    left_out = members[::-1][:too_many]
+    return [column for column in candidates if column not in left_out]
 
 
 def _chosen(candidates: list[Column]) -> list[Column]:
@@ -405,16 +484,20 @@ def _chosen(candidates: list[Column]) -> list[Column]:
 
 def _kind(parts: list[Part], candidates: list[Column]) -> str:
     """Return the name of the outputs for a reader."""
-    part, numbers = parts[0], [c for c in candidates if c.kind == "number"]
-    name = "integers" if all(c.whole for c in numbers) else "reals"
+    part = parts[0]
+    numbers = [column for column in candidates if column.kind == "number"]
+    name = "integers" if all(column.whole for column in numbers) else "reals"
     if len(parts) == 1 and part.form == "number":
         return "integers" if reals.are_whole(part.values) else name
     if len(parts) == 1 and part.form == "sequence":
-        shape = shape_of([c for c in candidates if c.kind != "rest"])
+        shape = shape_of([column for column in candidates if column.kind != "rest"])
         if shape is not None:
             form = "vectors" if len(shape) == 1 else "arrays"
             return f"{form} of {' x '.join(map(str, shape))} {name}"
-        same = part.lengths.min() == part.lengths.max()
-        return f"tuples of length {part.lengths[0]}" if same else "sequences of varying length"
-    names = [name for part in parts for name in part.names()]
-    return names[0] if len(names) == 1 else f"mixed: {', '.join(names[:-1])} and {names[-1]}"
+        if part.lengths.min() == part.lengths.max():
+            return f"tuples of length {part.lengths[0]}"
+        return "sequences of varying length"
+    names = list(chain.from_iterable(part.names() for part in parts))
+    if len(names) == 1:
+        return names[0]
+    return f"mixed: {', '.join(names[:-1])} and {names[-1]}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -34,26 +35,71 @@ _DECIMALS = 400  # places of a decimal's first digit
 _LONG = 4000  # digits, of which Python makes an integer
 
 
-@np.errstate(over="ignore")  # a long double may be too large for a double
-def as_numbers(values: Values) -> tuple[Array, Array | None, bool]:
-    """Return numbers, their remainders, and whether both tell each of them from others.
+@dataclass(frozen=True)
+class Numbers:
+    """Whole numbers (int64), or reals (float64) with remainders of their shape, None if all are 0.
 
-    They are whole numbers (int64), or reals (float64) with remainders of their shape, None if all
-    are 0.
+    ``exact`` tells whether both tell each of them from all others.
     """
+
+    nearest: Array
+    rest: Array | None = None
+    exact: bool = True
+
+    @property
+    def floats(self) -> Floats:
+        """The nearest reals."""
+        return self.nearest.astype(np.float64, copy=False)
+
+    @property
+    def remainders(self) -> Array | None:
+        """The remainders of the nearest reals, also of whole numbers, if not all are 0."""
+        numbers = self.nearest
+        if numbers.dtype != np.int64 or not numbers.size:
+            return self.rest
+        if numbers.min() >= -EXACT and numbers.max() <= EXACT:
+            return None
+        below = np.minimum(self.floats, 2.0**63 - 1024)
+        remainders = (numbers - below.astype(np.int64)).astype(np.float64) - (self.floats - below)
+        return remainders if remainders.any() else None
+
+    @property
+    def whole(self) -> Counts:
+        """Whole numbers: `NONE` for any other, the nearest one beyond the limits of int64."""
+        numbers = self.nearest
+        if numbers.dtype == np.int64:
+            return numbers
+        whole = np.full(numbers.shape, NONE)
+        inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
+        whole[inside] = numbers[inside].astype(np.int64)
+        whole[numbers >= 2.0**63] = _LIMITS.max
+        if self.rest is None:
+            return whole
+        for i in np.flatnonzero(self.rest).tolist():
+            number, remainder = float(numbers.flat[i]), float(self.rest.flat[i])
+            total = NONE
+            if remainder.is_integer() and number.is_integer():
+                total = int(number) + int(remainder)
+            whole.flat[i] = min(max(total, NONE), _LIMITS.max)
+        return whole
+
+
+@np.errstate(over="ignore")  # a long double may be too large for a double
+def as_numbers(values: Values) -> Numbers:
+    """Return numbers of any types."""
     if isinstance(values, np.ndarray):
         return _of_array(values)
     kinds = set(map(type, values))
     with suppress(OverflowError):
         if are_whole(values):
-            return np.array(list(map(int, values)), np.int64), None, True
+            return Numbers(np.array(list(map(int, values)), np.int64))
         if all(issubclass(kind, (int, float, np.number, np.bool_)) for kind in kinds):
             reals = np.array(values, np.float64)
-            exact = all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds)
-            if exact or (np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any()):
-                return reals, None, True
-    numbers, rest, told = map(np.array, zip(*map(_split, values), strict=True))
-    return numbers, rest if rest.any() else None, bool(told.all())
+            are_reals = all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds)
+            if are_reals or (np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any()):
+                return Numbers(reals)
+    nearest, rest, exact = map(np.array, zip(*map(_split, values), strict=True))
+    return Numbers(nearest, rest if rest.any() else None, bool(exact.all()))
 
 
 def are_whole(values: Values) -> bool:
@@ -63,14 +109,15 @@ def are_whole(values: Values) -> bool:
     return all(issubclass(kind, (int, np.integer, np.bool_)) for kind in set(map(type, values)))
 
 
-def _of_array(values: Array) -> tuple[Array, Array | None, bool]:
+def _of_array(values: Array) -> Numbers:
     kind = values.dtype.kind
     if kind == "f" and (values.dtype.itemsize <= _DOUBLE or not values.size):
-        return values.astype(np.float64, copy=False), None, True
+        return Numbers(values.astype(np.float64, copy=False))
     if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
-        return values.astype(np.int64, copy=False), None, True
-    reals, rest, told = as_numbers(list(values.ravel()))
-    return reals.reshape(values.shape), rest if rest is None else rest.reshape(values.shape), told
+        return Numbers(values.astype(np.int64, copy=False))
+    flat = as_numbers(list(values.ravel()))
+    rest = None if flat.rest is None else flat.rest.reshape(values.shape)
+    return Numbers(flat.nearest.reshape(values.shape), rest, flat.exact)
 
 
 def _split(value: Any) -> tuple[float, float, bool]:
@@ -92,9 +139,9 @@ def _split(value: Any) -> tuple[float, float, bool]:
         unit = Fraction(1, 2 * 10 ** -min(int(value.as_tuple().exponent), 0))
     elif isinstance(value, (int, np.integer, np.bool_)):
         value = int(value)
-    left = Fraction(*value.as_integer_ratio()) - Fraction(real)
-    rest = float(left)
-    return real, rest, abs(left - Fraction(rest)) <= unit
+    exact_remainder = Fraction(*value.as_integer_ratio()) - Fraction(real)
+    remainder = float(exact_remainder)
+    return real, remainder, abs(exact_remainder - Fraction(remainder)) <= unit
 
 
 def number_of(text: str) -> int | float | Decimal:
@@ -115,37 +162,3 @@ def number_of(text: str) -> int | float | Decimal:
     if math.isfinite(real) and exact in (Decimal(repr(real)), Decimal(f"{real:.{digits - 1}e}")):
         return real
     return exact
-
-
-def floats(numbers: Array) -> Floats:
-    """Return numbers as reals."""
-    return numbers.astype(np.float64, copy=False)
-
-
-def remainders_of(numbers: Array, rest: Array | None) -> Array | None:
-    """Return the remainders of numbers as reals, if not all are 0."""
-    if numbers.dtype != np.int64 or not numbers.size:
-        return rest
-    if numbers.min() >= -EXACT and numbers.max() <= EXACT:
-        return None
-    reals = floats(numbers)
-    below = np.minimum(reals, 2.0**63 - 1024)
-    rest = (numbers - below.astype(np.int64)).astype(np.float64) - (reals - below)
-    return rest if rest.any() else None
-
-
-def as_whole(numbers: Array, rest: Array | None) -> Counts:
-    """Return int64: `NONE` for numbers that are not whole, the nearest one beyond its limits."""
-    if numbers.dtype == np.int64:
-        return numbers
-    whole = np.full(numbers.shape, NONE)
-    inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
-    whole[inside] = numbers[inside].astype(np.int64)
-    whole[numbers >= 2.0**63] = _LIMITS.max
-    rest = np.zeros(0) if rest is None else rest
-    for i in np.flatnonzero(rest).tolist():
-        number, remainder = float(numbers.flat[i]), float(rest.flat[i])
-        exact = remainder.is_integer() and number.is_integer()
-        total = int(number) + int(remainder) if exact else NONE
-        whole.flat[i] = min(max(total, NONE), _LIMITS.max)
-    return whole

@@ -1,4 +1,9 @@
-"""The parts of outputs of any kind, by form: entries, keys, members, parts of words."""
+"""The parts of outputs of any kind, by form: entries, keys, members, parts of words.
+
+Outputs ``[{"a": 1}, {"a": 2}, "none"]`` are two: a `Part` of form "mapping" in rows 0 and 1, and
+one of form "word" in row 2. The step ``("key", "a")`` leads from the first to the numbers 1 and 2,
+again of rows 0 and 1. Values that are alike lie in columns: an array, `Coded` words or `Records`.
+"""
 
 from __future__ import annotations
 
@@ -61,10 +66,11 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
     Reals of two widths are compared at the lesser.
     """
     sides = [raw(x), raw(x_prime)]
-    rounded, note = of_one_width(sides), ""
-    if any(new is not side for new, side in zip(rounded, sides, strict=True)):
-        less = rounded[0].dtype
-        note = f"one side holds {less} only, so both are compared as {less}"
+    rounded = of_one_width(sides)
+    note = ""
+    if rounded[0] is not sides[0] or rounded[1] is not sides[1]:
+        lesser = rounded[0].dtype
+        note = f"one side holds {lesser} only, so both are compared as {lesser}"
     return rounded[0], rounded[1], note
 
 
@@ -78,21 +84,17 @@ def joined(batches: Sequence[Any]) -> Any:
 
 def together(batches: Sequence[Any]) -> Any:
     """Return the outputs of batches as one array, in columns if they are of one form, or a list."""
-    if (arrays := same_shape(batches)) is not None:
-        kind = arrays[0].dtype.newbyteorder("=")
+    arrays = same_shape(batches)
+    if arrays is not None:
+        dtype = arrays[0].dtype.newbyteorder("=")
         shape = *arrays[0].shape[1:], sum(map(len, arrays))  # columns are contiguous
-        return np.concatenate(arrays, out=np.moveaxis(np.empty(shape, kind), -1, 0))
-    first, kinds = batches[0], set(map(type, batches))
+        return np.concatenate(arrays, out=np.moveaxis(np.empty(shape, dtype), -1, 0))
+    kinds = set(map(type, batches))
     if kinds == {Coded}:
         return Coded.joined(batches)
     if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
-        tables = [batch.table for batch in batches if batch.places == first.places != {}]
-        if len(tables) == len(batches) and len({table.dtype for table in tables}) == 1:
-            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
-            return Records(first.form, first.places, len(table), table)
-        each = {key: together([batch.columns[key] for batch in batches]) for key in first.columns}
-        return Records(first.form, each, sum(map(len, batches)))
-    return [value for batch in batches for value in listing(batch)]
+        return Records.joined(batches)
+    return list(chain.from_iterable(map(listing, batches)))
 
 
 def typical(batches: Sequence[Any]) -> Any:
@@ -106,17 +108,20 @@ def typical(batches: Sequence[Any]) -> Any:
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
     """Return arrays of one type, if batches are arrays of numbers of one shape; None otherwise."""
-    arrays = [b for b in batches if isinstance(b, np.ndarray) and b.dtype.kind in "biuf"]
-    if len(arrays) < len(batches) or len({array.shape[1:] for array in arrays}) > 1:
+    for batch in batches:
+        if not isinstance(batch, np.ndarray) or batch.dtype.kind not in "biuf":
+            return None
+    arrays = list(batches)
+    if len({array.shape[1:] for array in arrays}) > 1:
         return None
     if len({array.dtype for array in arrays}) == 1:
         return arrays
-    numbers = [reals.as_numbers(array)[:2] for array in arrays]
-    if all(rest is None and array.dtype == np.int64 for array, rest in numbers):
-        return [array for array, _ in numbers]
-    if any(reals.remainders_of(*pair) is not None for pair in numbers):
+    numbers = list(map(reals.as_numbers, arrays))
+    if all(entry.rest is None and entry.nearest.dtype == np.int64 for entry in numbers):
+        return [entry.nearest for entry in numbers]
+    if any(entry.remainders is not None for entry in numbers):
         return None
-    return [reals.floats(array) for array, _ in numbers]
+    return [entry.floats for entry in numbers]
 
 
 def listing(values: Any) -> list[Any]:
@@ -138,20 +143,23 @@ class Coded:
         keys: Sequence[Any] = values
         if not set(map(type, values)) <= {str, bytes, type(None)}:
             objects = dict(zip(map(id, values), values, strict=True))
-            known = {at: words.key_of(value) for at, value in objects.items()}
-            keys = [known[at] for at in map(id, values)]
+            key_of_object = {at: words.key_of(value) for at, value in objects.items()}
+            keys = [key_of_object[at] for at in map(id, values)]
         different = dict(zip(keys, values, strict=True))
-        numbers = dict(zip(different, range(len(different)), strict=True))
-        codes = np.fromiter(map(numbers.__getitem__, keys), np.int32, len(keys))
-        return cls(list(different.values()), codes)
+        codes = {key: code for code, key in enumerate(different)}
+        codes_of_values = np.fromiter(map(codes.__getitem__, keys), np.int32, len(keys))
+        return cls(list(different.values()), codes_of_values)
 
     @classmethod
     def joined(cls, batches: Sequence[Coded]) -> Coded:
         """Return the words of several batches."""
-        all_values = cls.of([value for batch in batches for value in batch.values])
-        ends = np.cumsum([len(batch.values) for batch in batches])[:-1]
-        new = np.split(all_values.codes, ends)
-        codes = [numbers[batch.codes] for numbers, batch in zip(new, batches, strict=True)]
+        all_values = cls.of(list(chain.from_iterable(batch.values for batch in batches)))
+        codes = []
+        start = 0  # of a batch among all different values
+        for batch in batches:
+            end = start + len(batch.values)
+            codes.append(all_values.codes[start:end][batch.codes])
+            start = end
         return cls(all_values.values, np.concatenate(codes))
 
     @cached_property
@@ -180,16 +188,34 @@ class Records:
     """
 
     def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
+        self.form, self._size, self.table = form, size, table
         self.places: Mapping[Any, int] = {}
+        self.columns = columns
         if table is not None:  # of mappings to numbers of one type: columns are places in it
-            self.places, columns = columns, {key: table[:, i] for key, i in columns.items()}
-        self.form, self.columns, self._size, self.table = form, columns, size, table
+            self.places = columns
+            self.columns = {key: table[:, place] for key, place in columns.items()}
+
+    @classmethod
+    def joined(cls, batches: Sequence[Records]) -> Records:
+        """Return the records of several batches, which have the same form and keys."""
+        first = batches[0]
+        tables = [batch.table for batch in batches if batch.table is not None]
+        in_places = all(batch.places == first.places for batch in batches)
+        of_one_type = len({table.dtype for table in tables}) == 1
+        if len(tables) == len(batches) and in_places and of_one_type:
+            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
+            return cls(first.form, first.places, len(table), table)
+        columns = {}
+        for key in first.columns:
+            columns[key] = together([batch.columns[key] for batch in batches])
+        return cls(first.form, columns, sum(map(len, batches)))
 
     def rows(self, keys: Sequence[Any] | None) -> Array | None:
         """Return the numbers of these keys, ``(n, k)``, if a table begins with them, or None."""
-        if keys is None or [*map(self.places.get, keys)] != [*range(len(keys))]:
+        if self.table is None or keys is None:
             return None
-        return None if self.table is None else self.table[:, : len(keys)]
+        begins_with_keys = [self.places.get(key) for key in keys] == list(range(len(keys)))
+        return self.table[:, : len(keys)] if begins_with_keys else None
 
     def __len__(self) -> int:
         return self._size
@@ -206,7 +232,9 @@ class Records:
     def tolist(self) -> list[Any]:
         """Return all dictionaries or tuples."""
         rows = list(zip(*map(listing, self.columns.values()), strict=True))
-        return rows if self.form == "sequence" else [dict(zip(self.columns, row)) for row in rows]  # noqa: B905
+        if self.form == "sequence":
+            return rows
+        return [dict(zip(self.columns, row)) for row in rows]  # noqa: B905
 
 
 def _taken(values: Any, at: Any) -> Any:
@@ -230,24 +258,41 @@ def columns_of(values: list[Any], depth: int = 0) -> Any:
     if forms == {"number"} and depth:
         array = array_of(values)
         return values if array is None else array
-    columns: Any = None
     if forms == {"sequence"}:
-        array = array_of(values, DEPTH - depth)
-        if array is not None:
-            return array
-        if len(set(map(len, values))) == 1:
-            columns = enumerate(zip(*values, strict=True))
-    elif forms == {"mapping"} and all(map(tuple(values[0]).__eq__, map(tuple, values))):
-        table = array_of([tuple(each.values()) for each in values])
-        if table is not None:
-            order = _by_label(tuple(values[0]))  # as layouts read them, without a copy
-            places = dict(zip(values[0], np.argsort(order).tolist(), strict=True))
-            return Records("mapping", places, len(values), table.take(order, axis=1))
-        columns = zip(values[0], zip(*(each.values() for each in values), strict=True), strict=True)
-    if columns is None or not values[0]:
+        return _of_sequences(values, depth)
+    if forms == {"mapping"} and len(set(map(tuple, values))) == 1:  # the same keys in one order
+        return _of_mappings(values, depth)
+    return values
+
+
+def _of_sequences(values: list[Any], depth: int) -> Any:
+    """Return sequences as an array, those of one length as `Records`, others as they are."""
+    array = array_of(values, DEPTH - depth)
+    if array is not None:
+        return array
+    if not values[0] or len(set(map(len, values))) > 1:
         return values
-    inner = {key: columns_of(list(column), depth + 1) for key, column in columns}
-    return Records(forms.pop(), inner, len(values))
+    columns = {}
+    for place, column in enumerate(zip(*values, strict=True)):
+        columns[place] = columns_of(list(column), depth + 1)
+    return Records("sequence", columns, len(values))
+
+
+def _of_mappings(values: list[Any], depth: int) -> Any:
+    """Return mappings with the same keys in one order as `Records`, empty ones as they are."""
+    keys = tuple(values[0])
+    if not keys:
+        return values
+    rows = [tuple(mapping.values()) for mapping in values]
+    table = array_of(rows)
+    if table is not None:
+        order = _by_label(keys)  # as layouts read them, without a copy
+        places = dict(zip(keys, np.argsort(order).tolist(), strict=True))
+        return Records("mapping", places, len(values), table.take(order, axis=1))
+    columns = {}
+    for key, column in zip(keys, zip(*rows, strict=True), strict=True):
+        columns[key] = columns_of(list(column), depth + 1)
+    return Records("mapping", columns, len(values))
 
 
 @dataclass
@@ -273,8 +318,8 @@ class Part:
         return self.form in _CONTAINERS
 
     @cached_property
-    def numbers(self) -> tuple[Array, Array | None, bool]:
-        """The numbers and their remainders; see `as_numbers`."""
+    def numbers(self) -> reals.Numbers:
+        """The numbers and their remainders."""
         return reals.as_numbers(self.values)
 
     @cached_property
@@ -292,70 +337,78 @@ class Part:
         sorts = {None if w is None else getattr(w, "sort", "value") for w in self.values.words}
         return [name for sort, name in _SORTS.items() if sort in sorts]
 
-    def steps(self, place: str, cut: list[str]) -> list[Step]:
-        """Return the parts to look at; add notes on parts left out to ``cut``.
+    def steps(self, place: str, notes: list[str]) -> list[Step]:
+        """Return the parts to look at; add to the notes which parts are left out.
 
         ``place`` is the name of the values for a reader.
         """
         if self.form == "sequence":
-            least, most = int(self.lengths.min()), int(self.lengths.max())
-            if most > COLUMNS and not (least == most and self._numeric):
-                half = COLUMNS // 2
-                note = f"of {most:,} entries of {place} the first and last {half} are looked at"
-                cut.append(note)
-                return [("entry", i) for i in [*range(half), *range(-half, 0)]]
-            last = min(most, _LAST) if least < most else 0
-            steps: list[Step] = [("entry", i) for i in [*range(most), *range(-last, 0)]]
-            alike = not self._numeric and self._forms in ({"word"}, {"sequence"})
-            listed = alike and (last or most > _LAST)
-            return steps + (self._common("listed", place, []) if listed else [])
+            return self._entries(place, notes)
         if self.form == "mapping":
             orders = set(map(tuple, self.values)) if isinstance(self.values, list) else set()
-            reordered = len(set(map(frozenset, orders))) < len(orders)  # the same keys
-            return self._common("key", place, cut) + [_ORDER] * reordered
+            steps = self._common("key", place, notes)
+            if len(set(map(frozenset, orders))) < len(orders):  # the same keys in another order
+                steps.append(_ORDER)
+            return steps
         if self.form == "set":
-            return self._common("member", place, cut)
-        if self.form != "word":
-            return []
-        steps, whole = words.features(self.values.values, self.values.words)
+            return self._common("member", place, notes)
+        return self._parts_of_words(place, notes) if self.form == "word" else []
+
+    def _entries(self, place: str, notes: list[str]) -> list[Step]:
+        """Return the entries of sequences; of varying lengths also the last, and members."""
+        least, most = int(self.lengths.min()), int(self.lengths.max())
+        if most > COLUMNS and not (least == most and self._numeric):
+            half = COLUMNS // 2
+            note = f"of {most:,} entries of {place} the first and last {half} are looked at"
+            notes.append(note)
+            return [("entry", i) for i in (*range(half), *range(-half, 0))]
+        last = min(most, _LAST) if least < most else 0
+        steps: list[Step] = [("entry", i) for i in (*range(most), *range(-last, 0))]
+        is_of_one_kind = not self._numeric and self._forms in ({"word"}, {"sequence"})
+        if is_of_one_kind and (last or most > _LAST):
+            steps += self._common("listed", place, [])
+        return steps
+
+    def _parts_of_words(self, place: str, notes: list[str]) -> list[Step]:
+        """Return the parts of words, such as their length and the numbers in them."""
+        steps, is_whole = words.features(self.values.values, self.values.words)
         times = self._times
         coded = sum(times[word] for word in self.frequent)
-        if not whole and coded < (1 - _RARE) * len(self.values):
-            cut.append(
+        if not is_whole and coded < (1 - _RARE) * len(self.values):
+            notes.append(
                 f"{len(self.frequent):,} of {len(times):,} different words of {place} are looked "
                 "at by themselves, all by their length, ends and numbers"
             )
         objects = [word.name for word in times if isinstance(word, Other) and word.sort == "object"]
         if objects:
-            cut.append(f"where {place} is {min(objects)}, only its type is looked at")
+            notes.append(f"where {place} is {min(objects)}, only its type is looked at")
         return steps
 
-    def _common(self, kind: str, place: str, cut: list[str]) -> list[Step]:
+    def _common(self, kind: str, place: str, notes: list[str]) -> list[Step]:
         """Return the most frequent keys or members, without members that all have."""
-        of_records = kind == "key" and type(self.values) is Records
-        columns = self.values.columns if of_records else {}
-        times = dict.fromkeys(columns, len(self)) or {k: len(at) for k, at in self._members.items()}
+        if kind == "key" and type(self.values) is Records:
+            times = dict.fromkeys(self.values.columns, len(self))
+        else:
+            times = {key: len(rows) for key, rows in self._members.items()}
         if kind != "key":
-            times = {key: n for key, n in times.items() if n < len(self)}
+            times = {member: n for member, n in times.items() if n < len(self)}
         keys = _frequent(times, COLUMNS, words.label)
         if len(keys) < len(times):
-            cut.append(f"{len(keys)} of {len(times):,} {kind}s of {place} are looked at")
+            notes.append(f"{len(keys)} of {len(times):,} {kind}s of {place} are looked at")
         return [(kind, key) for key in keys]
 
     @cached_property
     def _members(self) -> dict[Any, list[int]]:
         """Where a key or a member is; of sequences, members that are words or sequences."""
-        listed, at = self.form == "sequence", defaultdict[Any, list[int]](list)
-        for i, value in enumerate(listing(self.values)):
-            members = value
-            if listed:
-                try:
-                    members = set(value)
-                except TypeError:  # of lists within lists
-                    continue
+        rows = defaultdict[Any, list[int]](list)
+        for row, value in enumerate(listing(self.values)):
+            try:
+                members = set(value) if self.form == "sequence" else value
+            except TypeError:  # of lists within lists
+                continue
             for member in members:
-                at[member].append(i)
-        return at
+                rows[member].append(row)
+        return rows
 
     @cached_property
     def _times(self) -> Mapping[Word, int]:
@@ -372,11 +425,15 @@ class Part:
     @cached_property
     def _forms(self) -> set[str]:
         """The forms of the entries of sequences."""
-        columns = [chain.from_iterable(self.values)] if isinstance(self.values, list) else []
-        columns = columns or list(self.values.columns.values())
-        known = {_form_of(column) for column in columns if not isinstance(column, list | chain)}
-        lists = chain(*(column for column in columns if isinstance(column, list | chain)))
-        return known | {_form(kind, 0) for kind in set(map(type, lists))}
+        if isinstance(self.values, list):
+            return {_form(kind, 0) for kind in set(map(type, chain.from_iterable(self.values)))}
+        forms = set()
+        for column in self.values.columns.values():
+            if isinstance(column, list):
+                forms |= {_form(kind, 0) for kind in set(map(type, column))}
+            else:
+                forms.add(_form_of(column))
+        return forms
 
     @property
     def _numeric(self) -> bool:
@@ -385,39 +442,55 @@ class Part:
 
     def inner(self, step: Step) -> tuple[Counts | None, Any]:
         """Return the parts that a step reaches, and the rows of their outputs."""
-        (kind, key), values = step, self.values
-        has: Any = None
-        inner: Any = []
-        if kind in ("text", "character") and self.form == "word":
-            some, parts = words.feature(step, values.values, values.words)
-            places = np.full(len(values.values), -1)
-            places[some] = np.arange(len(some))
-            has = np.flatnonzero(places[values.codes] >= 0)
-            inner = _taken(columns_of(parts, self.depth + 1), places[values.codes[has]])
-        elif kind == "entry" and self.form == "sequence":
+        kind, key = step
+        if self.form == "word" and kind in ("text", "character"):
+            return self._part_of_words(step)
+        if self.form == "sequence" and kind == "entry":
             assert isinstance(key, int)
-            exists = self.lengths >= (key + 1 if key >= 0 else -key)
-            if exists.all() and isinstance(values, np.ndarray):
-                return self.at, values[:, key]
-            if exists.all() and type(values) is Records:
-                return self.at, values.columns[key % len(values.columns)]
-            has = None if exists.all() else np.flatnonzero(exists)
-            inner = [v[key] for v in (values if has is None else compress(listing(values), exists))]
-        elif (kind, self.form) in (("listed", "sequence"), ("member", "set")):
-            has = self._members.get(key, ())
-            inner = np.ones(len(has), bool)
-        elif kind == "key" and self.form == "mapping":
-            if type(values) is Records:
-                return (self.at, values.columns[key]) if key in values.columns else (self.at, [])
-            has = self._members.get(key, ())
-            inner = [values[i][key] for i in has]
-            has = None if len(has) == len(values) else has
-        elif step == _ORDER and self.form == "mapping":
-            inner = list(map(tuple, listing(values)))
-        if has is None:
-            return self.at, inner
-        rows = np.asarray(has, np.int64)
-        return rows if self.at is None else self.at[rows], inner
+            return self._entry(key)
+        if self.form == "mapping" and kind == "key":
+            return self._value(key)
+        if self.form == "mapping" and step == _ORDER:
+            return self.at, list(map(tuple, listing(self.values)))
+        if (self.form, kind) in (("sequence", "listed"), ("set", "member")):
+            rows = self._members.get(key, ())
+            return self._rows(rows), np.ones(len(rows), bool)
+        return self.at, []
+
+    def _value(self, key: Any) -> tuple[Counts | None, Any]:
+        """Return the value of a key of mappings."""
+        if type(self.values) is Records:
+            return self.at, self.values.columns.get(key, [])
+        rows = self._members.get(key, ())
+        inner = [self.values[row][key] for row in rows]
+        return self.at if len(rows) == len(self.values) else self._rows(rows), inner
+
+    def _rows(self, places: Any) -> Counts:
+        """Return the rows of the outputs at some places among these."""
+        rows: Counts = np.asarray(places, np.int64)
+        return rows if self.at is None else self.at[rows]
+
+    def _part_of_words(self, step: Step) -> tuple[Counts | None, Any]:
+        """Return a part of words, which is read once of each different word."""
+        values = self.values
+        places, parts = words.feature(step, values.values, values.words)
+        number_of_part = np.full(len(values.values), -1)
+        number_of_part[places] = np.arange(len(places))
+        rows = np.flatnonzero(number_of_part[values.codes] >= 0)
+        numbers = number_of_part[values.codes[rows]]
+        return self._rows(rows), _taken(columns_of(parts, self.depth + 1), numbers)
+
+    def _entry(self, i: int) -> tuple[Counts | None, Any]:
+        """Return an entry of sequences, from the end if ``i`` is negative."""
+        exists = self.lengths >= (i + 1 if i >= 0 else -i)
+        if not exists.all():
+            inner = [value[i] for value in compress(listing(self.values), exists)]
+            return self._rows(np.flatnonzero(exists)), inner
+        if isinstance(self.values, np.ndarray):
+            return self.at, self.values[:, i]
+        if type(self.values) is Records:
+            return self.at, self.values.columns[i % len(self.values.columns)]
+        return self.at, [value[i] for value in self.values]
 
 
 def _frequent(times: Mapping[Any, int], most: int, order: Callable[[Any], Any]) -> list[Any]:
@@ -437,13 +510,13 @@ def parts_of(values: Any, depth: int, at: Counts | None = None) -> list[Part]:
     different = sorted(set(forms.values()), key=lambda f: (f != "number", f == "word", f))
     if len(different) == 1:
         return [Part(different[0], values, at, depth)]
-    places = {kind: different.index(form) for kind, form in forms.items()}
-    codes = np.fromiter(map(places.__getitem__, map(type, values)), np.int8, len(values))
+    codes = {kind: different.index(form) for kind, form in forms.items()}
+    code_of_value = np.fromiter(map(codes.__getitem__, map(type, values)), np.int8, len(values))
     parts = []
-    for i, form in enumerate(different):
-        rows = np.flatnonzero(codes == i)
-        some = columns_of([values[j] for j in rows.tolist()], depth)
-        parts.append(Part(form, some, rows if at is None else at[rows], depth))
+    for code, form in enumerate(different):
+        rows = np.flatnonzero(code_of_value == code)
+        of_form = columns_of([values[row] for row in rows.tolist()], depth)
+        parts.append(Part(form, of_form, rows if at is None else at[rows], depth))
     return parts
 
 
@@ -459,9 +532,11 @@ def _form(kind: type, depth: int) -> str:
     """Return the form of values of a type."""
     if issubclass(kind, (Number, np.bool_)) and not issubclass(kind, (Enum, np.timedelta64)):
         return "number"
-    return next(
-        (f for f, of in _CONTAINERS.items() if depth < DEPTH and issubclass(kind, of)), "word"
-    )
+    if depth < DEPTH:
+        for form, containers in _CONTAINERS.items():
+            if issubclass(kind, containers):
+                return form
+    return "word"
 
 
 _CONTAINERS = {"sequence": (tuple, list), "mapping": (dict,), "set": (frozenset, set)}

@@ -105,15 +105,15 @@ def name_of(path: tuple[Step, ...]) -> str:
 
 def whole_ranges(ranges: Ranges) -> Ranges:
     """Return ranges with whole ends, without those that hold no whole number."""
-    ends = [
-        (
-            None if first is None or first == -math.inf else math.ceil(first),
-            None if last is None or last == math.inf else math.floor(last),
-        )
-        for first, last in ranges
-        if first != math.inf and last != -math.inf
-    ]
-    return [(a, b) for a, b in ends if a is None or b is None or a <= b]
+    whole = list[tuple[int | None, int | None]]()
+    for first, last in ranges:
+        if first == math.inf or last == -math.inf:
+            continue
+        start = None if first in (None, -math.inf) else math.ceil(first)
+        end = None if last in (None, math.inf) else math.floor(last)
+        if start is None or end is None or start <= end:
+            whole.append((start, end))
+    return whole
 
 
 def listed(
@@ -126,9 +126,11 @@ def listed(
 ) -> str:
     """Join the items that fit a line, and say how many are left, with ``more`` unlisted ones."""
     for count in range(min(most, len(items)), 0, -1):
-        left = len(items) - count + more
-        shown = [*items[:count], f"{left} more{unit}"] if left else [*items[:count]]
-        text = start + comma.join(shown[:-1]) + (" or " if shown[:-1] else "") + shown[-1]
+        shown, left = list(items[:count]), len(items) - count + more
+        if left:
+            shown.append(f"{left} more{unit}")
+        *first, last = shown
+        text = f"{start}{comma.join(first)} or {last}" if first else start + last
         if len(text) <= LINE or count == 1:
             return text
     return f"{start}nothing"
@@ -191,13 +193,15 @@ def feature(
     """Return the positions of the ``words`` of values that have a part, and the parts."""
     kind, key = step
     read: Callable[[Any], Any] = itemgetter(key) if kind == "character" else _PARTS[key]
-    beside = key in ("time", "message")  # which the words do not hold
-    at, parts = [], []
-    for i, value in enumerate(values if beside else map(as_text, words)):
+    texts: Iterable[Any] = map(as_text, words)
+    if key in ("time", "message"):  # which the words do not hold
+        texts = values
+    positions, parts = [], []
+    for i, text in enumerate(texts):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
-            parts.append(read(value))
-            at.append(i)
-    return at, parts
+            parts.append(read(text))
+            positions.append(i)
+    return positions, parts
 
 
 def as_text(word: Word) -> str | bytes | None:
@@ -207,9 +211,13 @@ def as_text(word: Word) -> str | bytes | None:
 
 def _pattern(text: str) -> str:
     """Return a text with a pattern of digits in place of each number."""
-    return _NUMBER.sub(
-        lambda m: f"{m[1]}#{'.' + '#' * (len(m[2]) - 1) if m[2] else ''}{'e' if m[3] else ''}", text
-    )
+
+    def digits(number: re.Match[str]) -> str:
+        zeros, decimals, exponent = number.groups(default="")
+        places = "." + "#" * (len(decimals) - 1) if decimals else ""
+        return f"{zeros}#{places}e" if exponent else f"{zeros}#{places}"
+
+    return _NUMBER.sub(digits, text)
 
 
 def _numbers(text: str) -> tuple[Any, ...]:

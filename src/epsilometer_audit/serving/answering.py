@@ -49,7 +49,9 @@ def _line(value: Any) -> bytes:
 
 def _encoded(outputs: Any) -> bytes:
     """Return outputs in the protocol's form, a line of JSON each."""
-    if getattr(outputs, "ndim", 2) == 1 and outputs.dtype.itemsize <= 8:  # not long doubles
-        return json.dumps(outputs.tolist())[1:-1].replace(", ", "\n").encode() + b"\n"
-    values = outputs.tolist() if hasattr(outputs, "dtype") else outputs
+    is_array = hasattr(outputs, "dtype")
+    values = outputs.tolist() if is_array else outputs
+    if is_array and outputs.ndim == 1 and outputs.dtype.itemsize <= 8:  # not long doubles
+        numbers = json.dumps(values)[1:-1]
+        return numbers.replace(", ", "\n").encode() + b"\n"
     return b"".join(_line(as_json(value)) for value in values)

@@ -60,8 +60,10 @@ def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
             queue += [source for source in reached if source and root in source.parents]
             if not level and not any(reached):
                 names.add(parts[0])
-    versions = [item for name in sorted(names) for item in _version(name).items()]
-    return {**dict(sorted(digests.items())), "python": platform.python_version(), **dict(versions)}
+    found = {**dict(sorted(digests.items())), "python": platform.python_version()}
+    for name in sorted(names):
+        found.update(_version(name))
+    return found
 
 
 def sha256(file: Path) -> str:
@@ -86,8 +88,8 @@ def _imports(code: bytes) -> set[tuple[str, int]]:
             if isinstance(node, ast.Import):
                 names.update((alias.name, 0) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
-                paths = (filter(None, [node.module, alias.name]) for alias in node.names)
-                names.update((".".join(path), node.level) for path in paths)
+                module = f"{node.module}." if node.module else ""
+                names.update((module + alias.name, node.level) for alias in node.names)
     return names
 
 

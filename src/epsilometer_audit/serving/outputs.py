@@ -38,7 +38,8 @@ class Failure:
     message: str = ""
 
     def __str__(self) -> str:
-        return f"failed with {self.type_name}{': ' if self.message else ''}{self.message}"
+        text = f"failed with {self.type_name}"
+        return f"{text}: {self.message}" if self.message else text
 
 
 class Plain(list):  # type: ignore[type-arg]
@@ -196,22 +197,39 @@ _LABELS = ("index", "columns", "coords", "schema", "mask", "unit", "units", "cat
 
 def _labelled(value: Any) -> Any:
     """Return a table, or a column, as a dictionary from its labels."""
-    if (table := _table(value)) is None:
+    table = _table(value)
+    if table is None:
         return _other(value)
-    facts, labels, columns = table
-    if not hasattr(type(value), "columns"):
-        ((name, entries),) = columns
-        facts = [*facts, *(labels or ()), *([] if name is None else [repr(name)])]
-    text = " ".join(map(str, [type(value).__name__, "of", *facts]))
-    if hasattr(type(value), "columns"):
-        columns = [(k, _mapping("", zip(labels, c)) if labels else c) for k, c in columns]
+    labels, columns = table.labels, table.columns
+    if hasattr(type(value), "columns"):  # a table, not a column
+        text = _text_of_table(value, table.types)
+        if labels:
+            columns = [(name, _mapping("", zip(labels, column))) for name, column in columns]
         return _mapping(text, columns)
+    ((name, entries),) = columns
+    facts = [*table.types, *(labels or ())]
+    if name is not None:
+        facts.append(repr(name))
+    text = _text_of_table(value, facts)
     return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
 
 
-def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any]]] | None:
-    """Return types, labels of rows and lists by name, of a table of pandas or Polars; else None."""
-    labels, kind = None, type(value)  # a label may be that of an attribute
+def _text_of_table(value: Any, facts: Iterable[Any]) -> str:
+    return " ".join(map(str, [type(value).__name__, "of", *facts]))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table of pandas or Polars: types, labels of its rows if there are any, lists by name."""
+
+    types: list[Any]
+    labels: list[Any] | None
+    columns: list[tuple[Any, Any]]
+
+
+def _table(value: Any) -> _Table | None:
+    """Return the parts of a table or a column of pandas or Polars; None of other values."""
+    kind = type(value)  # a label may be that of an attribute
     if hasattr(kind, "get_columns"):
         columns = value.get_columns()
     elif hasattr(kind, "iloc") and hasattr(kind, "columns"):
@@ -220,11 +238,11 @@ def _table(value: Any) -> tuple[list[Any], list[Any] | None, list[tuple[Any, Any
         columns = [value]
     else:
         return None
-    facts = [_type(column.dtype) for column in columns]
+    labels, types = None, [_type(column.dtype) for column in columns]
     if hasattr(kind, "iloc"):
         labels = value.index.tolist()
-        facts += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
-    return facts, labels, [(column.name, column.to_list()) for column in columns]
+        types += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
+    return _Table(types, labels, [(column.name, column.to_list()) for column in columns])
 
 
 def _type(dtype: Any) -> str:
@@ -239,9 +257,13 @@ def _mapping(facts: Any, pairs: Iterable[tuple[Any, Any]]) -> Any:
     """Return values by their labels, or pairs of both where a label occurs twice."""
     entries = [(_frozen(plain(label)), plain(value)) for label, value in pairs]
     labels = {label for label, _ in entries}
-    if len(labels) < len(entries) or FACTS in labels or not all(map(operator.eq, labels, labels)):
+    holds_nan = any(map(operator.ne, labels, labels))
+    if len(labels) < len(entries) or FACTS in labels or holds_nan:
         return str(facts), *entries
-    return {**dict(entries), **({FACTS: str(facts)} if facts else {})}
+    mapping = dict(entries)
+    if facts:
+        mapping[FACTS] = str(facts)
+    return mapping
 
 
 def _dictionary(value: Any) -> Any:
@@ -255,7 +277,9 @@ def _frozen(value: Any) -> Any:
     """Return a plain value in a hashable form."""
     if isinstance(value, dict):
         return tuple((key, _frozen(entry)) for key, entry in value.items())
-    return tuple(map(_frozen, value)) if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return tuple(map(_frozen, value))
+    return value
 
 
 def rows(table: Any, *, index: bool = True) -> Any:
@@ -264,15 +288,17 @@ def rows(table: Any, *, index: bool = True) -> Any:
     Anything but a table or a column is returned as it is. With ``index`` the labels of rows are
     part of the outputs, unless they only count the rows.
     """
-    if (parts := _table(table)) is None:
+    parts = _table(table)
+    if parts is None:
         return table
-    _, labels, columns = parts
+    labels, columns = parts.labels, parts.columns
     if index and labels is not None and labels != list(range(len(labels))):
         columns = [("index", labels), *columns]
     elif not hasattr(type(table), "columns"):
         return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
     names = [name for name, _ in columns]
-    return [_mapping("", zip(names, row)) for row in zip(*(column for _, column in columns))]
+    lists = [entries for _, entries in columns]
+    return [_mapping("", zip(names, row)) for row in zip(*lists)]
 
 
 _CONTAINERS: list[tuple[Any, Callable[[Any], Any]]] = [

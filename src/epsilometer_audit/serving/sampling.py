@@ -76,6 +76,21 @@ def _parameters_of(function: Any) -> list[inspect.Parameter] | None:
         return None
 
 
+def _default(parameter: inspect.Parameter) -> str:
+    """Name a parameter with its default, if that is short."""
+    default = shortened(" ".join(repr(parameter.default).split()), 30)
+    return parameter.name if default[:1] == "<" else f"{parameter.name} = {default}"
+
+
+def _constant(parameter: inspect.Parameter) -> str:
+    """Name the constant seed or generator that is a default; nothing if there is none."""
+    default = parameter.default
+    if default is None or default is parameter.empty:
+        return ""
+    constant = default if isinstance(default, int) else type(default).__name__
+    return f"{parameter.name}={constant}"
+
+
 class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
@@ -112,32 +127,29 @@ class Sampler:
         parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
         given: dict[str, Any] = {}
-        self.randomness, self.constant, defaults = "", "", []
+        self.randomness, self.constant = "", ""
         for p in parameters:
             role = roles.get(p.name)
             if role or p.kind is p.POSITIONAL_ONLY:
                 given[p.name] = _Role(role) if role else p.default
             if role == "x":
                 self._kind = str(p.annotation)
-            elif role is None:
-                default = shortened(" ".join(repr(p.default).split()), 30)
-                defaults.append(p.name if default[:1] == "<" else f"{p.name} = {default}")
-            elif role != "size":
-                self.randomness = role
-                if p.default is not None and p.default is not p.empty:
-                    constant = p.default if isinstance(p.default, int) else type(p.default).__name__
-                    self.constant = f"{p.name}={constant}"
+            elif role and role != "size":
+                self.randomness, self.constant = role, _constant(p)
         # by position while there is no gap, by name after it
         call: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
         self._positional, self._named = call.args, call.kwargs
         self.seeded, self.many = bool(self.randomness), "size" in roles.values()
         if failures and self.many:
             raise Misuse("failures", f"needs one draw a call, but {name} takes a number of draws")
-        text = f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"
-        parts = [text, "many draws a call" if self.many else "one draw a call"]
-        parts += [] if self.seeded else ["unseeded"]
-        parts += [f"{', '.join(defaults)} by default"] if defaults else []
-        self.description = ", ".join(parts)
+        facts = [f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"]
+        facts.append("many draws a call" if self.many else "one draw a call")
+        if not self.seeded:
+            facts.append("unseeded")
+        defaults = [_default(p) for p in parameters if p.name not in roles]
+        if defaults:
+            facts.append(f"{', '.join(defaults)} by default")
+        self.description = ", ".join(facts)
 
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
@@ -145,12 +157,12 @@ class Sampler:
         Meanwhile the global generators of Python and NumPy follow from the seed. Raise `Broken` if
         the mechanism fails or does not return that many.
         """
-        own = folded(-1 - seed)  # unlike the call's
+        global_seed = folded(-1 - seed)  # unlike the call's
         with globals_kept():
-            random.seed(own)
+            random.seed(global_seed)
             if np is not None:
                 with contextlib.suppress(TypeError):  # replaced by another kind of generator
-                    np.random.seed(own)
+                    np.random.seed(global_seed)
             with self.home.entered(), contextlib.redirect_stdout(NOWHERE), contained():
                 try:
                     x = self._converted(x)
@@ -208,9 +220,9 @@ class Sampler:
         return np.asarray(x) if array else x
 
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
-        values = {"x": x, "size": size, self.randomness or "seed": randomness}
-        named = {name: values[role] for name, role in self._named.items()}
-        positional = [values[v] if type(v) is _Role else v for v in self._positional]
+        of_role = {"x": x, "size": size, self.randomness or "seed": randomness}
+        named = {name: of_role[role] for name, role in self._named.items()}
+        positional = [of_role[v] if type(v) is _Role else v for v in self._positional]
         return self.function(*positional, **named)
 
     def _caller(self) -> Callable[[Any, Any], Any]:
@@ -259,9 +271,9 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
     """Return a function with parameters bound by name; raise `Misuse` if it has none of a name."""
     if not parameters or inspect.isclass(function) or not callable(function):
         return function  # `Sampler` refuses it
-    own = _parameters_of(function)
-    if own is not None and all(p.kind is not p.VAR_KEYWORD for p in own):
-        known = [p.name for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    signature = _parameters_of(function)
+    if signature is not None and all(p.kind is not p.VAR_KEYWORD for p in signature):
+        known = [p.name for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
         for unknown in (key for key in parameters if key not in known):
             raise Misuse(name, f"takes no parameter {unknown!r}", unknown, known)
     return functools.partial(function, **parameters)
@@ -269,15 +281,16 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
 
 def copier(x: Any) -> Callable[[], Any]:
     """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
-
-    def flat(x: Any) -> bool:
-        return type(x) is list and all(isinstance(value, ATOMS) for value in x)
-
     if isinstance(x, ATOMS):
         return lambda: x
-    array = np is not None and type(x) is np.ndarray and not x.dtype.hasobject
-    if array or flat(x):
+    is_array_of_numbers = np is not None and type(x) is np.ndarray and not x.dtype.hasobject
+    if is_array_of_numbers or _is_flat(x):
         return x.copy  # type: ignore[no-any-return]
-    if type(x) is list and all(map(flat, x)):
+    if type(x) is list and all(map(_is_flat, x)):
         return lambda: [row.copy() for row in x]
     return lambda: copy.deepcopy(x)
+
+
+def _is_flat(x: Any) -> bool:
+    """Tell whether a value is a list without lists inside."""
+    return type(x) is list and all(isinstance(value, ATOMS) for value in x)

@@ -15,7 +15,7 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
 from epsilometer_audit.outcomes.reals import EXACT, NUMBER, number_of
-from epsilometer_audit.outcomes.shapes import recorded_pair, same_shape
+from epsilometer_audit.outcomes.shapes import listing, recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Plain, compact, decoded, of_array
@@ -44,34 +44,45 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
     A number with leading zeros is a text.
     """
     if len(paths) == 1:
-        pair = _columns(paths[0], columns, 2)
-        if len(pair) != 2:
-            hint = "name a second file" if len(pair) == 1 else "choose two of them"
-            message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
-            raise ArgumentError(paths[0], message)
-        for name, column in pair.items():
-            missing = np.asarray(column.is_null() if hasattr(column, "is_null") else [])
-            end = len(missing) - np.count_nonzero(missing)
-            if end < len(missing) and missing[end:].all():  # these fields are no outcomes
-                message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
-                raise ArgumentError(paths[0], f"{message}missing values as nan, or two files")
-        on_x, on_x_prime = _values(list(pair.values()))
-        return on_x, on_x_prime
-    if len(paths) != 2:
-        raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
-    first, second = paths
-    if _file(first).samefile(_file(second)):
-        raise ArgumentError(first, "is given twice; give one file for x and another for x'")
-    x, x_prime = (_columns(path, columns) for path in paths)
-    if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
-        raise ArgumentError(second, f"has {_listed(x_prime)}, but {first} has {_listed(x)}")
-    if len(x) > 1:
-        x_prime = {name: x_prime[name] for name in x}
-    pairs = [_values(list(pair)) for pair in zip(x.values(), x_prime.values(), strict=True)]
-    if len(pairs) > 1:
-        pairs = [list(recorded_pair(*pair)[:2]) for pair in pairs]
-    on_x, on_x_prime = map(_joined, zip(*pairs, strict=True))
+        return _of_one_file(paths[0], columns)
+    if len(paths) == 2:
+        return _of_two_files(paths[0], paths[1], columns)
+    raise ArgumentError("outputs", f"takes one file or two, not {len(paths)}")
+
+
+def _of_one_file(path: str, columns: Sequence[str] | None) -> tuple[Outputs, Outputs]:
+    pair = _columns(path, columns, 2)
+    if len(pair) != 2:
+        hint = "name a second file" if len(pair) == 1 else "choose two of them"
+        message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
+        raise ArgumentError(path, message)
+    for name, column in pair.items():
+        missing = np.asarray(column.is_null() if hasattr(column, "is_null") else [])
+        end = len(missing) - np.count_nonzero(missing)
+        if end < len(missing) and missing[end:].all():  # these fields are no outcomes
+            message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
+            raise ArgumentError(path, f"{message}missing values as nan, or two files")
+    on_x, on_x_prime = _values(list(pair.values()))
     return on_x, on_x_prime
+
+
+def _of_two_files(
+    path: str, path_prime: str, columns: Sequence[str] | None
+) -> tuple[Outputs, Outputs]:
+    if _file(path).samefile(_file(path_prime)):
+        raise ArgumentError(path, "is given twice; give one file for x and another for x'")
+    x, x_prime = _columns(path, columns), _columns(path_prime, columns)
+    if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
+        raise ArgumentError(path_prime, f"has {_listed(x_prime)}, but {path} has {_listed(x)}")
+    if len(x) == 1:
+        on_x, on_x_prime = _values([*x.values(), *x_prime.values()])
+        return on_x, on_x_prime
+    entries, entries_prime = [], []
+    for name in x:
+        on_x, on_x_prime, _ = recorded_pair(*_values([x[name], x_prime[name]]))
+        entries.append(on_x)
+        entries_prime.append(on_x_prime)
+    return _vectors(entries), _vectors(entries_prime)
 
 
 def digest(paths: Sequence[str]) -> dict[str, str]:
@@ -122,7 +133,6 @@ def _file(path: str) -> Path:
 def _columns(path: str, names: Sequence[str] | None, many: int | None = None) -> dict[str, Any]:
     """Return the columns of a file by name, so ``many`` if named; those of an array by number."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     file = _file(path)
     if names is not None and many not in (None, len(names)):
@@ -130,39 +140,46 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
     if names is not None and len(set(names)) < len(names):
         raise ArgumentError("columns", f"names {names[0]!r} twice")
     try:
-        if file.suffix == ".npy":
-            array = np.load(file, allow_pickle=False)
-            if array.ndim < 2:
-                array = array.reshape(1, -1)
-            elif len(array) != 2:  # two rows are two columns
-                array = array.swapaxes(0, 1)
-            found = [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
-        else:
-            table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
-            found = list(zip(table.column_names, table.columns, strict=True))
+        found = _array(file) if file.suffix == ".npy" else _table(file, names)
     except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
         raise ArgumentError(path, f"cannot be read: {shortened(one_line(error), 150)}") from None
     known = [name for name, _ in found if not _INDEX.fullmatch(name)]
     for name in names or ():
         if name not in known:
             raise ArgumentError(path, f"has no column {name!r}{suggest(name, known)}")
-    if len(set(known)) < len(known):
-        twice = next(name for name in known if known.count(name) > 1)
-        raise ArgumentError(path, f"has two columns {twice!r}")
+    for name in known:
+        if known.count(name) > 1:
+            raise ArgumentError(path, f"has two columns {name!r}")
     columns = dict(found)
     if not known or len(columns[known[0]]) == 0:
         raise ArgumentError(path, "is empty")
     return {name: columns[name] for name in names or known}
 
 
-def _joined(columns: Sequence[Outputs]) -> Outputs:
-    """Return one column, or vectors of the entries of several."""
-    if len(columns) == 1:
-        return columns[0]
-    if (arrays := same_shape(columns)) is not None:
+def _array(file: Path) -> list[tuple[str, Any]]:
+    """Return the columns of an array by number; two rows are two columns."""
+    array = np.load(file, allow_pickle=False)
+    if array.ndim < 2:
+        array = array.reshape(1, -1)
+    elif len(array) != 2:
+        array = array.swapaxes(0, 1)
+    return [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
+
+
+def _table(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Return the columns of a table by name."""
+    from pyarrow import parquet
+
+    table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
+    return list(zip(table.column_names, table.columns, strict=True))
+
+
+def _vectors(columns: Sequence[Outputs]) -> Outputs:
+    """Return vectors of the entries of columns."""
+    arrays = same_shape(columns)
+    if arrays is not None:
         return np.column_stack(arrays)
-    plain = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
-    return Plain(zip(*plain, strict=True))
+    return Plain(zip(*map(listing, columns), strict=True))
 
 
 def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
@@ -187,27 +204,43 @@ def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
 
 def _is_header(first: list[str], table: pa.Table) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
-    texts = first[1:] if first[0] == "" and len(first) > 2 else first  # the index of a data frame
-    if any(not text.strip() or NUMBER.fullmatch(text.strip()) for text in texts):
-        return False
-    below = [column.slice(1).to_pylist() for column in table.columns]
-    return not any(text in values for text, values in zip(first, below, strict=True))
+    has_index = first[0] == "" and len(first) > 2  # of a data frame
+    for text in map(str.strip, first[1:] if has_index else first):
+        if not text or NUMBER.fullmatch(text):
+            return False
+    for text, column in zip(first, table.columns, strict=True):
+        if text in column.slice(1).to_pylist():
+            return False
+    return True
 
 
 def _values(columns: Sequence[Any]) -> list[Outputs]:
     """Return the values of columns, all read alike: what these have in common is no outcome."""
     import pyarrow as pa
 
-    read = [_simple(each) if isinstance(each, pa.ChunkedArray) else each for each in columns]
-    tables = [each for each in read if isinstance(each, pa.ChunkedArray)]
-    texts = [each for each in tables if each.type == pa.string()]
+    tables = {}
+    for i, column in enumerate(columns):
+        if isinstance(column, pa.ChunkedArray):
+            tables[i] = _simple(column)
     convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    truths = all(set(_TRUTHS).issuperset(each.unique().to_pylist()) for each in texts)
-    if texts and len(texts) == len(tables) and truths:
-        convert = lambda column: compact(list(map(_TRUTHS.get, column.to_pylist())))  # noqa: E731
-    elif all(map(_are_numbers, tables)):
+    if tables and all(map(_are_truths, tables.values())):
+        convert = _truths
+    elif all(map(_are_numbers, tables.values())):
         convert = _numbers
-    return [convert(each) if isinstance(each, pa.ChunkedArray) else each for each in read]
+    values = list(columns)
+    for i, column in tables.items():
+        values[i] = convert(column)
+    return values
+
+
+def _are_truths(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    return column.type == pa.string() and set(_TRUTHS).issuperset(column.unique().to_pylist())
+
+
+def _truths(column: pa.ChunkedArray) -> Outputs:
+    return compact([_TRUTHS[text] for text in column.to_pylist()])  # type: ignore[no-any-return]
 
 
 def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -228,10 +261,12 @@ def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _are_numbers(column: pa.ChunkedArray) -> bool:
     import pyarrow as pa
 
-    if column.type == pa.string():
+    kind = column.type
+    if kind == pa.string():
         return _all(column, rf"(?i)^\s*({NUMBER.pattern})\s*$") and _all(column, _PLAIN)
-    complete = pa.types.is_boolean(column.type) and column.null_count == 0
-    return bool(complete or pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+    if pa.types.is_boolean(kind):
+        return column.null_count == 0  # type: ignore[no-any-return]
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _all(texts: pa.ChunkedArray, pattern: str) -> bool:
@@ -246,18 +281,20 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    read: Callable[[Any], Any] = int
     if column.type == pa.string():
-        read, whole = number_of, column.null_count == 0 and _all(column, r"^[+-]?\d+$")
+        whole = column.null_count == 0 and _all(column, r"^[+-]?\d+$")
         longest = 0 if whole else pc.max(pc.utf8_length(column)).as_py() or 0
         with suppress(pa.ArrowInvalid):
             if whole or (longest <= _DIGITS and _all(column, r"^[^eE]*$")):
                 return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
     elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())
+    read: Callable[[Any], Any] = number_of if column.type == pa.string() else int
     values = [math.nan if value is None else read(value) for value in column.to_pylist()]
-    exact = all(type(v) is float or (type(v) is int and abs(v) <= EXACT) for v in values)
-    return np.array(values, np.float64) if exact else Plain(values)
+    are_exact = all(
+        type(value) is float or (type(value) is int and abs(value) <= EXACT) for value in values
+    )
+    return np.array(values, np.float64) if are_exact else Plain(values)
 
 
 def _mixed(column: pa.ChunkedArray) -> Outputs:

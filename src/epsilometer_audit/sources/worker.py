@@ -33,7 +33,7 @@ from epsilometer_audit.serving.outputs import Failure, compact, from_json
 from epsilometer_audit.serving.sampling import folded
 from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 
-_CHUNK = 1 << 18
+_CHUNK = 1 << 18  # bytes that are read or written at once
 _GRACE = 0.5  # seconds to end after the end of its input
 _TAIL = 200  # bytes of its stderr in an error
 _DECODER = json.JSONDecoder(object_hook=from_json, parse_float=number_of)
@@ -62,7 +62,7 @@ class WorkerSource:
         folder: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self._argv, option = _split(command) or [""], "command" if self._folds else "python"
+        self._argv = _split(command) or [""]
         self.name = shortened(one_line(shlex.join(self._argv)))
         self._timeout, self._failures = checks.seconds("timeout", timeout), failures
         self._folder = Path(folder or ".")
@@ -73,6 +73,7 @@ class WorkerSource:
         path = (self._folder / word).absolute() if os.sep in word else word
         found = shutil.which(path, path=self._env.get("PATH"))
         if found is None:
+            option = "command" if self._folds else "python"
             raise ArgumentError(option, f"{word!r} is not a program that can be run")
         self._program = Path(found).absolute()
         self._process: Process | None = None
@@ -81,8 +82,9 @@ class WorkerSource:
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
-        reply, own = Reply(size, self._failures), folded(seed) if self._folds else seed
-        request = f'{{"input": {_json(x)}, "size": {size}, "seed": {own}}}'
+        reply = Reply(size, self._failures)
+        sent_seed = folded(seed) if self._folds else seed
+        request = f'{{"input": {_json(x)}, "size": {size}, "seed": {sent_seed}}}'
         return self._answer(request, reply, reply.outputs, x)
 
     def digest(self) -> dict[str, str]:
@@ -90,10 +92,11 @@ class WorkerSource:
         digests = {"command": shlex.join(self._argv), self._argv[0]: sha256(self._program)}
         for word in self._argv[1:]:
             with suppress(OSError):  # for example, no file, or too long for a name
-                if (path := (self._folder / word).resolve()).is_file():  # no device
+                path = (self._folder / word).resolve()
+                if path.is_file():  # no device
                     digests[word] = sha256(path)
                     imported = file_digests(path) if path.suffix == ".py" else {}
-                    digests |= {key: each for key, each in imported.items() if key.endswith(".py")}
+                    digests |= {key: imported[key] for key in imported if key.endswith(".py")}
         return digests
 
     def close(self) -> None:
@@ -196,9 +199,15 @@ class Process:
     def __init__(self, argv: list[str], folder: Path, env: Mapping[str, str]) -> None:
         self._answered = False
         with tempfile.TemporaryFile("a+b") as stderr:  # emptied at each answer
-            pipes: Any = {**dict.fromkeys(("stdin", "stdout"), subprocess.PIPE), "stderr": stderr}
             popen: Any = subprocess.Popen(  # noqa: S603 - the user's command
-                argv, bufsize=0, cwd=folder, env=env, start_new_session=True, **pipes
+                argv,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=env,
+                start_new_session=True,
             )
             popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
         for stream in (popen.stdin, popen.stdout):
@@ -292,9 +301,9 @@ class Reply:
         if len(self.data) > _REPLY:
             many = f"{_REPLY >> 30} GB for {counted(self.size, 'output')}"
             raise MechanismError(f"sends more than {many}; fewer draws need less")
-        end = self.data.rfind(b"\n", start)
-        last = self.data[self.data.rfind(b"\n", 0, max(end, 0)) + 1 : max(end, 0)]
-        failed = _error(bytes(last), self.failures)
+        end = max(self.data.rfind(b"\n", start), 0)
+        last_line = self.data[self.data.rfind(b"\n", 0, end) + 1 : end]
+        failed = _error(bytes(last_line), self.failures)
         self.complete = self._lines >= self.size or isinstance(failed, MechanismError)
 
     def so_far(self) -> str:
@@ -311,8 +320,10 @@ class Reply:
 
     def outputs(self) -> NDArray[Any] | list[Any]:
         """Return the outputs of a complete reply, or raise `MechanismError`."""
-        if self._lines > self.size or (self._lines == self.size and self.data[-1:] != b"\n"):
-            expected, extra = counted(self.size, "output"), self.data.split(b"\n")[self.size]
+        is_cut = self._lines == self.size and self.data[-1:] != b"\n"
+        if self._lines > self.size or is_cut:
+            extra = self.data.split(b"\n")[self.size]
+            expected = counted(self.size, "output")
             raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
         text = f"[{self.data[:-1].decode(errors='replace')}]".replace("\n", ", ")
         with suppress(ValueError, RecursionError):
