@@ -94,7 +94,8 @@ def answered(run: Callable[[], int]) -> int | str:
     An interruption is passed on, and the child ends with this process.
     """
     answers, answer = os.pipe()
-    parent, child = os.getpid(), os.fork()
+    parent = os.getpid()
+    child = os.fork()
     if child == 0:
         os.close(answers)
         with suppress(AttributeError):  # where there is no Linux

@@ -49,16 +49,20 @@ class Drawing:
         near: Sequence[Any] = (),
     ) -> None:
         self.near = [pairs.copy() for pairs in near]
-        self.question, self._source = question, source
+        self.question = question
+        self._source = source
         self._inputs = list(question.inputs or ())
-        self._samples, self._drawn = samples, 0
+        self._samples = samples
+        self._drawn = 0
         self._requests = [[0, 0] for _ in self._inputs]
         self.calls: dict[tuple[int, int], list[int]] = defaultdict(list)
-        self._progress, self._reported = progress, time.monotonic()
+        self._progress = progress
+        self._reported = time.monotonic()
 
     def join(self, best: Sequence[int], size: int) -> list[int]:
         """Add up to so many pairs near the best ones to the question, and return their numbers."""
-        known, seed = dict[str, Any](self.question.pairs), self.question.request.seed
+        known = dict[str, Any](self.question.pairs)
+        seed = self.question.request.seed
         names = list(known)
         best_names = [names[pair] for pair in best]
         rng = generator(seed, "audit", "joining", len(known))
@@ -107,7 +111,8 @@ class Drawing:
         self.calls[pair, side].append(len(batch))
         self._drawn += size
         if self._progress and time.monotonic() > self._reported + _EVERY:
-            self._reported, done = time.monotonic(), self._drawn // 2
+            self._reported = time.monotonic()
+            done = self._drawn // 2
             self._progress(done / self._samples, f"{done} of {self._samples} draws a side")
         return batch
 
@@ -120,7 +125,8 @@ def _check_memory(draws: int, batch: Any) -> None:
             held = _COPIES * table.nbytes
         else:
             held = _UNPICKLED * len(pickle.dumps(batch))
-        needed, free = 2 * draws * held / len(batch), free_memory()
+        needed = 2 * draws * held / len(batch)
+        free = free_memory()
         if needed > free:
             many = f"{draws:,} draws a side need about {needed / 1e9:.1f} GB of memory"
             message = f"must be fewer: {many}, and {max(free, 0) / 1e9:.1f} GB are free"

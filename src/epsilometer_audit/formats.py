@@ -32,7 +32,8 @@ def short(number: float, other: float | None = None) -> str:
     >>> short(0.70512), short(3e-7), short(1.0004, 1.0)
     ('0.705', '3e-07', '1.0004')
     """
-    digits, differ = 3 if abs(number) < 10 else 4, other not in (None, number)
+    digits = 3 if abs(number) < 10 else 4
+    differ = other not in (None, number)
     while differ and digits < 9 and f"{number:.{digits}g}" == f"{other:.{digits}g}":
         digits += 1
     return f"{number:.{digits}g}"
@@ -90,7 +91,8 @@ def _differing(x: Any, y: Any) -> tuple[str, str]:
     if isinstance(x, str) and isinstance(y, str):
         start, end = ends_alike(x, y)
         if start + end:
-            letters, letters_prime = x[start : len(x) - end], y[start : len(y) - end]
+            letters = x[start : len(x) - end]
+            letters_prime = y[start : len(y) - end]
             text = _between(start, [_json(letters)], end, "letters alike")
             return text, _between(start, [_json(letters_prime)], end, "letters alike")
     return _json(x), _json(y)
@@ -119,13 +121,15 @@ def _without(alike: set[str], mapping: dict[str, Any], texts: dict[str, str]) ->
 
 def _differing_lists(x: list[Any], y: list[Any]) -> tuple[str, str]:
     start, end = ends_alike(x, y)
-    ours, theirs = x[start : len(x) - end], y[start : len(y) - end]
+    ours = x[start : len(x) - end]
+    theirs = y[start : len(y) - end]
     if len(ours) == len(theirs):
         pairs = [_differing(*values) for values in zip(ours, theirs, strict=True)]
         texts = [text for text, _ in pairs]
         texts_prime = [text for _, text in pairs]
     else:
-        texts, texts_prime = list(map(_json, ours)), list(map(_json, theirs))
+        texts = list(map(_json, ours))
+        texts_prime = list(map(_json, theirs))
     return _between(start, texts, end), _between(start, texts_prime, end)
 
 

@@ -17,7 +17,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
     "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_predictors.py"],
     "src/epsilometer/exact/*.py": ["unit/test_exact.py", "contract/test_laws.py"],
-    "src/epsilometer/mechanisms/*.py": ["unit/test_noise.py", "contract/test_mechanisms.py"],
+    "src/epsilometer/mechanisms/*.py": ["unit/test_noise.py", "contract/test_laws.py"],
     "src/epsilometer/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/proportions.py": ["unit/test_proportions.py"],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],

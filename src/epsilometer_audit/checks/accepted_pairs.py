@@ -42,7 +42,9 @@ class Candidates(dict[str, Pair]):
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
-        self.untried, self.relations, self.near = list(untried), list(relations), list(near)
+        self.untried = list(untried)
+        self.relations = list(relations)
+        self.near = list(near)
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         other = other if isinstance(other, Candidates) else Candidates(other, required=other)
@@ -86,10 +88,12 @@ def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pa
                 trials[key] = _Trial(False, error)
         return trials[key]
 
-    drawn, failing = dict[str, Pair](), dict[str, Pair]()
+    drawn = dict[str, Pair]()
+    failing = dict[str, Pair]()
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
-        on_x, on_y = trial(x, name), trial(y, name)
+        on_x = trial(x, name)
+        on_y = trial(y, name)
         if on_x.error is None and on_y.error is None:
             chosen = failing if on_x.failed or on_y.failed else drawn
             chosen[name] = (x, y)

@@ -43,7 +43,8 @@ class Sample:
     """
 
     def __init__(self, batches: Sequence[Any], name: str) -> None:
-        self.name, self.batches = name, list(map(len, batches))
+        self.name = name
+        self.batches = list(map(len, batches))
         self.size = sum(self.batches)
         self.layout = learn(*batches)
         self.tables = [self.layout.encode(batch) for batch in batches]
@@ -126,7 +127,8 @@ class Calls(Sample):
         sizes = [len(call.outputs) for call in calls]
         outputs = joined([call.outputs for call in calls])
         super().__init__([outputs], f"on input {input_text(x)}")
-        self.number, self.batches = number, sizes
+        self.number = number
+        self.batches = sizes
         self.seeds = [call.seed for call in calls]
         self.before = np.repeat([call.before for call in calls], sizes)
         self.ends = np.cumsum(sizes)
@@ -146,7 +148,8 @@ class Calls(Sample):
         places = np.arange(self.size)
         starts = np.zeros(self.size, bool)
         starts[[0, *self.ends[:-1]]] = True
-        sizes, largest = np.repeat(self.batches, self.batches), max(self.batches)
+        sizes = np.repeat(self.batches, self.batches)
+        largest = max(self.batches)
         yield "first outputs of calls", starts
         yield "outputs of calls of one draw", sizes == 1
         yield f"outputs of a call of {largest} draws", sizes == largest
@@ -168,7 +171,8 @@ def draw_calls(
 
     So some calls directly follow a call of the same size: noise may be kept from one to the next.
     """
-    short, ones = max(draws // _PART, 2), draws // _PART
+    short = max(draws // _PART, 2)
+    ones = draws // _PART
     sizes = [short] * _SHORT
     sizes.append(max(draws - sum(sizes) - ones - short, short + 1))  # one call will be repeated
     requests: list[tuple[int, int]] = []
@@ -205,9 +209,11 @@ def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
     ordered.sort()
     edges = _edges(ordered)
     del ordered
-    classes, times = [], np.zeros(edges.size + 1, np.int64)
+    classes = []
+    times = np.zeros(edges.size + 1, np.int64)
     for part in map(np.ascontiguousarray, parts):
-        above, is_missing = np.zeros(part.size, np.uint8), np.isnan(part)
+        above = np.zeros(part.size, np.uint8)
+        is_missing = np.isnan(part)
         for edge in edges:
             above += (part >= edge) | is_missing  # NaN, the last edge, is a class of its own
         classes.append(above)

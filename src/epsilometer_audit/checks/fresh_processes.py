@@ -27,7 +27,8 @@ _LEAST = 12  # draws in each process, from which equal ones are told from chance
 
 def other_process(source: Source, x: Any, draws: int, seed: int, alpha: float) -> Check:
     """Compare the first draws of two other processes; ``draws`` and ``alpha`` as for `check`."""
-    name, outputs = "other process", []
+    name = "other process"
+    outputs = []
     size = max(draws // _PART, min(_USUAL, draws // 2), _LEAST)
     unknown = "whether another process makes the same draws is not known"
     try:
@@ -60,7 +61,8 @@ def _origin_of(source: CallableSource) -> Origin | None:
     """Return the origin of a function: as the user named it, or its module."""
     function = source.sampler.function
     with suppress(AttributeError, KeyError):  # its module has no such name
-        module, name = function.__module__, function.__qualname__
+        module = function.__module__
+        name = function.__qualname__
         known = module != "__main__" and attrgetter(name)(sys.modules[module]) is function
         if known and source.origin is None:
             path = os.pathsep.join(filter(None, sys.path))

@@ -28,7 +28,8 @@ from epsilometer.arrays import Counts, Floats, Integers
 from epsilometer.ratios import log_share, ratio
 
 PIECES = 6
-_PERMUTATIONS, _FIRST = 199, 19
+_PERMUTATIONS = 199
+_FIRST = 19
 _ODDS = (2.0, 10.0, 1000.0)  # of bets on an equal output, beside a bet of the whole wealth
 _CLUSTERED = (0.1, 1.0, 10.0)  # overdispersion of the counts in calls
 _VALUES = 4096  # the most frequent values
@@ -57,7 +58,8 @@ class Scores:
     def __init__(self, values: Floats, times: Counts, classes: Integers) -> None:
         centred = values - times @ values / classes.size
         spread = math.sqrt(times @ centred**2 / classes.size)
-        self.classes, self.values = classes, ratio(centred, spread, size=1.0)
+        self.classes = classes
+        self.values = ratio(centred, spread, size=1.0)
 
     def __getitem__(self, at: Any) -> Floats:
         return np.asarray(self.values[self.classes[at]])
@@ -69,13 +71,16 @@ def agreement(codes: Integers, rows: Counts) -> Matches:
     Stakes are equal on the row before and on those further back.
     """
     size = rows.shape[1]
-    values, n = codes[rows.ravel()].astype(np.int64), codes.size
+    values = codes[rows.ravel()].astype(np.int64)
+    n = codes.size
     positions = np.arange(values.size)
     known = np.sort(values * n + positions)
     times = np.bincount(codes)
-    wealth, best = [], Matches()
+    wealth = []
+    best = Matches()
     for lag in range(size, values.size, size):
-        guess, place = values[:-lag], positions[lag:]
+        guess = values[:-lag]
+        place = positions[lag:]
         same = values[lag:] == guess
         past = np.searchsorted(known, guess * n + place) - np.searchsorted(known, guess * n)
         chance = (times[guess] - past) / (n - place)
@@ -101,7 +106,8 @@ def clustered(codes: Integers, times: Counts, sizes: Sequence[int]) -> float:
     values = np.argsort(times, kind="stable")[-_VALUES:]  # the rarest first
     values = values[times[values] > 1]
     counts, left = _in_calls(codes, values, sizes)
-    drawn, total = times[values], left.sum(axis=1)
+    drawn = times[values]
+    total = left.sum(axis=1)
     log_chance = _log_falling(left, counts).sum(axis=1) - _log_falling(total, drawn)
     wealth = []
     for overdispersion in _CLUSTERED:
@@ -178,7 +184,8 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
         return None
     columns = []
     for score in usable:
-        sums, start = [], 0
+        sums = []
+        start = 0
         for size in sizes:
             end = start + size // piece * piece
             sums.append(score[start:end].reshape(-1, piece).sum(axis=1))
@@ -208,7 +215,9 @@ def calls_p(
     if not sides:
         return 1.0
     least = statistic([np.arange(len(parts))[None] for parts, _ in sides])[0] * (1 - 1e-9)
-    reached, done, wanted = 1, 1, math.ceil(2 / limit)
+    reached = 1
+    done = 1
+    wanted = math.ceil(2 / limit)
     while done < wanted:
         number = min(done if done > 1 else _FIRST, _AT_ONCE, wanted - done)
         orders = []

@@ -44,7 +44,8 @@ _ORDER = 3e-4
 _RUNS = 40  # runs of equal outputs with a common divisor of lengths: by chance 2^-40
 _KINDS = 64  # different outputs with a common divisor of counts: by chance 3 sqrt(n) 2^-64 at most
 _ROWS = 1_000_000  # recorded outputs that are checked
-_STRETCH, _LONG = 512, 2048  # successive rows, recorded and drawn
+_STRETCH = 512  # successive rows of recorded outputs that are compared
+_LONG = 2048  # the same of drawn outputs
 _DEPENDS = "outputs of a call depend on those before"
 _DOUBT = 1e-4  # of notes about recorded outputs
 _SMALL_SHARE = 1e-2  # of the usual probability: it needs permutations of more pieces
@@ -85,7 +86,8 @@ def check(
     >>> [each.name for each in checks if each.result == "failed"]
     ['other seed']
     """
-    rng, share = generator(seed, "checks of the sampler"), min(alpha / ALPHA, 1.0)
+    rng = generator(seed, "checks of the sampler")
+    share = min(alpha / ALPHA, 1.0)
     parts = shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
     samples = draw_calls(draw, inputs, draws, rng)
     replayed = _same_seed(draw, inputs, samples, seeded)
@@ -137,9 +139,11 @@ def check_drawn(
     checks, of which this has 15 %; 0.001 at most. ``calls`` are the sizes of the calls of each
     side; without them it is not tested whether they differ from each other.
     """
-    limit, rng = _DRAWN * min(alpha / ALPHA, 1.0) / 4, np.random.default_rng(0)
+    limit = _DRAWN * min(alpha / ALPHA, 1.0) / 4
+    rng = np.random.default_rng(0)
     fault = ""
-    parts, tested = [], []
+    parts = []
+    tested = []
     for name, batches, sizes in zip(("on x", "on x'"), outputs, calls, strict=True):
         side = Sample(batches, name)
         repeated = _repetitions([side], limit / 2)

@@ -24,8 +24,11 @@ from epsilometer_audit.inputs.entries import (
 )
 from epsilometer_audit.inputs.tables import Table
 
-_ADD, _REPLACE, _ORDER = "add or remove a row", "replace a row", "any order"
-_FLIP, _ANY = "flip one", "any"
+_ADD = "add or remove a row"
+_REPLACE = "replace a row"
+_ORDER = "any order"
+_FLIP = "flip one"
+_ANY = "any"
 _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
@@ -165,8 +168,11 @@ def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
 
 def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     """Return numbers, or vectors of them if they have a length."""
-    whole, distance = given.get("whole", False), given.get("distance")
-    size, norm, missing = given.get("length"), given.get("norm"), given.get("missing", False)
+    whole = given.get("whole", False)
+    distance = given.get("distance")
+    size = given.get("length")
+    norm = given.get("norm")
+    missing = given.get("missing", False)
     if missing and distance:
         raise ArgumentError(f"{where}.missing", "cannot be used with distance; choose one")
     if bool(norm) != bool(distance and size):
@@ -192,7 +198,8 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
 
 def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
     """Return bits, of which by default one is flipped, or of a row any number."""
-    usual, bit = _ANY if kinds is _OF_ROWS else _FLIP, Number(0, 1, whole=True, distance=1)
+    usual = _ANY if kinds is _OF_ROWS else _FLIP
+    bit = Number(0, 1, whole=True, distance=1)
     if given.get("neighbours", usual) == _FLIP:
         return Vector([bit] * given["bits"], None, 1, "L1")
     return Row([Choices([0, 1])] * given["bits"])
@@ -227,7 +234,8 @@ def _table(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
 
 
 def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
-    keys, changed = given["keys"], given.get("changed", 1)
+    keys = given["keys"]
+    changed = given.get("changed", 1)
     if changed > len(keys):
         must(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
     low, high = given["counts"]

@@ -42,9 +42,11 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     >>> list(domain({"bits": 3}, limit=2))
     ['[0, 0, 0] against [0, 0, 1]', '[1, 1, 1] against [0, 1, 1]']
     """
-    inputs, options = declaration, dict[str, Any]()
+    inputs = declaration
+    options = dict[str, Any]()
     if isinstance(declaration, Mapping):
-        inputs, options = dict(declaration), {"limit": _MOST, "seed": 0}
+        inputs = dict(declaration)
+        options = {"limit": _MOST, "seed": 0}
         options |= {key: inputs.pop(key) for key in options if key in inputs}
     space: Space = read("domain", inputs)
     most = options["limit"] if limit is None else limit
@@ -59,7 +61,8 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     chosen, list_goes_on = pairs.added(space.changes(rng), most)
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
-    notes, near = _beyond(space), []
+    notes = _beyond(space)
+    near = []
     if list_goes_on or pairs.has_others(rng):
         near = [pairs]
         advice = "; a larger limit tries more" if list_goes_on else ""

@@ -155,7 +155,8 @@ class Number(Entry):
         return [] if self.clipped or is_bit else [(self.lower, self.upper)]
 
     def at(self, share: float) -> float:
-        low, high = self.lower, self.upper
+        low = self.lower
+        high = self.upper
         if share == 0:
             return low
         if share == 1:
@@ -193,7 +194,8 @@ class Number(Entry):
                     yield x, y
 
     def _any_two(self, rng: np.random.Generator) -> Iterator[Pair]:
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         yield low, high
         for value in self.others(rng):
             yield low, value
@@ -205,7 +207,9 @@ class Number(Entry):
             yield self.at(i * _GOLDEN % 1), self.at((i + 1) * _GOLDEN % 1)
 
     def _apart(self, distance: Any, rng: np.random.Generator) -> Iterator[Pair]:
-        low, high, middle = self.lower, self.upper, self.at(0.5)
+        low = self.lower
+        high = self.upper
+        middle = self.at(0.5)
         half = distance // 2 if self.whole else distance / 2
         largest = 2.0 ** math.floor(math.log2(max(abs(low), abs(high))))
         starts = [0, low, high, high - distance, -distance, -half]
@@ -234,7 +238,8 @@ class Number(Entry):
             step = math.ceil(step)
         may_leave = self.clipped and math.isfinite(x + step) and math.isfinite(y + step)
         kept = self.number if may_leave else self.inside
-        moved, moved_prime = kept(x + step), kept(y + step)
+        moved = kept(x + step)
+        moved_prime = kept(y + step)
         if self.distance is not None and abs(moved - moved_prime) > self.distance * _ROUNDED:
             return x, y  # floats are coarse there
         if same(x, y) or self.distance is not None:
@@ -412,7 +417,8 @@ class Vector(Row):
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield moves of each entry in turn, and moves of all that can move at once."""
-        size, number = len(self.columns), self.columns[0]
+        size = len(self.columns)
+        number = self.columns[0]
         signs = np.resize([1.0, -1.0], size)
         both_ends = [number.low if sign > 0 else number.high for sign in signs]
         starts = [self.low, self.high, both_ends, self.drawn(rng)]
@@ -458,9 +464,11 @@ class Vector(Row):
         moved: list[float] = []
         for x, step in zip(start, move.tolist(), strict=True):
             if number.whole:
-                forth, back = x + math.trunc(step), x - math.trunc(step)
+                forth = x + math.trunc(step)
+                back = x - math.trunc(step)
             else:
-                forth, back = x + step, x - step
+                forth = x + step
+                back = x - step
             if number.clipped:
                 moved.append(number.number(forth))
             else:
@@ -497,7 +505,8 @@ class Counts(Row):
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return the same change beside counts of which one is moved."""
-        values, values_prime = self._values(x), self._values(y)
+        values = self._values(x)
+        values_prime = self._values(y)
         i = int(rng.integers(len(values)))
         values[i], values_prime[i] = self.columns[i].near(values[i], values_prime[i], rng)
         return self._row(values), self._row(values_prime)
@@ -562,12 +571,14 @@ class Users(Entry):
                 yield [x], [y]
             if not self.free and self.most > 1:
                 yield [last_y, x], [last_x, y]
-            last_x, last_y = x, y
+            last_x = x
+            last_y = y
 
     def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if self.free or same(x, y):
             return super().near(x, y, rng)
-        rows, rows_prime = [], []
+        rows = []
+        rows_prime = []
         for row, row_prime in zip(x, y, strict=True):
             moved, moved_prime = self.rows.near(row, row_prime, rng)
             rows.append(moved)

@@ -178,7 +178,8 @@ def _(space: Table, x: Any) -> bool:
 @neighbours.register
 def _(space: Table, x: Any, y: Any) -> bool:
     if space.user is not None:
-        users, users_prime = _by_user(space.user, x), _by_user(space.user, y)
+        users = _by_user(space.user, x)
+        users_prime = _by_user(space.user, y)
         if space.replace and {*users} != {*users_prime}:
             return False
         only = _other_rows(users, users_prime)
@@ -187,7 +188,8 @@ def _(space: Table, x: Any, y: Any) -> bool:
         only, only_prime = _in_one_only(x, y)
     else:
         start, end = ends_alike(x, y)
-        only, only_prime = x[start : len(x) - end], y[start : len(y) - end]
+        only = x[start : len(x) - end]
+        only_prime = y[start : len(y) - end]
     if space.replace:
         return len(only) == len(only_prime) == 1 and neighbours(space.unit, only[0], only_prime[0])
     return len(only) + len(only_prime) == 1
@@ -197,9 +199,11 @@ def _(space: Table, x: Any, y: Any) -> bool:
 def _(space: Table) -> str:
     unit = "a row" if space.user is None else "all rows of a user"
     if space.replace:
-        change, excluded = f"{unit} replaced", [f"{unit} added or removed"]
+        change = f"{unit} replaced"
+        excluded = [f"{unit} added or removed"]
     else:
-        change, excluded = f"{unit} added or removed", [f"{unit} replaced"]
+        change = f"{unit} added or removed"
+        excluded = [f"{unit} replaced"]
     if not space.rows.free:
         change += f" by near ones ({near_values(space.rows)})"
     if space.any_order:

@@ -116,7 +116,8 @@ class Table(Space):
             return
         early, fillings = self._fillings(rng)
         longest = self._longest(changes, early, fillings)
-        covered, shorter = [], []
+        covered = []
+        shorter = []
         levels = self._sizes(), changes[:_COVERED], fillings, _PLACES
         for size, change, others, share in covering(*levels):
             setting = Setting(size, change, others, round(share * (size - 1)))
@@ -154,7 +155,8 @@ class Table(Space):
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
         """Return neighbours near others: of another change, place, row beside it, or equal rows."""
         place, (row, other) = change.place, change.rows
-        unit, units = self.unit, self._units(change.x)
+        unit = self.unit
+        units = self._units(change.x)
         others = [*units[:place], *units[place + 1 :]]
         move = rng.integers(4)
         if move == 0 or not others:

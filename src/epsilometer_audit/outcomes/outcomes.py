@@ -85,9 +85,11 @@ class Column:
         if self.kind in ("word", "present"):
             return self._one_of(ranges)
         place = words.name_of(self.path)
-        has, lacks = "is a number", "is not a number"
+        has = "is a number"
+        lacks = "is not a number"
         if self.kind == "length":
-            has, lacks = "has a length", "has no length"
+            has = "has a length"
+            lacks = "has no length"
         if (None, None) in ranges and not missing:
             if self.optional:
                 return f"{place} {has}"
@@ -277,7 +279,8 @@ class Layout:
 
     def text(self, event: Event) -> str:
         """Return a line that says which outputs an event of the columns holds."""
-        view, columns = event.view, self.columns
+        view = event.view
+        columns = self.columns
         if view.kind == "row":
             text = self._rows(view.rows)
         elif view.kind == "all":
@@ -298,7 +301,8 @@ class Layout:
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
-        view, columns = event.view, self.columns
+        view = event.view
+        columns = self.columns
         if view.parts:
             plain["parts"] = [self.plain(part) for part in view.parts]
             return plain
@@ -377,7 +381,8 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     if not filled:
         raise ArgumentError("batches", "must hold outputs, got none")
     values = typical(filled)
-    parts, notes = parts_of(values, 0), list[str]()
+    parts = parts_of(values, 0)
+    notes = list[str]()
     candidates = list(_columns(parts, (), len(values), len(values), notes))
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
@@ -400,13 +405,15 @@ def _columns(
     parts: list[Part], path: tuple[Step, ...], beside: int, total: int, notes: list[str]
 ) -> Iterator[Column]:
     """Yield the columns of ``total`` outputs, or of a part of ``beside``; add to the notes."""
-    place, count = words.name_of(path), sum(len(part.values) for part in parts)
+    place = words.name_of(path)
+    count = sum(len(part.values) for part in parts)
     last_step = path[-1][0] if path else ""
     present = Column(f"{place} present", "present", path, count=count, rank=1)
     if last_step in ("member", "listed"):
         yield present
         return
-    is_absent, is_mixed = count < total, len(parts) > 1
+    is_absent = count < total
+    is_mixed = len(parts) > 1
     for part in parts:
         if part.form == "number":
             yield from _of_numbers(part, path, is_absent or is_mixed)
@@ -444,7 +451,8 @@ def _named(what: str, path: tuple[Step, ...]) -> str:
 
 def _of_numbers(part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[Column]:
     """Yield the column of numbers, and one of their remainders if not all are 0."""
-    place, whole = words.name_of(path), part.numbers.nearest.dtype == np.int64
+    place = words.name_of(path)
+    whole = part.numbers.nearest.dtype == np.int64
     yield Column(place, "number", path, whole=whole, optional=optional, count=len(part))
     if part.numbers.remainders is not None:
         name = f"{place} less its nearest real"

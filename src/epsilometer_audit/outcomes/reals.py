@@ -76,7 +76,8 @@ class Numbers:
         if self.rest is None:
             return whole
         for i in np.flatnonzero(self.rest).tolist():
-            number, remainder = float(numbers.flat[i]), float(self.rest.flat[i])
+            number = float(numbers.flat[i])
+            remainder = float(self.rest.flat[i])
             total = NONE
             if remainder.is_integer() and number.is_integer():
                 total = int(number) + int(remainder)

@@ -135,7 +135,8 @@ class Coded:
     """Words as different ``values`` and the number of the value of each, ``codes``."""
 
     def __init__(self, values: list[Any], codes: Array) -> None:
-        self.values, self.codes = values, codes
+        self.values = values
+        self.codes = codes
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Coded:
@@ -188,7 +189,9 @@ class Records:
     """
 
     def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
-        self.form, self._size, self.table = form, size, table
+        self.form = form
+        self._size = size
+        self.table = table
         self.places: Mapping[Any, int] = {}
         self.columns = columns
         if table is not None:  # of mappings to numbers of one type: columns are places in it
@@ -356,7 +359,8 @@ class Part:
 
     def _entries(self, place: str, notes: list[str]) -> list[Step]:
         """Return the entries of sequences; of varying lengths also the last, and members."""
-        least, most = int(self.lengths.min()), int(self.lengths.max())
+        least = int(self.lengths.min())
+        most = int(self.lengths.max())
         if most > COLUMNS and not (least == most and self._numeric):
             half = COLUMNS // 2
             note = f"of {most:,} entries of {place} the first and last {half} are looked at"

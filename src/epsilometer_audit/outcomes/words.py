@@ -126,7 +126,8 @@ def listed(
 ) -> str:
     """Join the items that fit a line, and say how many are left, with ``more`` unlisted ones."""
     for count in range(min(most, len(items)), 0, -1):
-        shown, left = list(items[:count]), len(items) - count + more
+        shown = list(items[:count])
+        left = len(items) - count + more
         if left:
             shown.append(f"{left} more{unit}")
         *first, last = shown
@@ -196,7 +197,8 @@ def feature(
     texts: Iterable[Any] = map(as_text, words)
     if key in ("time", "message"):  # which the words do not hold
         texts = values
-    positions, parts = [], []
+    positions = []
+    parts = []
     for i, text in enumerate(texts):
         with suppress(IndexError, ValueError, TypeError, AttributeError, RecursionError):
             parts.append(read(text))

@@ -18,7 +18,8 @@ def main(spec: str, options: str = "{}") -> None:
 
     ``options``, in JSON, are those of `load`. A request may also ask to ``describe`` the source.
     """
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)

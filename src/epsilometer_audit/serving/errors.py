@@ -19,8 +19,10 @@ class Misuse(Exception):  # noqa: N818 - becomes an ArgumentError in this packag
         self, argument: str, message: str, wanted: str = "", choices: Sequence[str] | None = None
     ) -> None:
         super().__init__(f"{argument} {message}")
-        self.argument, self.message = argument, message
-        self.wanted, self.choices = wanted, choices
+        self.argument = argument
+        self.message = message
+        self.wanted = wanted
+        self.choices = choices
 
 
 class Broken(Exception):  # noqa: N818

@@ -36,7 +36,8 @@ class ModuleFolder:
     """
 
     def __init__(self, folder: Path | None = None, *, private: bool = False) -> None:
-        self.folder, self.private = folder, private
+        self.folder = folder
+        self.private = private
         self.modules: dict[str, ModuleType] = {}
         self._names = {path.stem for path in folder.iterdir()} if folder and private else set()
 
@@ -51,7 +52,8 @@ class ModuleFolder:
         if self.folder is None:
             yield
             return
-        entry, before = str(self.folder), dict(sys.modules)
+        entry = str(self.folder)
+        before = dict(sys.modules)
         sys.path.insert(0, entry)
         for name, module in before.items():  # of the same names, from other folders
             file = name.partition(".")[0] in self._names and getattr(module, "__file__", None)

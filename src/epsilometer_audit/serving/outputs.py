@@ -200,7 +200,8 @@ def _labelled(value: Any) -> Any:
     table = _table(value)
     if table is None:
         return _other(value)
-    labels, columns = table.labels, table.columns
+    labels = table.labels
+    columns = table.columns
     if hasattr(type(value), "columns"):  # a table, not a column
         text = _text_of_table(value, table.types)
         if labels:
@@ -238,7 +239,8 @@ def _table(value: Any) -> _Table | None:
         columns = [value]
     else:
         return None
-    labels, types = None, [_type(column.dtype) for column in columns]
+    labels = None
+    types = [_type(column.dtype) for column in columns]
     if hasattr(kind, "iloc"):
         labels = value.index.tolist()
         types += ["by", _type(value.index.dtype), *filter(None, value.index.names)]
@@ -291,7 +293,8 @@ def rows(table: Any, *, index: bool = True) -> Any:
     parts = _table(table)
     if parts is None:
         return table
-    labels, columns = parts.labels, parts.columns
+    labels = parts.labels
+    columns = parts.columns
     if index and labels is not None and labels != list(range(len(labels))):
         columns = [("index", labels), *columns]
     elif not hasattr(type(table), "columns"):

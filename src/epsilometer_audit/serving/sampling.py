@@ -34,7 +34,8 @@ _SEED_LIMIT = 2**31  # R, Java and old NumPy take no larger ones
 
 
 def _role(parameter: inspect.Parameter) -> str:
-    name, kind = parameter.name.lower(), str(parameter.annotation)
+    name = parameter.name.lower()
+    kind = str(parameter.annotation)
     if name not in RANDOM:
         return "size" if name in _SIZES else ""
     if "RandomState" in kind:
@@ -120,14 +121,17 @@ class Sampler:
             raise Misuse(name, "is a class; name an object of it, or a function that makes one")
         if not callable(function):
             raise Misuse(name, f"must be a function, got {type_text(function)}")
-        self.function, self.name, self.failures = function, name, failures
+        self.function = function
+        self.name = name
+        self.failures = failures
         self.home = home or ModuleFolder()
         named = (p for p in _parameters_of(function) or () if "VAR_" not in p.kind.name)
         bound = function.keywords if isinstance(function, functools.partial) else ()
         parameters = [p for p in named if p.name not in bound]
         roles = _roles(parameters, name)
         given: dict[str, Any] = {}
-        self.randomness, self.constant = "", ""
+        self.randomness = ""
+        self.constant = ""
         for p in parameters:
             role = roles.get(p.name)
             if role or p.kind is p.POSITIONAL_ONLY:
@@ -135,11 +139,14 @@ class Sampler:
             if role == "x":
                 self._kind = str(p.annotation)
             elif role and role != "size":
-                self.randomness, self.constant = role, _constant(p)
+                self.randomness = role
+                self.constant = _constant(p)
         # by position while there is no gap, by name after it
         call: Any = inspect.BoundArguments(inspect.Signature(parameters), given)
-        self._positional, self._named = call.args, call.kwargs
-        self.seeded, self.many = bool(self.randomness), "size" in roles.values()
+        self._positional = call.args
+        self._named = call.kwargs
+        self.seeded = bool(self.randomness)
+        self.many = "size" in roles.values()
         if failures and self.many:
             raise Misuse("failures", f"needs one draw a call, but {name} takes a number of draws")
         facts = [f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"]
@@ -200,7 +207,9 @@ class Sampler:
             sources = random.Random(seed).sample(range(1, _SEED_LIMIT), size)  # noqa: S311
         else:
             sources = itertools.repeat(self._randomness_of(seed), size)
-        fresh, values, call = copier(x), [], self._caller()
+        fresh = copier(x)
+        values = []
+        call = self._caller()
         for source in sources:
             try:
                 value = call(fresh(), source)
@@ -227,7 +236,8 @@ class Sampler:
 
     def _caller(self) -> Callable[[Any, Any], Any]:
         """Return a function of an input and a seed or generator, for calls of one draw."""
-        function, roles = self.function, [v for v in self._positional if type(v) is _Role]
+        function = self.function
+        roles = [v for v in self._positional if type(v) is _Role]
         if not self._named and len(roles) == len(self._positional):
             if roles == ["x", self.randomness]:
                 return function  # type: ignore[no-any-return]

@@ -77,10 +77,14 @@ class CallableSource:
         origin: Origin | None = None,
         timeout: float | None = None,
     ) -> None:
-        self.sampler, self.origin, self._digests = sampler, origin, digests
+        self.sampler = sampler
+        self.origin = origin
+        self._digests = digests
         self._timeout = math.inf if timeout is None else seconds("timeout", timeout)
-        self.description, self.seeded = sampler.description, sampler.seeded
-        self.constant, self.many = sampler.constant, sampler.many
+        self.description = sampler.description
+        self.seeded = sampler.seeded
+        self.constant = sampler.constant
+        self.many = sampler.many
 
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
@@ -90,9 +94,11 @@ class CallableSource:
         except OverdueError as error:
             if error.args != (self._timeout,):  # the limit of another
                 raise
-            text, cause = f"does not return within {self._timeout:g} s a batch", None
+            text = f"does not return within {self._timeout:g} s a batch"
+            cause = None
         except Broken as error:
-            text, cause = str(error), error.__cause__
+            text = str(error)
+            cause = error.__cause__
         raise MechanismError(f"{self.sampler.name} on {text_of(x, input_text)}: {text}") from cause
 
     def digest(self) -> dict[str, str]:

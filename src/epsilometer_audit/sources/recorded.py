@@ -71,13 +71,15 @@ def _of_two_files(
 ) -> tuple[Outputs, Outputs]:
     if _file(path).samefile(_file(path_prime)):
         raise ArgumentError(path, "is given twice; give one file for x and another for x'")
-    x, x_prime = _columns(path, columns), _columns(path_prime, columns)
+    x = _columns(path, columns)
+    x_prime = _columns(path_prime, columns)
     if len(x) != len(x_prime) or (len(x) > 1 and set(x) != set(x_prime)):
         raise ArgumentError(path_prime, f"has {_listed(x_prime)}, but {path} has {_listed(x)}")
     if len(x) == 1:
         on_x, on_x_prime = _values([*x.values(), *x_prime.values()])
         return on_x, on_x_prime
-    entries, entries_prime = [], []
+    entries = []
+    entries_prime = []
     for name in x:
         on_x, on_x_prime, _ = recorded_pair(*_values([x[name], x_prime[name]]))
         entries.append(on_x)

@@ -64,7 +64,8 @@ class WorkerSource:
     ) -> None:
         self._argv = _split(command) or [""]
         self.name = shortened(one_line(shlex.join(self._argv)))
-        self._timeout, self._failures = checks.seconds("timeout", timeout), failures
+        self._timeout = checks.seconds("timeout", timeout)
+        self._failures = failures
         self._folder = Path(folder or ".")
         if not self._folder.is_dir():
             raise ArgumentError("folder", f"{str(folder)!r} is not there")
@@ -101,7 +102,8 @@ class WorkerSource:
 
     def close(self) -> None:
         """End the worker, with its own processes."""
-        process, self._process = self._process, None
+        process = self._process
+        self._process = None
         if process is not None:
             process.close()
 
@@ -136,7 +138,9 @@ class PythonWorker(WorkerSource):
         with argument_errors():
             module, function, is_file = parsed(origin.spec)
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
-        server, folder, env = str(Path(program.__file__).resolve()), origin.folder, origin.env
+        server = str(Path(program.__file__).resolve())
+        folder = origin.folder
+        env = origin.env
         argv = [origin.interpreter, server, origin.spec, options]
         super().__init__(argv, timeout=timeout, failures=failures, folder=folder, env=env)
         self.name = f"{Path(module).name if is_file else module}:{function}"
@@ -150,7 +154,8 @@ class PythonWorker(WorkerSource):
             self.close()
             with argument_errors():
                 raise Misuse(*map(answer.get, ("argument", "error", "wanted", "choices")))
-        self.seeded, self.many = answer["seeded"], answer["many"]
+        self.seeded = answer["seeded"]
+        self.many = answer["many"]
         self.constant: str = answer["constant"]
         self.description = f"{answer['description']}, in {origin.interpreter}"
         self._digest: dict[str, str] = {**answer["digest"], "interpreter": origin.interpreter}
@@ -212,12 +217,15 @@ class Process:
             popen.stderr = os.fdopen(os.dup(stderr.fileno()), "a+b")
         for stream in (popen.stdin, popen.stdout):
             os.set_blocking(stream.fileno(), False)
-        self._popen, self._end = popen, weakref.finalize(self, _end, popen, os.getpid())
+        self._popen = popen
+        self._end = weakref.finalize(self, _end, popen, os.getpid())
 
     def exchange(self, request: bytes, reply: Reply, timeout: float) -> None:
         """Send a request and read all of the reply; raise `MechanismError` if there is none."""
-        deadline, left = time.monotonic() + timeout, memoryview(request)
-        stdin, stdout = self._popen.stdin, self._popen.stdout
+        deadline = time.monotonic() + timeout
+        left = memoryview(request)
+        stdin = self._popen.stdin
+        stdout = self._popen.stdout
         with suppress(BlockingIOError):
             if chunk := os.read(stdout.fileno(), _CHUNK):
                 raise MechanismError(f"printed {_shown(chunk.splitlines()[0])} without a request")
@@ -254,7 +262,8 @@ class Process:
         return f"; its last words: {words}" if words else ""
 
     def _died(self, reply: Reply) -> MechanismError:
-        reason, after = "closed its output", reply.so_far()
+        reason = "closed its output"
+        after = reply.so_far()
         with suppress(subprocess.TimeoutExpired):
             code = self._popen.wait(_GRACE)
             reason = cause_of(code) if code < 0 else f"ended with exit code {code}"
@@ -289,8 +298,10 @@ class Reply:
     """Prints of a program so far in answer to one request, and whether they are ``complete``."""
 
     def __init__(self, size: int, failures: bool) -> None:
-        self.size, self.failures = size, failures
-        self.data, self.complete = bytearray(), False
+        self.size = size
+        self.failures = failures
+        self.data = bytearray()
+        self.complete = False
         self._lines = 0  # that have ended
 
     def feed(self, chunk: bytes) -> None:
