@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import exact_test as fixed
-from epsilometer.claims import EventClaim
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.learning import choose_events
@@ -41,7 +41,6 @@ from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Verdict
 
@@ -336,8 +335,8 @@ def _exact(
 
     The first of them choose the pair and its events, and the others test these.
     """
-    claim, pairs = parts(question.request.claim)[0], len(recorded)
-    assert isinstance(claim, EventClaim)
+    levels, pairs = question.request.claim.events, len(recorded)
+    claim = levels[0]
     draws = min(len(x) for x, _ in recorded)
     first = int(draws * fixed.CHOOSING)
     layouts = _layouts(recorded, first, question.request.as_reals)
@@ -349,7 +348,7 @@ def _exact(
     for (x, x_prime), of_pair in zip(recorded, layouts, strict=True):
         sides = of_pair.encode(x[:first]), of_pair.encode(x_prime[:first])
         past.append(PastDraws(*sides, of_pair))
-    chosen = [choose_events(each, claim.levels, rest) for each in past]
+    chosen = [choose_events(each, levels, rest) for each in past]
     expected = [events[0].expected if events else -math.inf for events in chosen]
     pair = expected.index(max(expected))
     layout = layouts[pair]
@@ -362,10 +361,10 @@ def _exact(
     if best is not None:
         shown = best.chosen.event, best.chosen.swapped, layout
         witness = first_visible([found(shown, past[pair].sides, fresh, claim, predicted=False)])
-    bounds = [conclusion.bound_of(claim, lower)]
-    for other in claim.levels[1:]:
-        delta, _ = fixed.largest_bound(counted, other, question.request.alpha)
-        bounds.append(conclusion.bound_of(other, delta))
+    bounds = [conclusion.bound_of(claim, lower, question.request.claim)]
+    for other in levels[1:]:
+        bound, _ = fixed.largest_bound(counted, other, question.request.alpha)
+        bounds.append(conclusion.bound_of(other, bound, question.request.claim))
     outputs = [[[x[:first]], [x_prime[:first]]] for x, x_prime in recorded]
     outputs[pair] = [[x[:draws]], [x_prime[:draws]]]
     return conclusion.verdict_of(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.claims import Gaussian, Pure
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import guessing
@@ -22,8 +22,7 @@ from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undete
 from epsilometer_audit.question import Question
 from epsilometer_audit.request import Kind, RecordedScores, Request, documented, request_of
 from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.statistics.claims import AnyClaim
-from epsilometer_audit.verdict import Bound, Verdict, VerdictName
+from epsilometer_audit.verdict import Verdict, VerdictName
 
 _LEAST, _MOST = 10, 1_000_000  # canaries
 _DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
@@ -76,8 +75,7 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     """Answer a request about scores of one run."""
     about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
     question = Question(request=request, started=started, **about)
-    claim = request.claim
-    assert isinstance(claim, Pure | Gaussian)  # `Request` refuses others
+    claim, test = request.claim, guessing.test_of(request.claim)
     values, inside = _scores(recorded.scores), _included(recorded.included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
@@ -89,26 +87,26 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
     counted = guessing.count(values, inside, rules, request.seed)
-    lower = guessing.refuted(counted, claim, request.alpha)
-    bounds = [bound_of(claim, max(lower, 0.0))]
-    if isinstance(claim, Pure) and claim.delta > 0:
-        delta = max(result.delta(claim.epsilon, request.alpha) for result in counted)
-        bounds.append(Bound("delta", claim.delta, delta))
+    (part,) = claim.parts
+    lower = test.refuted(counted, request.alpha)
+    bounds = [bound_of(part, max(lower, 0.0), claim)]
+    for further, bound in test.further_bounds(counted, request.alpha).items():
+        bounds.append(bound_of(further, bound, claim))
     level = guessing.detectable(rules, values.size, claim, request.alpha)
     missed = undetected(question, level)
     if level is None and request.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
-    if lower >= claim.level:
+    if lower >= part.level:
         verdict, missed = "violated", ""
-    best = min(counted, key=lambda result: result.p_value_of(claim))
+    best = min(counted, key=test.p_value)
     rule = best.rule
     guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
     guessed |= asdict(rule)
     guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
     independent = guessing.independent_mu(values, inside, request.alpha, request.seed)
     facts: dict[str, Any] = {"verdict": verdict, "bounds": bounds, "detectable": level}
-    facts |= {"p_value": best.p_value_of(claim), "reasons": [missed] if missed else []}
+    facts |= {"p_value": test.p_value(best), "reasons": [missed] if missed else []}
     facts |= {"guesses": {**guessed, "independent_mu": independent}, "outputs": "scores"}
     return make_verdict(question, checked, **facts)
 

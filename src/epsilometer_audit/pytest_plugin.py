@@ -27,9 +27,9 @@ import pytest
 from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
+    from epsilometer.claims import AnyClaim
     from epsilometer_audit.drawing import Progress
     from epsilometer_audit.request import Pairs
-    from epsilometer_audit.statistics.claims import AnyClaim
     from epsilometer_audit.verdict import Verdict
 
 _EXPECTED = "not refuted"  # or better

@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.bisection import bisected
-from epsilometer.claims import Claim, Delta, Gaussian, Pure, gaussian_deltas
+from epsilometer.claims import AnyClaim, Claim, Delta, Gaussian, Pure, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.events import Event
@@ -32,7 +32,6 @@ from epsilometer_audit.drawing import free_memory
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.statistics.claims import (
     ZCDP_ORDERS,
-    AnyClaim,
     Concentrated,
     Renyi,
     approximate,

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Delta
-from epsilometer_audit.statistics.claims import approximate, parts, pure
+from epsilometer_audit.statistics.claims import approximate, pure
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import (
     FLOOR,
@@ -365,7 +365,7 @@ def test_the_mean_factor_is_at_most_one_where_the_claim_holds(claim, one, seed):
     p, q = (one, 1 - one), (1 - one, one)
     rng = np.random.default_rng(seed)
     past = rng.random(40) < 0.9, rng.random(40) < 0.1  # another law, which violates the claim
-    (part,) = parts(claim)
+    (part,) = claim.parts
     mean = 0.0
     for i, j in itertools.product((0, 1), repeat=2):
         portfolio = Portfolio(part)

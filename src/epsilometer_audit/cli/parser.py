@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from epsilometer.claims import AnyClaim, ClaimOption, Form
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit import request
 from epsilometer_audit.cli import values
@@ -19,7 +20,7 @@ from epsilometer_audit.request import (
     options_of,
     types_of,
 )
-from epsilometer_audit.statistics.claims import AnyClaim
+from epsilometer_audit.statistics import claims
 
 _TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
 _REMOVED = {  # options that were, and what to do instead
@@ -37,6 +38,7 @@ _AUDIT = f"""\
 {_CODES}
 
 example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1"""
+_CURVE = "--profile"  # of any claim of a curve: the columns of the file tell them apart
 _NUMBER = re.compile(r"-(\d|\.\d|Infinity)")  # words that begin like options, and are none
 _READERS = {float: values.real, int: values.whole}
 
@@ -126,9 +128,11 @@ def spelled(argument: str, command: str) -> str:
     known = options_of(Request) | options_of(NamedMechanism)
     if argument in known:
         return _word(argument, known[argument])
-    claimed = {"mu": "--gdp", "rho": "--zcdp", "order": "--renyi", "input": "--pair"}
-    option = f"--{argument}"
-    return claimed.get(argument, option if option in words_of(command) else argument)
+    if argument == "input":
+        return "--pair"
+    stated = claims.options()
+    option = _claim_word(stated[argument]) if argument in stated else f"--{argument}"
+    return option if option in words_of(command) else argument
 
 
 def _word(name: str, option: Option) -> str:
@@ -168,15 +172,27 @@ def _add_field(group: Any, name: str, option: Option, kind: Any) -> None:
         _add(group, word, option.about, *option.values, **more)
 
 
-def _add_claim(group: Any) -> None:
-    _add(group, "--epsilon", "pure differential privacy with this epsilon", "E", type=values.real)
-    about = "with --epsilon: approximate differential privacy"
-    _add(group, "--delta", about, "D", type=values.real)
-    about = "Renyi differential privacy, in nats (repeatable)"
-    _add(group, "--renyi", about, "ORDER=EPS", type=values.order, action="append")
-    _add(group, "--gdp", "Gaussian differential privacy with this mu", "MU", type=values.real)
-    about = "zero-concentrated differential privacy with this rho"
-    _add(group, "--zcdp", about, "RHO", type=values.real)
+def _add_claims(group: Any, *forms: Form) -> None:
+    """Add the options of registered claims; one takes the file of a curve of any of them."""
+    curves = []
+    for option in claims.options().values():
+        about, more = option.about, dict[str, Any]()
+        if option.form not in forms:
+            continue
+        if option.form is Form.CURVE:
+            curves.append(about)
+            continue
+        more["type"] = values.real
+        if option.form is Form.POINTS:
+            point = partial(values.point, placeholder=option.placeholder)
+            more = {"type": point, "action": "append"}
+        _add(group, _claim_word(option), about, option.placeholder, **more)
+    if curves:
+        _add(group, _CURVE, f"a file: {', or '.join(curves)}", "CURVE", type=values.curve)
+
+
+def _claim_word(option: ClaimOption) -> str:
+    return _CURVE if option.form is Form.CURVE else f"--{option.name.replace('_', '-')}"
 
 
 def _audit(commands: Any) -> _Parser:
@@ -206,9 +222,7 @@ def _audit(commands: Any) -> _Parser:
                 about = "the possible inputs, in JSON"
                 _add(group, "--domain", about, "DOMAIN", type=values.plain)
             elif name == "claim":
-                _add_claim(group)
-                about = "a file: delta by epsilon, or beta by alpha (trade-off)"
-                _add(group, "--profile", about, "CURVE", type=values.curve)
+                _add_claims(group, *Form)
             elif name != "mechanism":
                 _add_field(group, name, option, types[name])
     answer = groups["the answer"]
@@ -242,7 +256,7 @@ def _samples_needed(commands: Any) -> _Parser:
         usage="epsilometer samples-needed CLAIM --detect LEVEL [options]",
         description="Prints how many draws of each side find a true level.",
     )
-    _add_claim(needed.add_argument_group("the claim, one of"))
+    _add_claims(needed.add_argument_group("the claim, one of"), Form.NUMBER, Form.POINTS)
     power = needed.add_argument_group("power")
     _add(power, "--detect", "the true level to find, above the claim", "LEVEL", type=values.real)
     _add(power, "--power", "the probability of finding it (.9)", "P", type=values.real)
@@ -259,21 +273,17 @@ def _samples_needed(commands: Any) -> _Parser:
 
 
 def claim_of(options: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim; errors of its levels name the option."""
-    names = ("epsilon", "delta", "renyi", "gdp", "zcdp")
-    levels = {name: options[name] for name in names if name in options}
-    if "profile" in options:
-        curve = options["profile"]
-        levels[curve.notion] = curve.points
-    if not levels:
-        words = "--epsilon or --renyi or --gdp or --zcdp or --profile"
-        raise ArgumentError("claim", f"none is given; write {words}; see --help")
-    try:
-        return request.claim_of(levels)
-    except ArgumentError as error:
-        if "renyi" not in levels or error.argument not in ("order", "epsilon", "renyi"):
-            raise
-        raise ArgumentError("renyi", str(error).removeprefix("renyi ")) from None
+    """Return the claim of the options that state it."""
+    levels = {name: options[name] for name in claims.options() if name in options}
+    if (curve := curve_of(options)) is not None:
+        del levels[_CURVE.removeprefix("--")]
+        levels[curve.name] = curve.points
+    return request.claim_of(levels)
+
+
+def curve_of(options: Mapping[str, Any]) -> values.Curve | None:
+    """Return the curve of a file that is claimed, if one is."""
+    return options.get(_CURVE.removeprefix("--"))
 
 
 def request_of(options: Mapping[str, Any]) -> Request:
@@ -310,7 +320,8 @@ def line_of(error: ArgumentError, command: str) -> str:
     """Return the line of an error, with the words of the command line for its arguments."""
     message = str(error).removeprefix(f"{error.argument} ")
     if isinstance(error, TogetherError):
-        message = error.text.format(" or ".join(spelled(name, command) for name in error.others))
+        others = dict.fromkeys(spelled(name, command) for name in error.others)
+        message = error.text.format(" or ".join(others))
     if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
         return f"--domain: {part[1]} {message}"
     return f"{spelled(error.argument, command)}: {message}"
