@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from epsilometer import berger_boos, checks
+from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 
@@ -90,6 +90,8 @@ class AnyClaim(ABC):
     """How users state it, if it is registered; all but the first may be left out.
 
     Their values are arguments of `claimed`, the others by name."""
+    one_run: ClassVar[bool] = False
+    """Whether guesses about canaries of one run can test it."""
 
     @classmethod
     def claimed(cls, value: Any, **others: Any) -> AnyClaim:
@@ -104,7 +106,7 @@ class AnyClaim(ABC):
     @property
     def levels(self) -> tuple[Claim, ...]:
         """The single claims of which a verdict has bounds: the parts, and perhaps others."""
-        return self.parts
+        return self.events or self.parts
 
     @property
     def events(self) -> tuple[EventClaim, ...]:
@@ -214,13 +216,9 @@ class EventClaim(Claim):
         return (self,)
 
     @property
-    def levels(self) -> tuple[EventClaim, ...]:
-        return self.events
-
-    @property
-    def is_log_ratio(self) -> bool:
-        """Whether the level of an event is the log ratio of its probabilities."""
-        return False
+    def fixed_delta(self) -> float | None:
+        """The delta of a claim (epsilon, delta) whose levels are epsilons; None of others."""
+        return None
 
     @abstractmethod
     def implied(self, levels: Floats) -> tuple[Floats, Floats]:
@@ -229,29 +227,6 @@ class EventClaim(Claim):
     def likelier(self, q: Floats, level: float | Floats) -> Floats:
         kappa, b = self.null(np.asarray(level), q, math.nan)
         return np.minimum(kappa * np.asarray(q) + b, 1.0)
-
-    def lower_bound(
-        self,
-        hits: int,
-        hits_prime: int,
-        draws: int,
-        share_prime: float,
-        *,
-        alpha: float,
-        least: float,
-    ) -> float:
-        """Return the lower bound of the level from counts of an event; 0 up to ``least``.
-
-        They are those of the side where it is likelier, and of the other, among ``draws`` of each.
-        ``share_prime`` is the share of earlier draws of the other side.
-        """
-
-        def refuted(level: float) -> bool:
-            kappa, b = self.null(np.array([level]), share_prime, math.nan)
-            counts = hits, hits_prime, draws
-            return berger_boos.refutes(*counts, float(kappa[0]), float(b[0]), alpha)
-
-        return berger_boos.last_refuted(refuted, least, float(self.grid[-1]), draws)
 
 
 @dataclass(frozen=True)
@@ -263,6 +238,7 @@ class Pure(EventClaim):
         ClaimOption("delta", "D", 0.01, "with --epsilon: approximate differential privacy"),
     )
     quantity = "epsilon"
+    one_run = True
     epsilon: float
     delta: float = 0.0
 
@@ -279,8 +255,8 @@ class Pure(EventClaim):
         return (self, Delta(self.epsilon, self.delta)) if self.delta else (self,)
 
     @property
-    def is_log_ratio(self) -> bool:
-        return not self.delta
+    def fixed_delta(self) -> float | None:
+        return self.delta
 
     def __post_init__(self) -> None:
         check_range("epsilon", self.epsilon)
@@ -298,19 +274,6 @@ class Pure(EventClaim):
             excess = np.subtract(p, self.delta)
             loss = np.log(np.maximum(excess, 0.0)) - np.log(q)
         return np.asarray(np.where(excess > 0, loss, -np.inf))
-
-    def lower_bound(
-        self,
-        hits: int,
-        hits_prime: int,
-        draws: int,
-        share_prime: float,
-        *,
-        alpha: float,
-        least: float,
-    ) -> float:
-        more = {"alpha": alpha, "delta": self.delta, "least": least}
-        return berger_boos.lower_bound(hits, draws, hits_prime, draws, **more)
 
     def noise(self, levels: Floats) -> Noise:
         return Noise(gaussian=False, distances=levels - 2 * math.log1p(-self.delta))
@@ -355,6 +318,7 @@ class Gaussian(EventClaim):
 
     options = (ClaimOption("gdp", "MU", 1.0, "Gaussian differential privacy with this mu"),)
     quantity = "mu"
+    one_run = True
     grid = RISING[RISING <= _MOST_MU]
     mu: float
 

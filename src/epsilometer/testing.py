@@ -54,7 +54,8 @@ def check_registered(package: str) -> None:
     points = [p for p in distribution(package).entry_points if p.group.startswith("epsilometer.")]
     assert points, f"{package} has no entry points epsilometer.*"
     for point in points:
-        assert point.group in (*_REGISTRIES, "epsilometer.reports"), f"unknown group {point.group}"
+        known = (*_REGISTRIES, "epsilometer.reports", "epsilometer.claims")
+        assert point.group in known, f"unknown group {point.group}"
         loaded, registry = point.load(), _REGISTRIES.get(point.group)
         assert registry is None or registry.load(point.name) is loaded, point.name
         assert registry is not EXACT or point.name in MECHANISMS, f"{point.name} is no mechanism"
@@ -270,7 +271,8 @@ def check_estimator(
             except ArgumentError:
                 continue
             tried += 1
-            alike = np.array_equal(*np.transpose(produced), equal_nan=True)
+            forward, reverse = np.transpose(produced)
+            alike = np.array_equal(forward, reverse, equal_nan=True)
             assert alike or not estimator.symmetric, "the answers of both directions differ"
             again = _answer(estimator, case, order, n, screen, 0)
             assert np.array_equal(again, produced[0], equal_nan=True), "answers differ for one seed"

@@ -75,7 +75,7 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     """Answer a request about scores of one run."""
     about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
     question = Question(request=request, started=started, **about)
-    claim, test = request.claim, guessing.test_of(request.claim)
+    claim = request.claim
     values, inside = _scores(recorded.scores), _included(recorded.included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
@@ -87,26 +87,26 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     if any(check.result == "failed" for check in checked):
         return invalid(question, checked)
     counted = guessing.count(values, inside, rules, request.seed)
-    (part,) = claim.parts
-    lower = test.refuted(counted, request.alpha)
-    bounds = [bound_of(part, max(lower, 0.0), claim)]
-    for further, bound in test.further_bounds(counted, request.alpha).items():
-        bounds.append(bound_of(further, bound, claim))
+    lower = guessing.refuted(counted, claim, request.alpha)
+    bounds = [bound_of(claim, max(lower, 0.0), claim)]
+    for other in claim.levels[1:]:
+        delta = max(result.delta(claim.level, request.alpha) for result in counted)
+        bounds.append(bound_of(other, delta, claim))
     level = guessing.detectable(rules, values.size, claim, request.alpha)
     missed = undetected(question, level)
     if level is None and request.detect is None:
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
-    if lower >= part.level:
+    if lower >= claim.level:
         verdict, missed = "violated", ""
-    best = min(counted, key=test.p_value)
+    best = min(counted, key=lambda result: result.p_value_of(claim))
     rule = best.rule
     guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
     guessed |= asdict(rule)
     guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
     independent = guessing.independent_mu(values, inside, request.alpha, request.seed)
     facts: dict[str, Any] = {"verdict": verdict, "bounds": bounds, "detectable": level}
-    facts |= {"p_value": test.p_value(best), "reasons": [missed] if missed else []}
+    facts |= {"p_value": best.p_value_of(claim), "reasons": [missed] if missed else []}
     facts |= {"guesses": {**guessed, "independent_mu": independent}, "outputs": "scores"}
     return make_verdict(question, checked, **facts)
 

@@ -21,7 +21,6 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.claims import AnyClaim, Form
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer_audit.canaries import guessing
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.statistics import claims
@@ -354,8 +353,8 @@ class Request(checks.Checked):
         object.__setattr__(self, "seed", int(self.seed))
 
     def _check_one_run(self) -> None:
-        if type(self.claim) not in guessing.TESTS:
-            tested = [name for name, kind in claims.kinds().items() if kind in guessing.TESTS]
+        if not self.claim.one_run:
+            tested = [name for name, kind in claims.kinds().items() if kind.one_run]
             raise TogetherError("claim", "must be of {}, in an audit of one run", tested)
         recorded = getattr(self.mechanism, "kind", Kind.DRAWS) in _RECORDED
         if recorded and self.canaries is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from epsilometer.arrays import Sample
-from epsilometer.berger_boos import lower_bound
 from epsilometer.events.candidates import Cells
 from epsilometer.events.choosing import PastDraws, best, looks_of
+from epsilometer.exact_test import lower_bound
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 
 CHOOSING = 0.3  # share of the draws

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 import epsilometer_audit as ea
-from epsilometer.berger_boos import _BETWEEN, lower_bound, p_value
 from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
+from epsilometer.exact_test import _BETWEEN, lower_bound, p_value
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence
 from tests.unit.audits import audited, seldom

@@ -11,24 +11,23 @@ proves the second term. A rule is fixed before anybody looks at the coins; sever
 evenly (a union bound). The order of a file may depend on the coins, so equal scores are put in
 random order. Claims of Gaussian privacy have one rule, and the bound of `profiles`.
 
-A claim that guesses can test has a `OneRunTest` in `TESTS`; others are refused.
+A claim that guesses can test says so (`EventClaim.one_run`): it has a fixed delta, or those of
+Gaussian noise.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.claims import AnyClaim, Claim, Gaussian, Pure, gaussian_deltas
+from epsilometer.claims import EventClaim, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import profiles
@@ -87,26 +86,33 @@ class Rule:
         return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
 
 
-def rules_of(canaries: int, claim: AnyClaim, alpha: float) -> list[Rule]:
+def rules_of(canaries: int, claim: EventClaim, alpha: float) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
     They guess all canaries, a half, a quarter, and so on, from both ends evenly, if all guesses
     right refute the claim. A Gaussian claim has one rule: that which refutes the claim with
     probability 1/2 where Gaussian noise is least too small.
 
+    >>> from epsilometer.claims import Pure
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
-    return test_of(claim).rules(canaries, alpha)
-
-
-def _fewer_and_fewer(canaries: int, factor: float) -> list[Rule]:
-    """Return rules that guess all canaries, and each fewer than the last by a factor."""
+    has_delta = claim.fixed_delta is not None
     rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
         rules.append(Rule.even(int(guesses)))
-        guesses /= factor
-    return rules
+        guesses /= 2.0 if has_delta else math.sqrt(2)
+    share = share_of(1.0, len(rules))
+    if has_delta:
+        all_right = (Counted(rule, rule.guesses, canaries, share) for rule in rules)
+        return [each.rule for each in all_right if each.p_value_of(claim) <= alpha] or rules[:1]
+    mu = claim.level
+
+    def refuted_level(rule: Rule) -> float:
+        least = _fewest(rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu)[0])
+        return _gaussian_level(rule, canaries, least, 0.5)
+
+    return [min(rules, key=refuted_level)]
 
 
 def _fewest(
@@ -121,7 +127,7 @@ def _fewest(
 
 
 def requested_rules(
-    guesses: Guesses | None, canaries: int, claim: AnyClaim, alpha: float
+    guesses: Guesses | None, canaries: int, claim: EventClaim, alpha: float
 ) -> list[Rule]:
     """Return the requested rule, or those of `rules_of`."""
     if guesses is None:
@@ -160,16 +166,22 @@ class Counted:
         """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
         epsilons = mu * (_SINGLE + mu / 2)
         tail, slope = _terms(self.right, self.rule.guesses, epsilons)
-        p = tail + self.price(epsilons, mu) * slope
+        p = tail + self._price(epsilons, mu) * slope
         best = int(p.argmin())
         return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
 
-    def p_value_of(self, claim: AnyClaim) -> float:
+    def p_value_of(self, claim: EventClaim) -> float:
         """Return the p-value of a claim over the share."""
-        return test_of(claim).p_value(self)
+        if claim.fixed_delta is not None:
+            return float(self.p_value(claim.level, claim.fixed_delta))
+        p, epsilon, weight = self.at_one_epsilon(claim.level)
+        if p >= _HOPELESS or weight <= 0:
+            return p
+        price = partial(self._price, mu=claim.level)
+        several = profiles.p_value(self.right, self.rule.guesses, price, epsilon, weight)
+        return min(p, several / self.share)
 
-    def price(self, epsilons: Floats, mu: float) -> Floats:
-        """Return the canaries times the delta of mu-GDP at each epsilon."""
+    def _price(self, epsilons: Floats, mu: float) -> Floats:
         return self.canaries * (np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING)
 
     def delta(self, epsilon: float, alpha: float) -> float:
@@ -192,9 +204,26 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     return [Counted(rule, number, m, share) for rule, number in zip(rules, right, strict=True)]
 
 
-def refuted(counted: Sequence[Counted], claim: AnyClaim, alpha: float) -> float:
-    """Return the last level before the first that is not refuted; -1 where none is."""
-    return test_of(claim).refuted(counted, alpha)
+def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> float:
+    """Return the last level before the first that is not refuted; -1 where none is.
+
+    Levels are a grid with the claimed one. The levels of a Gaussian claim are halved, as those
+    below a refuted one are refuted.
+    """
+    if claim.fixed_delta is None:
+
+        def stands(level: float) -> bool:
+            return min(rule.p_value_of(claim.at(level)) for rule in counted) > alpha
+
+        levels = np.union1d(claim.grid[1:], claim.level)
+        own = int(np.searchsorted(levels, claim.level))
+        below, above = (0, own) if stands(claim.level) else (own + 1, levels.size)
+        first = bisect_left(levels, True, below, above, key=stands)
+    else:
+        levels = np.union1d(claim.grid[::_STRIDE], claim.level)
+        p = np.min([rule.p_value(levels, claim.fixed_delta) for rule in counted], axis=0)
+        first = int(np.argmax(p > alpha))  # the highest level is never refuted
+    return float(levels[first - 1]) if first else -1.0
 
 
 def _gaussian_level(rule: Rule, canaries: int, least: int, chance: float) -> float:
@@ -219,120 +248,21 @@ def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> 
     return max(_gaussian_level(counted.rule, scores.size, counted.right, alpha), 0.0)
 
 
-def detectable(rules: Sequence[Rule], m: int, claim: AnyClaim, alpha: float) -> float | None:
+def detectable(rules: Sequence[Rule], m: int, claim: EventClaim, alpha: float) -> float | None:
     """Return the smallest level that optimal guesses about m canaries detect with probability 0.9.
 
     None where no rule can refute the claim, even with all guesses right. Levels of a Gaussian claim
     are those of Gaussian noise.
     """
-    test, levels = test_of(claim), list[float]()
-    for rule in rules:
-        least = _fewest(rule, m, share_of(1.0, len(rules)), alpha, test.p_value)
-        if least <= rule.guesses:
-            levels.append(test.level_of(rule, m, least))
-    return min(levels, default=None)
+    from scipy.special import betaincinv, logit
 
+    def smallest(rule: Rule) -> float | None:
+        r, share = rule.guesses, share_of(1.0, len(rules))
+        least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
+        if least > r:
+            return None
+        if claim.fixed_delta is None:
+            return _gaussian_level(rule, m, least, _POWER)
+        return float(logit(betaincinv(least, r - least + 1, _POWER)))
 
-# --- claims that guesses test ---------------------------------------------------------------------
-
-
-class OneRunTest(ABC):
-    """The test of a claim by right guesses."""
-
-    @abstractmethod
-    def rules(self, canaries: int, alpha: float) -> list[Rule]:
-        """Return the default rules."""
-
-    @abstractmethod
-    def p_value(self, counted: Counted) -> float:
-        """Return the p-value of right guesses, over their share."""
-
-    @abstractmethod
-    def refuted(self, counted: Sequence[Counted], alpha: float) -> float:
-        """Return the last level before the first that is not refuted; -1 where none is."""
-
-    def further_bounds(self, counted: Sequence[Counted], alpha: float) -> dict[Claim, float]:
-        """Return lower bounds for the levels of the claim after the first."""
-        return {}
-
-    @abstractmethod
-    def level_of(self, rule: Rule, canaries: int, least: int) -> float:
-        """Return the level at which so many guesses are right with probability .9."""
-
-
-@dataclass(frozen=True)
-class _PureTest(OneRunTest):
-    claim: Pure
-
-    def rules(self, canaries: int, alpha: float) -> list[Rule]:
-        rules = _fewer_and_fewer(canaries, 2.0)
-        share = share_of(1.0, len(rules))
-        all_right = (Counted(rule, rule.guesses, canaries, share) for rule in rules)
-        return [each.rule for each in all_right if self.p_value(each) <= alpha] or rules[:1]
-
-    def p_value(self, counted: Counted) -> float:
-        return float(counted.p_value(self.claim.epsilon, self.claim.delta))
-
-    def refuted(self, counted: Sequence[Counted], alpha: float) -> float:
-        levels = np.union1d(self.claim.grid[::_STRIDE], self.claim.epsilon)
-        p = np.min([rule.p_value(levels, self.claim.delta) for rule in counted], axis=0)
-        first = int(np.argmax(p > alpha))  # the highest level is never refuted
-        return float(levels[first - 1]) if first else -1.0
-
-    def further_bounds(self, counted: Sequence[Counted], alpha: float) -> dict[Claim, float]:
-        delta = max(result.delta(self.claim.epsilon, alpha) for result in counted)
-        return dict.fromkeys(self.claim.levels[1:], delta)
-
-    def level_of(self, rule: Rule, canaries: int, least: int) -> float:
-        from scipy.special import betaincinv, logit
-
-        return float(logit(betaincinv(least, rule.guesses - least + 1, _POWER)))
-
-
-@dataclass(frozen=True)
-class _GaussianTest(OneRunTest):
-    claim: Gaussian
-
-    def rules(self, canaries: int, alpha: float) -> list[Rule]:
-        mu = self.claim.mu
-
-        def refuted_level(rule: Rule) -> float:
-            least = _fewest(rule, canaries, 1.0, alpha, lambda each: each.at_one_epsilon(mu)[0])
-            return _gaussian_level(rule, canaries, least, 0.5)
-
-        return [min(_fewer_and_fewer(canaries, math.sqrt(2)), key=refuted_level)]
-
-    def p_value(self, counted: Counted) -> float:
-        p, epsilon, weight = counted.at_one_epsilon(self.claim.mu)
-        if p >= _HOPELESS or weight <= 0:
-            return p
-        price = partial(counted.price, mu=self.claim.mu)
-        several = profiles.p_value(counted.right, counted.rule.guesses, price, epsilon, weight)
-        return min(p, several / counted.share)
-
-    def refuted(self, counted: Sequence[Counted], alpha: float) -> float:
-        """Return the last refuted level, by halving: those below a refuted one are refuted."""
-
-        def stands(mu: float) -> bool:
-            return min(rule.p_value_of(Gaussian(mu)) for rule in counted) > alpha
-
-        levels = np.union1d(self.claim.grid[1:], self.claim.mu)
-        own = int(np.searchsorted(levels, self.claim.mu))
-        below, above = (0, own) if stands(self.claim.mu) else (own + 1, levels.size)
-        first = bisect_left(levels, True, below, above, key=stands)
-        return float(levels[first - 1]) if first else -1.0
-
-    def level_of(self, rule: Rule, canaries: int, least: int) -> float:
-        return _gaussian_level(rule, canaries, least, _POWER)
-
-
-TESTS: Mapping[type[AnyClaim], Callable[[Any], OneRunTest]] = {
-    Pure: _PureTest,
-    Gaussian: _GaussianTest,
-}
-"""The tests by the class of the claim."""
-
-
-def test_of(claim: AnyClaim) -> OneRunTest:
-    """Return the test of a claim."""
-    return TESTS[type(claim)](claim)
+    return min((level for level in map(smallest, rules) if level is not None), default=None)

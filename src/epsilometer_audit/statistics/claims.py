@@ -109,7 +109,6 @@ class Renyi(DivergenceClaim):
             {2.0: 0.5, 4.0: 1.0},
             "Renyi differential privacy, in nats (repeatable)",
             Form.POINTS,
-            ("order", "epsilon"),
         ),
     )
     quantity = "renyi epsilon"
@@ -181,9 +180,22 @@ def _key(number: float) -> str:
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
+class SeveralClaims(AnyClaim):
+    """Claims all of which must hold."""
+
+    claims: tuple[Claim, ...]
+
+    @property
+    def parts(self) -> tuple[Claim, ...]:
+        return self.claims
+
+    def place_of(self, part: Claim) -> Mapping[str, float]:
+        return part.place_of(part)
+
+
 @dataclass(frozen=True)
-class RenyiCurve(AnyClaim):
-    """Rényi claims of several orders, all of which must hold."""
+class RenyiCurve(SeveralClaims):
+    """Rényi claims of several orders."""
 
     claims: tuple[Renyi, ...]
 
@@ -192,13 +204,6 @@ class RenyiCurve(AnyClaim):
             raise ArgumentError("renyi", "must name at least one order")
         if len({claim.order for claim in self.claims}) < len(self.claims):
             raise ArgumentError("renyi", "must name each order once")
-
-    @property
-    def parts(self) -> tuple[Claim, ...]:
-        return self.claims
-
-    def place_of(self, part: Claim) -> Mapping[str, float]:
-        return part.place_of(part)
 
     def text(self) -> str:
         orders = [f"{claim.rho:g} at order {claim.order:g}" for claim in self.claims]
@@ -210,8 +215,8 @@ class RenyiCurve(AnyClaim):
 
 
 @dataclass(frozen=True)
-class Profile(AnyClaim):
-    """A privacy profile: claims (epsilon, delta), all of which must hold."""
+class Profile(SeveralClaims):
+    """A privacy profile: claims (epsilon, delta)."""
 
     options = (
         ClaimOption(
@@ -234,12 +239,8 @@ class Profile(AnyClaim):
             points = f"1 to {_MOST_POINTS} points with delta below 1, got {len(self.claims)}"
             raise ArgumentError("profile", f"must have {points}")
 
-    @property
-    def parts(self) -> tuple[Claim, ...]:
-        return self.claims
-
     def place_of(self, part: Claim) -> Mapping[str, float]:
-        at = self.claims.index(part)
+        at = self.parts.index(part)
         return {"delta": self.claims[at].delta}
 
     def text(self) -> str:
@@ -276,7 +277,7 @@ class TradeOff(Profile):
         return tradeoff(value)
 
     def place_of(self, part: Claim) -> Mapping[str, float]:
-        at = self.claims.index(part)
+        at = self.parts.index(part)
         return {"delta": self.claims[at].delta, "alpha": self.alphas[at]}
 
     def text(self) -> str:
