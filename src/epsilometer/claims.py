@@ -94,9 +94,9 @@ class AnyClaim(ABC):
     """Whether guesses about canaries of one run can test it."""
 
     @classmethod
-    def claimed(cls, value: Any, **others: Any) -> AnyClaim:
+    def claimed(cls, *args: Any, **kwargs: Any) -> AnyClaim:
         """Return the claim of the values of its options."""
-        return cls(value, **others)  # type: ignore[call-arg]
+        return cls(*args, **kwargs)
 
     @property
     @abstractmethod

@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.claims import AnyClaim, Form
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
@@ -344,10 +344,7 @@ class Request(checks.Checked):
                 raise ArgumentError("pairs", "must be given: pairs of neighbours, or a domain")
             object.__setattr__(self, "pairs", named_pairs(self.pairs))
         if self.detect is not None:
-            first, *others = self.claim.parts
-            if others:
-                raise ArgumentError("detect", "needs a claim of one order or point")
-            object.__setattr__(self, "detect", claims.checked_detect(self.detect, first))
+            object.__setattr__(self, "detect", claims.checked_detect(self.detect, self.claim))
         # a verdict holds them in JSON, so they may not be NumPy's
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "seed", int(self.seed))
@@ -425,24 +422,15 @@ def claim_of(levels: Mapping[str, Any]) -> AnyClaim:
     if not named:
         raise TogetherError("claim", "is missing; write {}", list(kinds))
     (name,) = named
+    level = given.pop(name)
     if name == "claim":
-        return given["claim"]  # type: ignore[no-any-return]
-    return _claimed(kinds[name], given)
-
-
-def _claimed(kind: type[AnyClaim], given: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of a kind, whose errors name its options."""
-    first = kind.options[0]
-    others = {name: value for name, value in given.items() if name != first.name}
+        return level  # type: ignore[no-any-return]
     try:
-        return kind.claimed(given[first.name], **others)
+        return kinds[name].claimed(level, **given)
     except ArgumentError as error:
-        if error.argument in given:
+        if error.argument in (name, *given):
             raise
-        message = str(error)
-        if first.form is Form.NUMBER:
-            message = message.removeprefix(f"{error.argument} ")
-        raise ArgumentError(first.name, message) from None
+        raise ArgumentError(name, str(error)) from None
 
 
 def named_pairs(pairs: Pairs | None) -> Mapping[str, Pair]:

@@ -108,7 +108,7 @@ KEYS = [  # old text, new text, the error
     (PAIR, "{adjacent: [2020-01-01, 1]}", "pairs.adjacent.0: .*valid JSON"),
     (CLAIM, "claim: {}", "laplace.claim: is missing; write epsilon or .*zcdp"),
     (CLAIM, "claim: {gdp: 1, zcdp: 1}", "laplace.claim.zcdp: cannot be used with gdp; choose one"),
-    (CLAIM, "claim: {gdp: -1}", "laplace.claim.gdp: must be positive"),
+    (CLAIM, "claim: {gdp: -1}", "laplace.claim.gdp: mu must be positive"),
     ("detect: 3", "detect: 0.1", "program.detect: must be above the claim, 1, got 0.1"),
     ("    pairs: [[0, 1]]\n", "", "program.pairs: must be given"),
     (RECORDED, f"{RECORDED}\n    pairs: [[0, 1]]", "recorded.pairs: cannot be used with recorded"),

@@ -172,23 +172,20 @@ def _add_field(group: Any, name: str, option: Option, kind: Any) -> None:
         _add(group, word, option.about, *option.values, **more)
 
 
-def _add_claims(group: Any, *forms: Form) -> None:
+def _add_claims(group: Any, *, curves: bool) -> None:
     """Add the options of registered claims; one takes the file of a curve of any of them."""
-    curves = []
+    abouts = []
     for option in claims.options().values():
-        about, more = option.about, dict[str, Any]()
-        if option.form not in forms:
-            continue
+        more: dict[str, Any] = {"type": values.real}
         if option.form is Form.CURVE:
-            curves.append(about)
+            abouts.append(option.about)
             continue
-        more["type"] = values.real
         if option.form is Form.POINTS:
             point = partial(values.point, placeholder=option.placeholder)
             more = {"type": point, "action": "append"}
-        _add(group, _claim_word(option), about, option.placeholder, **more)
+        _add(group, _claim_word(option), option.about, option.placeholder, **more)
     if curves:
-        _add(group, _CURVE, f"a file: {', or '.join(curves)}", "CURVE", type=values.curve)
+        _add(group, _CURVE, f"a file: {', or '.join(abouts)}", "CURVE", type=values.curve)
 
 
 def _claim_word(option: ClaimOption) -> str:
@@ -222,7 +219,7 @@ def _audit(commands: Any) -> _Parser:
                 about = "the possible inputs, in JSON"
                 _add(group, "--domain", about, "DOMAIN", type=values.plain)
             elif name == "claim":
-                _add_claims(group, *Form)
+                _add_claims(group, curves=True)
             elif name != "mechanism":
                 _add_field(group, name, option, types[name])
     answer = groups["the answer"]
@@ -256,7 +253,7 @@ def _samples_needed(commands: Any) -> _Parser:
         usage="epsilometer samples-needed CLAIM --detect LEVEL [options]",
         description="Prints how many draws of each side find a true level.",
     )
-    _add_claims(needed.add_argument_group("the claim, one of"), Form.NUMBER, Form.POINTS)
+    _add_claims(needed.add_argument_group("the claim, one of"), curves=False)
     power = needed.add_argument_group("power")
     _add(power, "--detect", "the true level to find, above the claim", "LEVEL", type=values.real)
     _add(power, "--power", "the probability of finding it (.9)", "P", type=values.real)

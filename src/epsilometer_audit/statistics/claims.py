@@ -19,7 +19,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -82,11 +82,10 @@ class DivergenceClaim(Claim):
         return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
 
     def of(self, p: Floats, q: Floats) -> Floats:
+        log_p, log_q = np.log([p, 1 - p]), np.log([q, 1 - q])  # of the event, and of all else
         levels = []
         for a in self.orders:
-            inside = a * np.log(p) + (1 - a) * np.log(q)
-            outside = a * np.log(1 - p) + (1 - a) * np.log(1 - q)
-            divergence = np.logaddexp(inside, outside) / (a - 1)
+            divergence = np.logaddexp(*(a * log_p + (1 - a) * log_q)) / (a - 1)
             levels.append(divergence / self.divergence(1.0, a))
         return np.asarray(np.max(levels, axis=0))
 
@@ -117,8 +116,15 @@ class Renyi(DivergenceClaim):
     rho: float
 
     @classmethod
-    def claimed(cls, value: Any, **_: Any) -> AnyClaim:
-        return renyi(value)
+    def claimed(cls, bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
+        """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
+
+        >>> renyi({2: 0.5}).text()
+        'a Rényi divergence of order 2 of 0.5'
+        """
+        pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
+        claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
+        return claims[0] if len(claims) == 1 else RenyiCurve(claims)
 
     def __post_init__(self) -> None:
         checks.order("order", self.order, finite=True)
@@ -173,6 +179,10 @@ class Concentrated(DivergenceClaim):
 
     def text(self) -> str:
         return f"rho = {self.rho:g} (zero-concentrated differential privacy)"
+
+
+def _exceeds(curve: Callable[[float], float], delta: float, epsilon: float) -> bool:
+    return curve(epsilon) > delta
 
 
 def _key(number: float) -> str:
@@ -231,8 +241,26 @@ class Profile(SeveralClaims):
     claims: tuple[Pure, ...]
 
     @classmethod
-    def claimed(cls, value: Any, **_: Any) -> AnyClaim:
-        return profile(value)
+    def claimed(cls, curve: Points | Callable[[float], float]) -> Profile:
+        """Claim a privacy profile: delta at each epsilon, from a table or a function of epsilon.
+
+        The function may be that of an accountant. It is tested where delta is .3, .1, ..., 1e-5,
+        and at epsilon 0.
+
+        >>> profile({1: 1e-3, 2: 1e-5}).text()
+        'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
+        """
+        if not callable(curve):
+            points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
+        else:
+            points = {0.0: float(curve(0.0))}
+            for delta in _PROFILE:
+                if curve(0.0) > delta >= curve(LARGEST):
+                    exceeds = partial(_exceeds, curve, delta)
+                    at = bisected(exceeds, 0.0, LARGEST, 1e-9)[1]
+                    points[at] = float(curve(at))
+            points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
+        return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.claims) <= _MOST_POINTS:
@@ -273,8 +301,36 @@ class TradeOff(Profile):
     alphas: tuple[float, ...]
 
     @classmethod
-    def claimed(cls, value: Any, **_: Any) -> AnyClaim:
-        return tradeoff(value)
+    def claimed(cls, curve: Points | Callable[[float], float]) -> TradeOff:
+        """Claim a trade-off curve: the least type II error of a test, at each type I error.
+
+        Between the points of a table only what follows from them is claimed, as true curves are
+        convex and go from (0, 1) to (1, 0) or lower. That is tested by lines, 10 at most; of more,
+        some are kept. A function is read at 300 points.
+
+        >>> tradeoff({0.1: 0.8}).text()
+        'a trade-off curve, beta at alpha: 0.8 at 0.1'
+        """
+        if callable(curve):
+            logits = np.linspace(-16, 16, _READ)
+            curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
+        table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
+        errors = np.array(sorted(table.items()), float).reshape(-1, 2)
+        if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
+            text = "must map errors of type I to errors of type II, in [0, 1] and together "
+            raise ArgumentError("tradeoff", f"{text}at most 1")
+        told = errors[errors.max(axis=1) < 1]
+        both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
+        slopes, deltas = _lines(both)
+        if not slopes.size:
+            raise ArgumentError("tradeoff", "must have a point with both errors above 0")
+        above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
+        above[:, len(told) :] += 0.01  # rather a point that is claimed itself
+        nearest = np.where(above < -1e-9, 9, above).argmin(axis=1)  # not a weak one
+        nearest = told[nearest % len(told)]
+        shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
+        claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
+        return TradeOff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
     def place_of(self, part: Claim) -> Mapping[str, float]:
         at = self.parts.index(part)
@@ -334,69 +390,6 @@ def zcdp(rho: float) -> Concentrated:
     return Concentrated(rho)
 
 
-def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
-    """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
-
-    >>> renyi({2: 0.5}).text()
-    'a Rényi divergence of order 2 of 0.5'
-    """
-    pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
-    claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
-    return claims[0] if len(claims) == 1 else RenyiCurve(claims)
-
-
-def profile(curve: Points | Callable[[float], float]) -> Profile:
-    """Claim a privacy profile: delta at each epsilon, from a table or a function of epsilon.
-
-    The function may be that of an accountant. It is tested where delta is .3, .1, ..., 1e-5, and at
-    epsilon 0.
-
-    >>> profile({1: 1e-3, 2: 1e-5}).text()
-    'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
-    """
-    if not callable(curve):
-        points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
-    else:
-        points = {0.0: float(curve(0.0))}
-        for delta in _PROFILE:
-            if curve(0.0) > delta >= curve(LARGEST):
-                at = bisected(lambda e, d=delta: curve(e) > d, 0.0, LARGEST, lambda *_: 1e-9)[1]  # type: ignore[misc]
-                points[at] = float(curve(at))
-        points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
-    return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
-
-
-def tradeoff(curve: Points | Callable[[float], float]) -> TradeOff:
-    """Claim a trade-off curve: the least type II error of a test, at each type I error.
-
-    Between the points of a table only what follows from them is claimed, as true curves are convex
-    and go from (0, 1) to (1, 0) or lower. That is tested by lines, 10 at most; of more, some
-    are kept. A function is read at 300 points.
-
-    >>> tradeoff({0.1: 0.8}).text()
-    'a trade-off curve, beta at alpha: 0.8 at 0.1'
-    """
-    if callable(curve):
-        logits = np.linspace(-16, 16, _READ)
-        curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
-    table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
-    errors = np.array(sorted(table.items()), float).reshape(-1, 2)
-    if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
-        text = "must map errors of type I to errors of type II, in [0, 1] and together at most 1"
-        raise ArgumentError("tradeoff", text)
-    told = errors[errors.max(axis=1) < 1]
-    both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
-    slopes, deltas = _lines(both)
-    if not slopes.size:
-        raise ArgumentError("tradeoff", "must have a point with both errors above 0")
-    above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
-    above[:, len(told) :] += 0.01  # rather a point that is claimed itself
-    nearest = told[np.where(above < -1e-9, 9, above).argmin(axis=1) % len(told)]  # not a weak one
-    shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
-    claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
-    return TradeOff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
-
-
 def _lines(errors: Floats) -> tuple[Floats, Floats]:
     """Return slopes from 1 on, and values at 0, of lines above the power that errors allow.
 
@@ -433,10 +426,16 @@ def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[flo
         raise ArgumentError(name, text + next(own, "")) from None
 
 
-def checked_detect(detect: object, claim: Claim) -> float:
-    """Return a level to be detected, which must exceed the claim."""
+renyi, profile, tradeoff = Renyi.claimed, Profile.claimed, TradeOff.claimed
+
+
+def checked_detect(detect: object, claim: AnyClaim) -> float:
+    """Return a level to be detected, which must exceed the claim of one number."""
+    part, *others = claim.parts
+    if others:
+        raise ArgumentError("detect", "needs a claim of one order or point")
     level = checks.real("detect", detect)
-    if level <= claim.level:
-        raise ArgumentError("detect", f"must be above the claim, {claim.level:g}, got {level:g}")
+    if level <= part.level:
+        raise ArgumentError("detect", f"must be above the claim, {part.level:g}, got {level:g}")
     check_range("detect", level)
     return level

@@ -213,7 +213,8 @@ def samples_needed(
     checks.integer("pairs", pairs, maximum=1_000_000)
     if event is not None:
         checks.between_0_and_1("event", event)
-    single = _single(claim, detect)
+    claims.checked_detect(detect, claim)
+    (single,) = claim.parts
     low = high = least_samples(pairs)
 
     def enough(samples: int) -> bool:
@@ -227,12 +228,3 @@ def samples_needed(
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
-
-
-def _single(claim: AnyClaim, detect: float) -> Claim:
-    """Return the claim, which must be of one number below ``detect``."""
-    single, *others = claim.parts
-    if others:
-        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
-    claims.checked_detect(detect, single)
-    return single
