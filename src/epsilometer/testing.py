@@ -271,9 +271,6 @@ def check_estimator(
             except ArgumentError:
                 continue
             tried += 1
-            forward, reverse = np.transpose(produced)
-            alike = np.array_equal(forward, reverse, equal_nan=True)
-            assert alike or not estimator.symmetric, "the answers of both directions differ"
             again = _answer(estimator, case, order, n, screen, 0)
             assert np.array_equal(again, produced[0], equal_nan=True), "answers differ for one seed"
             ways = ((case.x, case.x_prime), (case.x_prime, case.x))

@@ -334,11 +334,7 @@ COMMANDS = [
     ("audti x", 2, "did you mean 'audit'?"),
     ("--epsilon 1", 2, "'--epsilon': is not a command (known: audit, audits, samples-needed)"),
     ("samples-needed --detect 1", 2, "CLAIM: is missing"),
-    (
-        "samples-needed --renyi 2=1 --renyi 3=1 --detect 2",
-        2,
-        "--detect: needs a claim of one order",
-    ),
+    ("samples-needed --renyi 2=1 --renyi 3=1 --detect 2", 2, "--detect: needs a claim of one"),
     ("samples-needed --epsilon 1 --detect 1.0000001", 2, "--detect: 1 takes more than"),
     ("samples-needed x --epsilon 1 --detect 2", 2, "'x': belongs to no option"),
 ]
