@@ -80,8 +80,8 @@ def audit(
         Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`. An
         audit with ``canaries`` has none.
     claim
-        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`; or in its place
-        ``epsilon=1, delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
+        Such as `pure(1.0)` or `gdp(1.0)`, see the package; or in its place its options, such as
+        ``epsilon=1, delta=1e-5``, ``gdp=1`` or ``renyi={2: .5}``.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
     options

@@ -65,7 +65,7 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
     It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``privacy_alpha``, ``privacy_seed``), and claims also as ``epsilon=1, delta=1e-5``,
-    ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
+    ``gdp=1`` or ``renyi={2: .5}``.
     """
     test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:

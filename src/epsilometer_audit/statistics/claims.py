@@ -291,7 +291,7 @@ class TradeOff(Profile):
         ClaimOption(
             "tradeoff",
             "CURVE",
-            {0.1: 0.6, 0.3: 0.3},
+            {0.1: 0.8},
             "beta by alpha (trade-off)",
             Form.CURVE,
             ("alpha", "beta"),
