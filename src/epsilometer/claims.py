@@ -28,7 +28,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from enum import Enum
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,28 +47,24 @@ RISING = np.concatenate(
 _OF_TWO_LEVELS = (0.3, 0.4, 0.3)  # shares of bets: cautious and optimistic on the first, the other
 
 
-class Form(Enum):
-    """What users give for a claim."""
-
-    NUMBER = "a number"
-    POINTS = "a number at each of some others"
-    CURVE = "the same, of which there are many: the command reads a file"
-
-
 @dataclass(frozen=True)
 class ClaimOption:
     """How users state a claim: an option of the command, a key of a file, a name in Python.
 
-    ``placeholder`` and ``about`` are for the help of the command, and ``example`` is a value, with
-    which tests of contracts audit. Points have two ``columns``.
+    ``placeholder`` and ``about`` are for the help of the command. The ``example`` is a number, or
+    maps some numbers to others; the command reads those of two ``columns`` from a file.
     """
 
     name: str
     placeholder: str
-    example: Any
+    example: float | Mapping[float, float]
     about: str
-    form: Form = Form.NUMBER
     columns: tuple[str, ...] = ()
+
+    @property
+    def takes_points(self) -> bool:
+        """Whether its values are numbers at others."""
+        return isinstance(self.example, Mapping)
 
 
 @dataclass(frozen=True)

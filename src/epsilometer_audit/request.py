@@ -169,7 +169,7 @@ class NamedMechanism:
         kinds = ("function", "command", "outputs", "one_run")
         named = [name for name in kinds if getattr(self, name) is not None]
         if not named:
-            raise ArgumentError("mechanism", f"must have one of {', '.join(kinds)}")
+            raise TogetherError("mechanism", "is missing; write {}", kinds)
         if len(named) > 1:
             raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
         _check_needs(self)

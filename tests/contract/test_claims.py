@@ -16,7 +16,6 @@ import yaml
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
-from epsilometer.claims import Form
 from epsilometer_audit import conclusion
 from epsilometer_audit.audits_file import running
 from epsilometer_audit.audits_file.cases import AuditsFile
@@ -138,16 +137,16 @@ def words_of(name, folder):
     """Return the words of a command that state the claim."""
     words = []
     for option in KINDS[name].options:
-        if option.form is Form.NUMBER:
-            words += [f"--{option.name}", str(option.example)]
-        elif option.form is Form.POINTS:
-            for at, level in option.example.items():
-                words += [f"--{option.name}", f"{at}={level}"]
-        else:
+        if option.columns:
             rows = [option.columns, *option.example.items()]
             text = "\n".join(",".join(map(str, row)) for row in rows)
             (folder / "curve.csv").write_text(text)
             words += ["--profile", "curve.csv"]
+        elif option.takes_points:
+            for at, level in option.example.items():
+                words += [f"--{option.name}", f"{at}={level}"]
+        else:
+            words += [f"--{option.name}", str(option.example)]
     return words
 
 

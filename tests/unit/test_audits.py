@@ -99,9 +99,13 @@ KEYS = [  # old text, new text, the error
     (
         MECHANISM,
         "mechanism: {python: ./p}",
-        "laplace.mechanism: must have one of function, command",
+        "laplace.mechanism: is missing; write function or command",
     ),
-    (MECHANISM, "mechanism: {}", "laplace.mechanism: must have one of function, command, outputs"),
+    (
+        MECHANISM,
+        "mechanism: {}",
+        "laplace.mechanism: is missing; write function or command or outputs",
+    ),
     (MECHANISM, "mechanism: {fucntion: a}", "mechanism.fucntion: unknown key; did you mean 'func"),
     (COMMAND, "{command: a, function: m.py:f}", "mechanism.command: cannot be used with function"),
     (PAIR, "{domian: {}}", "pairs.domian: unknown key; did you mean 'domain'"),

@@ -268,7 +268,7 @@ OK = f"{M}:noisy_sum --pair [0] [1]"
 
 # the arguments, the exit code, and words of the answer
 AUDITS = [
-    (f"{PAIR} {CLAIM}", 2, "SOURCE: none is given; write SOURCE or --command"),
+    (f"{PAIR} {CLAIM}", 2, "SOURCE: is missing; write SOURCE or --command"),
     (f"nowhere.py:f {PAIR} {CLAIM}", 2, "nowhere.py: cannot be read: no such file"),
     (f"{M}:wrod {PAIR} {CLAIM}", 2, "did you mean 'word'?"),
     (f"failing.py:f {PAIR} {CLAIM}", 2, "ZeroDivisionError: division by zero (failing.py:2)"),

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag
 
-from epsilometer.claims import ClaimOption, Form
+from epsilometer.claims import ClaimOption
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import Fractional, Id, Model, parse
 from epsilometer.seeds import generator
@@ -72,7 +72,7 @@ Pairs = Annotated[
 
 def _level_of(option: ClaimOption) -> Any:
     """Return the field of a model for an option of a claim."""
-    return (float | None if option.form is Form.NUMBER else Curve | None), None
+    return (Curve | None if option.takes_points else float | None), None
 
 
 _levels = {name: _level_of(option) for name, option in claims.options().items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from epsilometer.claims import AnyClaim, ClaimOption, Form
+from epsilometer.claims import AnyClaim, ClaimOption
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit import request
 from epsilometer_audit.cli import values
@@ -38,9 +38,18 @@ _AUDIT = f"""\
 {_CODES}
 
 example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1"""
-_CURVE = "--profile"  # of any claim of a curve: the columns of the file tell them apart
 _NUMBER = re.compile(r"-(\d|\.\d|Infinity)")  # words that begin like options, and are none
-_READERS = {float: values.real, int: values.whole}
+_SECONDS = {"type": values.seconds}
+_READ: dict[Any, dict[str, Any]] = {  # the values of an option, by the type of its field
+    bool: {"action": "store_true"},
+    float: {"type": values.real},
+    int: {"type": values.whole},
+    int | Sequence[int]: {"type": values.whole, "nargs": "+"},
+    str: {},
+    str | Sequence[str]: {},
+    Sequence[str]: {"nargs": "+"},
+    Mapping[str, Any]: {"type": values.named, "action": "append"},
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -152,24 +161,12 @@ def _add(group: Any, word: str, about: str, *names: str, **more: Any) -> None:
 
 def _add_field(group: Any, name: str, option: Option, kind: Any) -> None:
     """Add the option of a field, whose type says how its values are read."""
-    word = _word(name, option)
-    more: dict[str, Any] = {"dest": name}
-    if kind is bool:
-        about = option.about
-        more |= {"action": "store_true"}
-        if word.startswith("--no-"):
-            about, more["action"] = f"do not {about}", "store_false"
-        _add(group, word, about, **more)
-    elif name == "parameters":
-        _add(group, word, option.about, *option.values, **more, action="append", type=values.named)
-    elif kind in (str, str | Sequence[str]):
-        _add(group, word, option.about, *option.values, **more)
-    elif kind in (Sequence[str], int | Sequence[int]):
-        more |= {"nargs": "+", "type": str if kind == Sequence[str] else values.whole}
-        _add(group, word, option.about, *option.values, **more)
-    else:
-        more["type"] = values.seconds if name == "timeout" else _READERS[kind]
-        _add(group, word, option.about, *option.values, **more)
+    word, about = _word(name, option), option.about
+    if word.startswith("--no-"):
+        _add(group, word, f"do not {about}", dest=name, action="store_false")
+        return
+    how = _SECONDS if name == "timeout" else _READ[kind]
+    _add(group, word, about, *option.values, dest=name, **how)
 
 
 def _add_claims(group: Any, *, curves: bool) -> None:
@@ -177,19 +174,20 @@ def _add_claims(group: Any, *, curves: bool) -> None:
     abouts = []
     for option in claims.options().values():
         more: dict[str, Any] = {"type": values.real}
-        if option.form is Form.CURVE:
+        if option.columns:
             abouts.append(option.about)
             continue
-        if option.form is Form.POINTS:
+        if option.takes_points:
             point = partial(values.point, placeholder=option.placeholder)
             more = {"type": point, "action": "append"}
         _add(group, _claim_word(option), option.about, option.placeholder, **more)
     if curves:
-        _add(group, _CURVE, f"a file: {', or '.join(abouts)}", "CURVE", type=values.curve)
+        _add(group, "--profile", f"a file: {', or '.join(abouts)}", "CURVE", type=values.curve)
 
 
 def _claim_word(option: ClaimOption) -> str:
-    return _CURVE if option.form is Form.CURVE else f"--{option.name.replace('_', '-')}"
+    """Return the option of the command; curves share one: the columns of the file tell which."""
+    return "--profile" if option.columns else f"--{option.name.replace('_', '-')}"
 
 
 def _audit(commands: Any) -> _Parser:
@@ -273,22 +271,19 @@ def claim_of(options: Mapping[str, Any]) -> AnyClaim:
     """Return the claim of the options that state it."""
     levels = {name: options[name] for name in claims.options() if name in options}
     if (curve := curve_of(options)) is not None:
-        del levels[_CURVE.removeprefix("--")]
+        del levels["profile"]
         levels[curve.name] = curve.points
     return request.claim_of(levels)
 
 
 def curve_of(options: Mapping[str, Any]) -> values.Curve | None:
     """Return the curve of a file that is claimed, if one is."""
-    return options.get(_CURVE.removeprefix("--"))
+    return options.get("profile")
 
 
 def request_of(options: Mapping[str, Any]) -> Request:
     """Return the request that options of ``audit`` are."""
     mechanism = {name: options[name] for name in options_of(NamedMechanism) if name in options}
-    if not {"function", "command", "outputs", "one_run"} & {*mechanism}:
-        text = "none is given; write SOURCE or --command or --outputs or --one-run; see --help"
-        raise ArgumentError("mechanism", text)
     if "parameters" in mechanism:
         pairs = mechanism["parameters"]
         mechanism["parameters"] = dict(pairs)
@@ -297,8 +292,8 @@ def request_of(options: Mapping[str, Any]) -> Request:
     fields = {name: options[name] for name in options_of(Request) if name in options}
     if "guesses" in fields and len(fields["guesses"]) == 1:
         (fields["guesses"],) = fields["guesses"]
-    claim, inputs = claim_of(options), _pairs(options)
-    return Request(mechanism=NamedMechanism(**mechanism), pairs=inputs, claim=claim, **fields)
+    named, claim = NamedMechanism(**mechanism), claim_of(options)
+    return Request(mechanism=named, pairs=_pairs(options), claim=claim, **fields)
 
 
 def _pairs(options: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epsilometer.claims import Form
 from epsilometer.errors import one_line, shown
 from epsilometer_audit.statistics.claims import options
 
@@ -96,7 +95,7 @@ def curve(text: str) -> Curve:
         raise ArgumentTypeError(f"{text!r} cannot be read: {error.strerror}") from None
     except ValueError:
         header = []
-    curves = [option for option in options().values() if option.form is Form.CURVE]
+    curves = [option for option in options().values() if option.columns]
     for option in curves:
         if option.columns == tuple(header):
             return Curve(option.name, points, text)

@@ -32,7 +32,6 @@ from epsilometer.claims import (
     AnyClaim,
     Claim,
     ClaimOption,
-    Form,
     Gaussian,
     Noise,
     Pure,
@@ -107,7 +106,6 @@ class Renyi(DivergenceClaim):
             "ORDER=EPS",
             {2.0: 0.5, 4.0: 1.0},
             "Renyi differential privacy, in nats (repeatable)",
-            Form.POINTS,
         ),
     )
     quantity = "renyi epsilon"
@@ -234,7 +232,6 @@ class Profile(SeveralClaims):
             "CURVE",
             {0.0: 0.4, 1.0: 0.1},
             "delta by epsilon",
-            Form.CURVE,
             ("epsilon", "delta"),
         ),
     )
@@ -293,7 +290,6 @@ class TradeOff(Profile):
             "CURVE",
             {0.1: 0.8},
             "beta by alpha (trade-off)",
-            Form.CURVE,
             ("alpha", "beta"),
         ),
     )
