@@ -375,7 +375,7 @@ def request_of(options: Mapping[str, Any], **given: Any) -> Request:
     if there is no such option.
     """
     stated = claims.options()
-    levels = {name: options[name] for name in stated if name in options}
+    levels = {name: options[name] for name in ("claim", *stated) if name in options}
     own = {name: value for name, value in options.items() if name not in levels}
     known = options_of(Request)
     for name in own:
@@ -383,7 +383,7 @@ def request_of(options: Mapping[str, Any], **given: Any) -> Request:
             choices = {*known, *stated} - {*given}
             raise ArgumentError(name, f"is no option{suggest(name, choices)}")
     if "claim" not in given:
-        own["claim"] = claim_of({"claim": own.get("claim"), **levels})
+        own["claim"] = claim_of(levels)
     return Request(**own, **given)
 
 

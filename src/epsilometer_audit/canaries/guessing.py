@@ -82,8 +82,12 @@ class Rule:
 
     def text(self) -> str:
         """Return the rule in words."""
-        top = [f"the {self.top} highest scores as in"] if self.top else []
-        return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
+        ends = []
+        if self.top:
+            ends.append(f"the {self.top} highest scores as in")
+        if self.bottom:
+            ends.append(f"the {self.bottom} lowest as out")
+        return ", ".join(ends)
 
 
 def rules_of(canaries: int, claim: EventClaim, alpha: float) -> list[Rule]:
