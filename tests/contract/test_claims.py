@@ -154,7 +154,10 @@ OPTIONS = {"samples": DRAWS, "as_reals": True, "check_sampler": False}
 
 
 def through_python(name):
-    return ea.audit("laws.py:law", [(0, 1)], **OPTIONS, **stated(name)).verdict
+    verdict = ea.audit("laws.py:law", [(0, 1)], **OPTIONS, **stated(name))
+    quantities = [part.quantity for part in claim(name).levels]
+    assert [bound.quantity for bound in verdict.bounds] == quantities
+    return verdict.verdict
 
 
 def through_the_command(name):

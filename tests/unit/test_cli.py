@@ -73,21 +73,6 @@ def test_each_verdict_has_its_exit_code(run, words, code, verdict):
     assert ("x and x' are equal in 1 of 2 pairs" in out) == ("[1] [1]" in words)
 
 
-@pytest.mark.parametrize(
-    ("claim", "quantities"),
-    [
-        ("--epsilon 1 --delta .01", ["epsilon", "delta"]),
-        ("--renyi 2=.3 --renyi 5=.6", ["renyi epsilon"] * 2),
-        ("--gdp 1", ["mu"]),
-        ("--zcdp .3", ["rho"]),
-    ],
-)
-def test_each_notion_of_privacy_can_be_claimed(audited, claim, quantities):
-    verdict = audited(f"mechanisms.py:noisy_mean --pair [0] [1] {claim}")
-    assert [bound["quantity"] for bound in verdict["bounds"]] == quantities
-    assert verdict["verdict"] == "violated"
-
-
 def test_a_replay_notes_other_draws(run, folder):
     (folder / "own.py").write_text(
         "import random, os\n"
