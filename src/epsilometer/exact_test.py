@@ -36,7 +36,7 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Sample
 from epsilometer.bisection import bisected
-from epsilometer.claims import EventClaim, Pure
+from epsilometer.claims import EventClaim
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.events.learning import ChosenEvent
@@ -98,20 +98,20 @@ def largest_bound(
 def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> float:
     """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
     n, hits, hits_prime = event.draws, event.hits, event.hits_prime
-    if isinstance(claim, Pure):
-        return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=claim.delta, least=least)
+    if (delta := claim.fixed_delta) is not None:
+        return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=delta, least=least)
 
     def refuted(level: float) -> bool:
         """Tell whether the counts refute what a level says of this event."""
         slope, intercept = claim.null(np.array([level]), event.chosen.share_prime, math.nan)
-        kappa, delta, k, k_prime = float(slope[0]), float(intercept[0]), hits, hits_prime
+        kappa, b, k, k_prime = float(slope[0]), float(intercept[0]), hits, hits_prime
         if kappa < 1:  # the complement, with P and Q exchanged, has the opposite slope
             k, k_prime = n - hits_prime, n - hits
-            kappa, delta = 1 / kappa, 1 - (1 - delta) / kappa
-        if not 0 <= delta < 1 or kappa > math.exp(_LARGEST):
+            kappa, b = 1 / kappa, 1 - (1 - b) / kappa
+        if not 0 <= b < 1 or kappa > math.exp(_LARGEST):
             return False
         epsilon, gamma = math.log(kappa), _GAMMA * alpha
-        p = p_value(k, n, k_prime, n, epsilon=epsilon, delta=delta, gamma=gamma)
+        p = p_value(k, n, k_prime, n, epsilon=epsilon, delta=b, gamma=gamma)
         return p <= (1 - _BETWEEN) * alpha
 
     if not refuted(max(least, _PRECISION)):

@@ -55,7 +55,8 @@ def check_registered(package: str) -> None:
     points = [p for p in distribution(package).entry_points if p.group.startswith("epsilometer.")]
     assert points, f"{package} has no entry points epsilometer.*"
     for point in points:
-        assert point.group in (*_REGISTRIES, "epsilometer.reports"), f"unknown group {point.group}"
+        known = (*_REGISTRIES, "epsilometer.reports", "epsilometer.claims")
+        assert point.group in known, f"unknown group {point.group}"
         loaded = point.load()
         registry = _REGISTRIES.get(point.group)
         assert registry is None or registry.load(point.name) is loaded, point.name

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer import exact_test as fixed
-from epsilometer.claims import EventClaim
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import PastDraws
 from epsilometer.events.learning import choose_events
@@ -41,7 +41,6 @@ from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.sources.callables import Source
 from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.witnesses import first_visible, found
 from epsilometer_audit.verdict import Verdict
 
@@ -81,8 +80,8 @@ def audit(
         Pairs ``(x, x')`` of neighbouring inputs, with names if it is a mapping, or a `domain`. An
         audit with ``canaries`` has none.
     claim
-        `pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`; or in its place
-        ``epsilon=1, delta=1e-5``, ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
+        Such as `pure(1.0)` or `gdp(1.0)`, see the package; or in its place its options, such as
+        ``epsilon=1, delta=1e-5``, ``gdp=1`` or ``renyi={2: .5}``.
     progress
         Called with the share of the draws that is done, from 0 to 1, and a line of text.
     options
@@ -350,8 +349,8 @@ def _exact(
 
     The first of them choose the pair and its events, and the others test these.
     """
-    claim, pairs = parts(question.request.claim)[0], len(recorded)
-    assert isinstance(claim, EventClaim)
+    levels, pairs = question.request.claim.events, len(recorded)
+    claim = levels[0]
     draws = min(len(x) for x, _ in recorded)
     first = int(draws * fixed.CHOOSING)
     layouts = _layouts(recorded, first, question.request.as_reals)
@@ -362,7 +361,7 @@ def _exact(
     past, choices, promised = [], [], []
     for (x, x_prime), layout in zip(recorded, layouts, strict=True):
         past.append(PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout))
-        choices.append(choose_events(past[-1], claim.levels, tested))
+        choices.append(choose_events(past[-1], levels, tested))
         promised.append(choices[-1][0].expected if choices[-1] else -math.inf)
     pair = promised.index(max(promised))
     layout = layouts[pair]
@@ -375,10 +374,10 @@ def _exact(
     if best is not None:
         shown = best.chosen.event, best.chosen.swapped, layout
         witness = first_visible([found(shown, past[pair].sides, fresh, claim, predicted=False)])
-    bounds = [conclusion.bound_of(claim, lower)]
-    for other in claim.levels[1:]:
-        delta, _ = fixed.largest_bound(counted, other, question.request.alpha)
-        bounds.append(conclusion.bound_of(other, delta))
+    bounds = [conclusion.bound_of(claim, lower, question.request.claim)]
+    for other in levels[1:]:
+        bound, _ = fixed.largest_bound(counted, other, question.request.alpha)
+        bounds.append(conclusion.bound_of(other, bound, question.request.claim))
     outputs = [[[x[:first]], [x_prime[:first]]] for x, x_prime in recorded]
     outputs[pair] = [[x[:draws]], [x_prime[:draws]]]
     return conclusion.verdict_of(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.claims import Claim, EventClaim, Pure
+from epsilometer.claims import AnyClaim, Claim
 from epsilometer.events.scores import CELLS
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
@@ -21,7 +21,6 @@ from epsilometer_audit.question import Question
 from epsilometer_audit.request import Request
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
@@ -108,16 +107,16 @@ def verdict_of(
 
 
 def _detectable(
-    claim: claims.AnyClaim, alpha: float, steps: Sequence[Step], asked: float, several: bool
+    claim: AnyClaim, alpha: float, steps: Sequence[Step], asked: float, several: bool
 ) -> dict[str, dict[float, float | None]]:
     """Return the levels that draws detect, by place and by the probability of an event.
 
     They are those of the first part of the claim. There are none of two of ``several`` columns for
     claims about divergences: what bets on these win on tables was not measured.
     """
-    first, *others = claims.parts(claim)
+    first, *others = claim.parts
     table: dict[str, dict[float, float | None]] = {_ONE: {}}
-    if several and isinstance(first, EventClaim):
+    if several and not first.orders:
         table[_TWO] = {}
     share = share_of(alpha, 1 + len(others))
     for place, levels in table.items():
@@ -214,10 +213,6 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     return Witness(text, *counts, ranges, note, rests or None, score, found.histogram)
 
 
-def bound_of(claim: Claim, lower: float, whole: claims.AnyClaim | None = None) -> Bound:
-    """Return a lower bound for the verdict on a claim, which may be a part of the ``whole``."""
-    order = claim.order if isinstance(claim, claims.Renyi) else None
-    if not (isinstance(claim, Pure) and isinstance(whole, claims.Profile)):
-        return Bound(claim.quantity, claim.level, lower, order)
-    alpha = dict(zip(whole.claims, whole.alphas, strict=False)).get(claim)
-    return Bound(claim.quantity, claim.level, lower, order, claim.delta, alpha)
+def bound_of(part: Claim, lower: float, claim: AnyClaim) -> Bound:
+    """Return a lower bound for the verdict on a claim, of which one level is the ``part``."""
+    return Bound(part.quantity, part.level, lower, **claim.place_of(part))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.claims import Gaussian, Pure
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import guessing
@@ -22,8 +22,7 @@ from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undete
 from epsilometer_audit.question import Question
 from epsilometer_audit.request import Kind, RecordedScores, Request, documented, request_of
 from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.statistics.claims import AnyClaim
-from epsilometer_audit.verdict import Bound, Verdict, VerdictName
+from epsilometer_audit.verdict import Verdict, VerdictName
 
 _LEAST, _MOST = 10, 1_000_000  # canaries
 _DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
@@ -77,7 +76,6 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
     question = Question(request=request, started=started, **about)
     claim = request.claim
-    assert isinstance(claim, Pure | Gaussian)  # `Request` refuses others
     values, inside = _scores(recorded.scores), _included(recorded.included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
@@ -90,10 +88,10 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
         return invalid(question, checked)
     counted = guessing.count(values, inside, rules, request.seed)
     lower = guessing.refuted(counted, claim, request.alpha)
-    bounds = [bound_of(claim, max(lower, 0.0))]
-    if isinstance(claim, Pure) and claim.delta > 0:
-        delta = max(result.delta(claim.epsilon, request.alpha) for result in counted)
-        bounds.append(Bound("delta", claim.delta, delta))
+    bounds = [bound_of(claim, max(lower, 0.0), claim)]
+    for other in claim.levels[1:]:
+        delta = max(result.delta(claim.level, request.alpha) for result in counted)
+        bounds.append(bound_of(other, delta, claim))
     level = guessing.detectable(rules, values.size, claim, request.alpha)
     missed = undetected(question, level)
     if level is None and request.detect is None:

@@ -27,9 +27,9 @@ import pytest
 from epsilometer_audit.shares import share_of
 
 if TYPE_CHECKING:
+    from epsilometer.claims import AnyClaim
     from epsilometer_audit.drawing import Progress
     from epsilometer_audit.request import Pairs
-    from epsilometer_audit.statistics.claims import AnyClaim
     from epsilometer_audit.verdict import Verdict
 
 _EXPECTED = "not refuted"  # or better
@@ -65,7 +65,7 @@ def audit(request: pytest.FixtureRequest) -> Auditor:
     It returns the verdict; the test fails unless that is "not refuted", or equals
     ``expect``. It takes the options of `epsilometer.audit` except alpha and seed, which are the
     suite's (``privacy_alpha``, ``privacy_seed``), and claims also as ``epsilon=1, delta=1e-5``,
-    ``gdp=1``, ``zcdp=.5`` or ``renyi={2: .5}``.
+    ``gdp=1`` or ``renyi={2: .5}``.
     """
     test: Auditor | None = request.node.stash.get(_TEST, None)
     if test is None:

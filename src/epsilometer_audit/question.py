@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from epsilometer.claims import EventClaim
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.request import Kind, NamedMechanism, Request
@@ -32,7 +31,7 @@ class Question:
         if self.request.kind is Kind.ONE_RUN:
             return "one run"
         recorded = self.request.kind is Kind.OUTPUTS
-        return "exact" if recorded and isinstance(self.request.claim, EventClaim) else "anytime"
+        return "exact" if recorded and self.request.claim.events else "anytime"
 
     @property
     def checks_sampler(self) -> bool:

@@ -19,18 +19,16 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.claims import Gaussian, Pure
+from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit.checks.accepted_pairs import Pair
 from epsilometer_audit.formats import input_text
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, parts
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 T = TypeVar("T", bound=Callable[..., Any])
 
 MOST_DRAWS = 10**9  # of a side, which are kept in memory
-NOTIONS = ("epsilon", "renyi", "gdp", "zcdp", "profile", "tradeoff")
 
 
 class Kind(Enum):
@@ -171,7 +169,7 @@ class NamedMechanism:
         kinds = ("function", "command", "outputs", "one_run")
         named = [name for name in kinds if getattr(self, name) is not None]
         if not named:
-            raise ArgumentError("mechanism", f"must have one of {', '.join(kinds)}")
+            raise TogetherError("mechanism", "is missing; write {}", kinds)
         if len(named) > 1:
             raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
         _check_needs(self)
@@ -252,7 +250,7 @@ class Request(checks.Checked):
     claim: Any = field(
         default=None,
         metadata=_help(
-            "`pure`, `approximate`, `renyi`, `gdp`, `zcdp`, `profile` or `tradeoff`",
+            "such as `pure(1.0)` or `gdp(1.0)`; or its options in its place",
             _CLAIM,
             word="CLAIM",
         ),
@@ -332,8 +330,8 @@ class Request(checks.Checked):
         elif isinstance(self.mechanism, str):
             object.__setattr__(self, "mechanism", NamedMechanism(function=self.mechanism))
         if not isinstance(self.claim, AnyClaim):
-            choices = "pure(...), approximate(...), renyi(...), gdp(...), zcdp(...) or profile(...)"
-            raise ArgumentError("claim", f"must be {choices}, got {self.claim!r}")
+            text = f"must be a claim, such as pure(1.0), got {self.claim!r}"
+            raise ArgumentError("claim", f"{text}; or give {', '.join(claims.kinds())}")
         for each in fields(self):
             kinds = each.metadata["option"].kinds
             if self.kind not in kinds and getattr(self, each.name) is not each.default:
@@ -346,18 +344,15 @@ class Request(checks.Checked):
                 raise ArgumentError("pairs", "must be given: pairs of neighbours, or a domain")
             object.__setattr__(self, "pairs", named_pairs(self.pairs))
         if self.detect is not None:
-            first, *others = parts(self.claim)
-            if others:
-                raise ArgumentError("detect", "needs a claim of one order or point")
-            object.__setattr__(self, "detect", claims.checked_detect(self.detect, first))
+            object.__setattr__(self, "detect", claims.checked_detect(self.detect, self.claim))
         # a verdict holds them in JSON, so they may not be NumPy's
         object.__setattr__(self, "alpha", float(self.alpha))
         object.__setattr__(self, "seed", int(self.seed))
 
     def _check_one_run(self) -> None:
-        if not isinstance(self.claim, Pure | Gaussian):
-            choices = "pure(...), approximate(...) or gdp(...)"
-            raise ArgumentError("claim", f"must be {choices}, in an audit of one run")
+        if not self.claim.one_run:
+            tested = [name for name, kind in claims.kinds().items() if kind.one_run]
+            raise TogetherError("claim", "must be of {}, in an audit of one run", tested)
         recorded = getattr(self.mechanism, "kind", Kind.DRAWS) in _RECORDED
         if recorded and self.canaries is not None:
             raise ArgumentError("canaries", "cannot be used with what is recorded")
@@ -376,18 +371,19 @@ class Request(checks.Checked):
 def request_of(options: Mapping[str, Any], **given: Any) -> Request:
     """Return the request of options by name, of which none has the name of a ``given`` one.
 
-    The claim may be its notion, such as ``epsilon`` and ``delta``. Raise `ArgumentError` if there
-    is no such option.
+    The claim may be given by its options, such as ``epsilon`` and ``delta``. Raise `ArgumentError`
+    if there is no such option.
     """
-    levels = {name: options[name] for name in ("delta", *NOTIONS) if name in options}
+    stated = claims.options()
+    levels = {name: options[name] for name in ("claim", *stated) if name in options}
     own = {name: value for name, value in options.items() if name not in levels}
     known = options_of(Request)
     for name in own:
         if name in given or name not in known:
-            choices = {*known, "delta", *NOTIONS} - {*given}
+            choices = {*known, *stated} - {*given}
             raise ArgumentError(name, f"is no option{suggest(name, choices)}")
     if "claim" not in given:
-        own["claim"] = claim_of({"claim": own.get("claim"), **levels})
+        own["claim"] = claim_of(levels)
     return Request(**own, **given)
 
 
@@ -409,25 +405,32 @@ def named_mechanism(plain: Mapping[str, Any]) -> NamedMechanism:
 
 
 def claim_of(levels: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim of levels: ``epsilon`` and ``delta``, or another of `NOTIONS`.
+    """Return the claim of values of options, such as ``epsilon`` and ``delta``.
 
     It may also be a ``claim`` itself. Raise `ArgumentError` if it names none or several, or the
     claim is impossible.
     """
     given = {name: level for name, level in levels.items() if level is not None}
-    notions = [name for name in ("claim", *NOTIONS) if name in given]
-    if len(notions) > 1:
-        raise TogetherError(notions[1], "cannot be used with {}; choose one", notions[:1])
-    if "delta" in given and notions != ["epsilon"]:
-        raise TogetherError("delta", "needs {}, which is missing", ["epsilon"])
-    if not notions:
-        choices = f"{', '.join(NOTIONS)}; epsilon perhaps with delta"
-        raise ArgumentError("claim", f"must be one of {choices}")
-    (notion,) = notions
-    if notion == "epsilon":
-        return Pure(given["epsilon"], given.get("delta", 0.0))
-    level = given[notion]
-    return level if notion == "claim" else getattr(claims, notion)(level)  # type: ignore[no-any-return]
+    kinds = claims.kinds()
+    named = [name for name in ("claim", *kinds) if name in given]
+    if len(named) > 1:
+        raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
+    for name, kind in kinds.items():
+        for option in kind.options[1:]:
+            if option.name in given and named != [name]:
+                raise TogetherError(option.name, "needs {}, which is missing", [name])
+    if not named:
+        raise TogetherError("claim", "is missing; write {}", list(kinds))
+    (name,) = named
+    level = given.pop(name)
+    if name == "claim":
+        return level  # type: ignore[no-any-return]
+    try:
+        return kinds[name].claimed(level, **given)
+    except ArgumentError as error:
+        if error.argument in (name, *given):
+            raise
+        raise ArgumentError(name, str(error)) from None
 
 
 def named_pairs(pairs: Pairs | None) -> Mapping[str, Pair]:

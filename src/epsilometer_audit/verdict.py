@@ -53,6 +53,11 @@ class Witness:
     """What the event looks at, for a picture; it is no part of the JSON."""
 
     @property
+    def counts_text(self) -> str:
+        """The counts in words."""
+        return f"{self.count} of {self.draws} against {self.count_prime} of {self.draws_prime}"
+
+    @property
     def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """The draws in the event and all draws, of each side."""
         return (self.count, self.draws), (self.count_prime, self.draws_prime)
@@ -211,9 +216,7 @@ class Verdict(Result):
         if witness is None or witness.histogram is None:
             axes.set_title(title, fontsize="medium")
             return plots.finished(axes, "output", "draws")
-        counts = f"{witness.count} of {witness.draws} against {witness.count_prime} of "
-        counts += str(witness.draws_prime)
-        axes.set_title(f"{title}\n{counts}", fontsize="medium")
+        axes.set_title(f"{title}\n{witness.counts_text}", fontsize="medium")
         shown, names = witness.histogram, ("x", "x'")
         if self.pair is not None:
             names = pair_texts(*self.pair)
@@ -303,8 +306,7 @@ class Verdict(Result):
             if self.verdict == "violated":
                 text += "; the bound rests on bets on predicted distributions"
             return [("witness", text)] if told else []
-        counts = f"{event.count} of {event.draws} against {event.count_prime} of "
-        rows = [("witness", event.event), ("counts", f"{counts}{event.draws_prime} fresh draws")]
+        rows = [("witness", event.event), ("counts", f"{event.counts_text} fresh draws")]
         more = ("rests on", event.rests_on), ("note", event.note)
         return [*rows, *((name, text) for name, text in more if text)]
 

@@ -12,9 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from epsilometer.claims import EventClaim
+from epsilometer.claims import AnyClaim
 from epsilometer.proportions import clopper_pearson
-from epsilometer_audit.statistics.claims import AnyClaim, Renyi, parts
 
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 _SIZE = 4.7, 2.9  # inches
@@ -87,12 +86,12 @@ def _allowed(claim: AnyClaim, q: float) -> float:
     A Rényi divergence of order a of at most rho allows (e^rho q)^((a-1)/a), by Hölder's inequality.
     """
     most = 1.0
-    for part in parts(claim):
-        if isinstance(part, EventClaim):
+    for part in claim.parts:
+        if part.events:
             most = min(most, float(part.likelier(np.array(q), part.level)))
             continue
         for order in part.orders:
-            rho = part.level if isinstance(part, Renyi) else part.level * order
+            rho = part.divergence(part.level, order)
             log = (rho + math.log(q)) * (order - 1) / order if q > 0 else -math.inf
             most = min(most, math.exp(min(log, 0.0)))
     return most

@@ -9,10 +9,9 @@ from typing import Any
 
 import jinja2
 
-from epsilometer.claims import EventClaim
+from epsilometer.claims import AnyClaim
 from epsilometer_audit.formats import input_text, pair_texts, percent_sure, short
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.verdict import Verdict, guesses_rows
 from exhibition.evidence import draw_evidence, draw_witness, image
 
@@ -65,11 +64,11 @@ def _values(verdict: Verdict, claim: AnyClaim) -> dict[str, Any]:
         "checks": _table(verdict.checks),
     }
     if verdict.evidence:
-        limit = values["limit"] = 1 / share_of(verdict.alpha, len(parts(claim)))
+        limit = values["limit"] = 1 / share_of(verdict.alpha, len(claim.parts))
         values["evidence_figure"] = image(lambda ax: draw_evidence(ax, verdict.evidence, limit))
     if (event := verdict.witness) is not None and verdict.guesses is None:
         values["shares"] = [count / max(draws, 1) for count, draws in event.counts]
-        values["of_events"] = isinstance(parts(claim)[0], EventClaim)
+        values["of_events"] = bool(claim.parts[0].events)
         sides = values["sides"] = _sides(verdict)
         values["witness_figure"] = image(
             lambda ax: draw_witness(ax, event.counts, claim, sides), 2.2

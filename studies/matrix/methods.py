@@ -231,7 +231,7 @@ def _exact_test(pair: Pair, claim: EventClaim) -> float:
     past, fresh = pair.split(fixed.CHOOSING)
     layout = layout_of(*past, as_reals=True)
     chosen = PastDraws(layout.encode(past[0]), layout.encode(past[1]), layout)
-    events = choose_events(chosen, claim.levels, len(fresh[0]))
+    events = choose_events(chosen, claim.events, len(fresh[0]))
     counted = fixed.count(events, layout.encode(fresh[0]), layout.encode(fresh[1]))
     return fixed.largest_bound(counted, claim, _ALPHA)[0]
 

@@ -22,10 +22,9 @@ from scipy.stats import binom
 from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer.claims import Claim
+from epsilometer.claims import AnyClaim, Claim
 from epsilometer.events.scores import CELLS as SIZE
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, parts
 from epsilometer_audit.statistics.power import POWER, _event, detectable
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
@@ -119,12 +118,12 @@ class Cell:
     @property
     def first(self) -> Claim:
         """The part of the claim that verdicts are about."""
-        return parts(self.claim)[0]
+        return self.claim.parts[0]
 
     @property
     def printed(self) -> float:
         """The level that a verdict prints."""
-        alpha = share_of(ALPHA, len(parts(self.claim)))
+        alpha = share_of(ALPHA, len(self.claim.parts))
         steps, of = schedule(self.samples, self.pairs), {"event": self.event, "joint": self.joint}
         level = detectable(self.first, steps, alpha=alpha, **of)  # type: ignore[arg-type]
         assert level is not None

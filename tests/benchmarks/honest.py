@@ -15,7 +15,7 @@ import numpy as np
 from tests.benchmarks.scripts import Mechanism, Rng, gaussian, laplace
 
 import epsilometer_audit as ea
-from epsilometer_audit.statistics.claims import AnyClaim
+from epsilometer.claims import AnyClaim
 
 Case = tuple[Mechanism, Any, AnyClaim]
 

@@ -22,7 +22,7 @@ from tests.benchmarks.scripts import head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer.claims import Claim
-from epsilometer_audit.statistics.power import _event, _noise
+from epsilometer_audit.statistics.power import _event
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
 LEAST, CHANCE, ALPHA = 0.87, 1e-3, 0.05
@@ -58,7 +58,8 @@ def sampler(
 ) -> Callable[[int, int, np.random.Generator], Any]:
     """Return a function that draws outputs of a side (0 is x), so many, that attain a level."""
     levels = np.array([level if event is None else claim.level])
-    gaussian, (distance,) = _noise(claim, levels)
+    noise = claim.noise(levels)
+    (distance,) = noise.distances
     rare = [0.0, 0.0]
     if event is not None:
         p, q = rare = [float(each[0]) for each in _event(claim, np.array([level]), event)]
@@ -66,7 +67,7 @@ def sampler(
         distance = 0.0 if claim.orders else max(claim.level - math.log((1 - q) / (1 - p)), 0.0)
 
     def draw(side: int, size: int, rng: np.random.Generator) -> Any:
-        outputs = (rng.normal if gaussian else rng.laplace)(distance * side, 1.0, size)
+        outputs = (rng.normal if noise.gaussian else rng.laplace)(distance * side, 1.0, size)
         outputs[rng.random(size) < rare[side]] = 0.3  # within the range of the noise
         return outputs
 

@@ -19,11 +19,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 from tests.benchmarks.scripts import Rng, head, line, parsed
 
 import epsilometer_audit as ea
-from epsilometer.claims import Claim, Delta
+from epsilometer.claims import Claim
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
@@ -249,11 +248,7 @@ def simple_bound(claim: Claim, x: Any, x_prime: Any) -> float:
         least = [half - np.searchsorted(side, cuts, "left") for side in ordered]
         low, high = clopper_pearson(np.stack([most, least], axis=1), half, 1 - ALPHA)
         high = high[::-1]  # of the other side
-        if isinstance(claim, Delta):
-            return low - math.exp(claim.epsilon) * high
-        if claim.quantity == "mu":
-            return ndtri(low) - ndtri(high)
-        return np.log(np.maximum(low, 1e-300)) - np.log(high)
+        return claim.of(np.maximum(low, 1e-300), high)
 
     chosen = bounds(sides[:, :half]).argmax()
     return max(float(bounds(sides[:, half : 2 * half]).flat[chosen]), 0.0)

@@ -1,8 +1,8 @@
 """One example of every registered mechanism, taken from the configuration.
 
 The contract suites run over them, so that a new mechanism is covered by its entry in
-``config/mechanisms.yaml``; a registered name without an entry fails. What lies outside a domain
-cannot be told from a configuration and may be added to `OUTSIDE`.
+``config/mechanisms.yaml``; a registered name without an entry fails. Inputs of a wrong type follow
+from the right ones; numbers outside of a domain may be added to `OUTSIDE`.
 """
 
 from __future__ import annotations
@@ -18,32 +18,41 @@ from epsilometer.exact import EXACT
 from epsilometer_workflow.configuration.study import Study
 
 EPSILON = 1.0
-OUTSIDE: dict[str, tuple[Any, ...]] = {
+OUTSIDE: dict[str, tuple[Any, ...]] = {  # of the right type
     "bernoulli_pair": (2, -1, 0.5),
-    "continuous_noisy_max": (1.0, [1.0], [1.0, 2.0, "3"]),
-    "counting_exponential": ([0, 3], "011", [0.5]),
-    "exponential_half_line": (0.9, 2.1, "1"),
-    "gaussian": (float("nan"), [1.0], None),
-    "gaussian_vector": ([0.0] * 49, 1.0),
-    "laplace": (float("nan"), float("inf"), [1.0]),
-    "laplace_vector": ([0.0] * 51, ["0"] * 50),
-    "noiseless_count": (5, [0, 1], [10, 2]),
-    "noisy_gradient_descent": ([0] * 9, [2] + [0] * 9, 1),
-    "noisy_histogram": (-1, 0.5, "1"),
-    "noisy_max_index": ([1] * 6, 3),
-    "noisy_max_value": ([1] * 5, 3),
-    "noisy_sum": ([0] * 9, [-0.1] + [0] * 9, None),
-    "random_rows": ([0.5, 1.1], 0.5, None),
-    "randomized_bits": ([0] * 9, [0.5] + [0] * 9, "0000000000"),
-    "randomized_response": (5, -1, "0"),
+    "counting_exponential": ([0, 3], [0.5]),
+    "exponential_half_line": (0.9, 2.1),
+    "gaussian_vector": ([0.0] * 49,),
+    "laplace_vector": ([0.0] * 51,),
+    "noiseless_count": ([10, 2],),
+    "noisy_gradient_descent": ([0] * 9, [2] + [0] * 9),
+    "noisy_histogram": (-1, 0.5),
+    "noisy_max_index": ([1] * 6,),
+    "noisy_max_value": ([1] * 5,),
+    "noisy_sum": ([0] * 9, [-0.1] + [0] * 9),
+    "random_rows": ([0.5, 1.1],),
+    "randomized_bits": ([0] * 9, [0.5] + [0] * 9),
+    "randomized_response": (5, -1),
     "rare_match": (2, -1, 0.5),
-    "report_noisy_max": ([1] * 5, "123456", 3),
-    "sparse_vector": ([1] * 9, None, [float("nan")] * 10),
-    "sparse_vector_bits": ([1] * 39, None),
-    "sparse_vector_first": ([1] * 39, None),
-    "truncated_gaussian": (-0.1, 1.1, None),
-    "truncated_laplace": (-0.1, 1.1, "x"),
+    "report_noisy_max": ([1] * 5,),
+    "sparse_vector": ([1] * 9,),
+    "sparse_vector_bits": ([1] * 39,),
+    "sparse_vector_first": ([1] * 39,),
+    "truncated_gaussian": (-0.1, 1.1),
+    "truncated_laplace": (-0.1, 1.1),
 }
+
+
+def outside(name: str) -> list[Any]:
+    """Return what is no input of the example: of other types, with other entries, too far."""
+    x = inputs(name)[0]
+    wrong: list[Any] = [None, {}, "0", math.nan, math.inf, [[x]], object()]
+    if isinstance(x, list):
+        wrong += [[entry, *x[1:]] for entry in (None, math.nan, "0")]
+        wrong += ["".join(map(str, x)), x[0]]
+    else:
+        wrong += [[x], str(x)]
+    return [*wrong, *OUTSIDE.get(name, ())]
 
 
 @cache

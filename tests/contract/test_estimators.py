@@ -1,6 +1,7 @@
 """Rules that every registered estimator keeps, and that levels by histograms converge."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,42 +9,42 @@ import pytest
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.base import Claims, over_pairs
+from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.exact.base import divergence
+from epsilometer.mechanisms.base import OUTPUT_KINDS
+from epsilometer.testing import check_estimator
 from epsilometer_workflow.configuration import study
-from tests.contract.examples import law
+from tests.contract.examples import configured, law
 
-ARGUMENTS = {
-    "histogram": {"gamma": 0.5},
-    "local_loss": {"floor": 1e-3},
-    "mpl": {"after": "local-loss"},
-    "renyi_bound": {"draws_at_floor": 50},
-    "renyi_bound_as_published": {"draws_at_floor": 50},
-    "safety_check": {"gamma": 2.0, "lipschitz": 1.0},
-    "spectrum": {
-        "classifier": "scikit_learn",
-        "options": {"name": "sklearn.naive_bayes.GaussianNB"},
-    },
-}
-SYMMETRIC = {"local_loss", "mpl"}
 INTERVAL = Claims(support=(0.0, 1.0), lipschitz=law("truncated_gaussian").lipschitz_output)
 FINITE = Claims(outcomes=5, smallest_probability=0.13)
 
 
 def estimator(name):
-    return ESTIMATORS.load(name)(**ARGUMENTS[name])
+    """Return the estimator of the first entry of the configuration that names it."""
+    entries = configured().estimators.values()
+    return ESTIMATORS.load(name)(**next(e.parameters for e in entries if e.estimator == name))
 
 
 @pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_attributes_and_refusals_are_as_documented(name):
-    method = estimator(name)
+def test_an_estimator_takes_some_outputs_and_names_why_it_refuses_others(name):
+    method, refusals = estimator(name), []
     assert method.reads in study._READS
-    assert method.symmetric == (name in SYMMETRIC)
-    order = 2.0 if method.reads == "densities" else math.inf
-    method.check("scalar", order)
-    method.check("index", order)
-    assert method.guarantee in ("finite-sample", "asymptotic", "none")
-    with pytest.raises(ArgumentError, match=r"outputs (are mixed|must be scalar|must be numbers)"):
-        method.check("mixed", order)
+    asked = list(product(OUTPUT_KINDS, (1.5, 2.0, math.inf)))
+    for outputs, order in asked:
+        try:
+            method.check(outputs, order)
+        except ArgumentError as error:
+            refusals.append(error.argument)
+    assert len(refusals) < len(asked)
+    assert {*refusals} <= {"outputs", "lambda"}
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_an_estimator_keeps_the_contract(name):
+    method = estimator(name)
+    if method.reads != "verdicts":  # those are of classifiers, which have a contract of their own
+        check_estimator(method, screen=estimator("local_loss"), runs=5)
 
 
 def histograms(claims, x, n, cells, runs):
@@ -59,7 +60,7 @@ def histograms(claims, x, n, cells, runs):
 @pytest.mark.parametrize("claims", [INTERVAL, FINITE], ids=["interval", "finite"])
 def test_histograms_converge_to_the_exact_level_in_both_directions(order, claims):
     exact = law("randomized_response" if claims is FINITE else "truncated_gaussian")
-    pair, method, errors = (0, 3) if claims is FINITE else (0.0, 0.7), estimator("histogram"), []
+    pair, method, errors = (0, 3) if claims is FINITE else (0.0, 0.7), HistogramEstimator(0.5), []
     cells = method.cells(claims, order)
     for n in (100_000, 1_000_000, 30_000_000):
         sides = (histograms(claims, x, n, cells, 40) for x in pair)

@@ -12,7 +12,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.testing import check_mechanism
-from tests.contract.examples import EPSILON, OUTSIDE, configured, inputs, law, mechanism
+from tests.contract.examples import EPSILON, configured, inputs, law, mechanism, outside
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
@@ -23,7 +23,7 @@ CALIBRATED = ("bernoulli_pair", "randomized_response", "truncated_gaussian", "tr
 
 @every_mechanism
 def test_every_mechanism_keeps_the_contract(name):
-    check_mechanism(mechanism(name), inputs(name), OUTSIDE[name])
+    check_mechanism(mechanism(name), inputs(name), outside(name))
 
 
 def obeys(drawn, outputs, exact, x):

@@ -11,8 +11,10 @@ import pytest
 from scipy.stats import binom
 
 import epsilometer_audit as ea
+from epsilometer.claims import Claim
 from epsilometer.events.events import Event, Table, View
 from epsilometer.events.vectors import Formula
+from epsilometer_audit.statistics.claims import kinds
 
 
 def audited(mechanism: Any, claim: Any, samples: int, seed: int = 0, **options: Any) -> Any:
@@ -32,6 +34,22 @@ def seldom(wrong: Callable[[int], bool], alpha: float, seeds: int = 60) -> bool:
         if seed == 11 and many <= 2:
             return True
     return bool(many <= binom.ppf(0.9999, seeds, alpha))
+
+
+def single_claims() -> list[Claim]:
+    """Return a claim of one level of each registered kind, and its further levels.
+
+    Also those that are stated by the first option of several.
+    """
+    found = []
+    for kind in kinds().values():
+        first, *others = [option.example for option in kind.options]
+        names = [option.name for option in kind.options[1:]]
+        claims = [kind.claimed(first, **dict(zip(names, others, strict=True)))]
+        claims += [kind.claimed(first)] if others else []
+        for claim in claims:
+            found += claim.levels if len(claim.parts) == 1 else claim.parts[:1]
+    return found
 
 
 def event_of(plain: dict[str, Any]) -> Event:

@@ -106,7 +106,7 @@ def test_no_confidence_is_all(alpha, words):
         ({"pairs": [(1, 2, 3)]}, r"pairs must be a list of pairs \(x, x'\), got \[1, 2, 3\]"),
         ({"pairs": ([0, 1], [1, 1])}, r"pairs must be a list of pairs, \[\(x, x'\)\] for one pair"),
         ({"pairs": zip([0], [1], strict=True)}, r"pairs must be a list of pairs, .*zip object"),
-        ({"claim": 1.0}, "claim must be pure"),
+        ({"claim": 1.0}, r"claim must be a claim, such as pure\(1.0\)"),
         ({"samples": 1e5}, "samples must be an integer"),
         ({"smaples": 9}, "smaples is no option; did you mean 'samples'"),
         ({"event": 0.5, "canaries": 20, "pairs": None}, "samples cannot be used with canaries"),

@@ -312,7 +312,7 @@ def test_a_fault_of_coins_scores_or_a_claim_is_told(scores, included, epsilon, v
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"claim": ea.zcdp(1.0)}, "claim must be pure"),
+        ({"claim": ea.zcdp(1.0)}, "claim must be of epsilon or gdp"),
         ({"scores": np.zeros((5, 2))}, r"scores must have shape \(m,\), got \(5, 2\)"),
         ({"scores": [math.nan, *range(299)]}, "scores hold nan, at place 0"),
         ({"scores": range(299)}, "included must be as many as the scores, 299, got 300"),

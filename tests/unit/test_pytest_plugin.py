@@ -153,7 +153,7 @@ def test_anew(audit):
 
 
 WRONG = {
-    "audit(good, PAIRS)": "claim must be one of epsilon, renyi, *",
+    "audit(good, PAIRS)": "claim is missing; write epsilon or renyi *",
     "audit(good, PAIRS, epsilon=1, gdp=1)": "gdp cannot be used with epsilon; choose one",
     "audit(good, PAIRS, epsilon=-1)": "epsilon must *",
     "audit(good, PAIRS, epsilon=1, alpha=.1)": "audit: alpha is one for the whole suite; *",

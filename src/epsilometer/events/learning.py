@@ -50,7 +50,7 @@ def choose_events(past: PastDraws, claims: Sequence[EventClaim], ahead: int) -> 
     The more cautious comes first. ``ahead`` draws a side are to come.
     """
     first = claims[0]
-    level = None if first.notion == "pure" else first.of
+    level = None if first.fixed_delta == 0 else first.of
     cells = cells_of(past, ahead, level)
     chosen = list(_best(cells, ahead, level))
     # caution looks too far out for a further level

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag
 
+from epsilometer.claims import ClaimOption
 from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import Fractional, Id, Model, parse
 from epsilometer.seeds import generator
@@ -37,6 +38,7 @@ from epsilometer_audit.request import (
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.shares import share_of
 from epsilometer_audit.sources.callables import argument_errors
+from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.rounds import least_samples
 
 _MOST_AUDITS = 10_000  # of a file, each in a process of its own
@@ -68,16 +70,13 @@ Pairs = Annotated[
 ]
 
 
-class ClaimEntry(Model):
-    """A claim: one notion, at a level."""
+def _level_of(option: ClaimOption) -> Any:
+    """Return the field of a model for an option of a claim."""
+    return (Curve | None if option.takes_points else float | None), None
 
-    epsilon: float | None = None
-    delta: float | None = None
-    renyi: Curve | None = None
-    profile: Curve | None = None
-    tradeoff: Curve | None = None
-    gdp: float | None = None
-    zcdp: float | None = None
+
+_levels = {name: _level_of(option) for name, option in claims.options().items()}
+ClaimEntry = pydantic.create_model("ClaimEntry", __base__=Model, __module__=__name__, **_levels)
 
 
 class About(Model):

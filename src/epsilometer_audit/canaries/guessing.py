@@ -10,6 +10,9 @@ Steinke, Nasr and Jagielski, "Privacy auditing with one (1) training run" (2023)
 proves the second term. A rule is fixed before anybody looks at the coins; several share alpha
 evenly (a union bound). The order of a file may depend on the coins, so equal scores are put in
 random order. Claims of Gaussian privacy have one rule, and the bound of `profiles`.
+
+A claim that guesses can test says so (`EventClaim.one_run`): it has a fixed delta, or those of
+Gaussian noise.
 """
 
 from __future__ import annotations
@@ -24,14 +27,13 @@ import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
-from epsilometer.claims import Gaussian, Pure, gaussian_deltas
+from epsilometer.claims import EventClaim, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.canaries import profiles
 from epsilometer_audit.shares import share_of
 
 Guesses = int | Sequence[int]
-OneRunClaim = Pure | Gaussian
 
 _LEAST = 10  # guesses of a default rule
 _POWER = 0.9
@@ -80,29 +82,35 @@ class Rule:
 
     def text(self) -> str:
         """Return the rule in words."""
-        top = [f"the {self.top} highest scores as in"] if self.top else []
-        return ", ".join([*top, *[f"the {self.bottom} lowest as out"] * (self.bottom > 0)])
+        ends = []
+        if self.top:
+            ends.append(f"the {self.top} highest scores as in")
+        if self.bottom:
+            ends.append(f"the {self.bottom} lowest as out")
+        return ", ".join(ends)
 
 
-def rules_of(canaries: int, claim: OneRunClaim, alpha: float) -> list[Rule]:
+def rules_of(canaries: int, claim: EventClaim, alpha: float) -> list[Rule]:
     """Return the default rules, which do not depend on the scores.
 
     They guess all canaries, a half, a quarter, and so on, from both ends evenly, if all guesses
     right refute the claim. A Gaussian claim has one rule: that which refutes the claim with
     probability 1/2 where Gaussian noise is least too small.
 
+    >>> from epsilometer.claims import Pure
     >>> [rule.guesses for rule in rules_of(80, Pure(1.0), 0.05)]
     [80, 40, 20]
     """
+    has_delta = claim.fixed_delta is not None
     rules, guesses = [], float(canaries)
     while guesses >= _LEAST:
         rules.append(Rule.even(int(guesses)))
-        guesses /= 2.0 if isinstance(claim, Pure) else math.sqrt(2)
+        guesses /= 2.0 if has_delta else math.sqrt(2)
     share = share_of(1.0, len(rules))
-    if isinstance(claim, Pure):
+    if has_delta:
         all_right = (Counted(rule, rule.guesses, canaries, share) for rule in rules)
         return [each.rule for each in all_right if each.p_value_of(claim) <= alpha] or rules[:1]
-    mu = claim.mu
+    mu = claim.level
 
     def refuted_level(rule: Rule) -> float:
         least = _fewest(rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu)[0])
@@ -123,7 +131,7 @@ def _fewest(
 
 
 def requested_rules(
-    guesses: Guesses | None, canaries: int, claim: OneRunClaim, alpha: float
+    guesses: Guesses | None, canaries: int, claim: EventClaim, alpha: float
 ) -> list[Rule]:
     """Return the requested rule, or those of `rules_of`."""
     if guesses is None:
@@ -166,14 +174,14 @@ class Counted:
         best = int(p.argmin())
         return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
 
-    def p_value_of(self, claim: OneRunClaim) -> float:
+    def p_value_of(self, claim: EventClaim) -> float:
         """Return the p-value of a claim over the share."""
-        if isinstance(claim, Pure):
-            return float(self.p_value(claim.epsilon, claim.delta))
-        p, epsilon, weight = self.at_one_epsilon(claim.mu)
+        if claim.fixed_delta is not None:
+            return float(self.p_value(claim.level, claim.fixed_delta))
+        p, epsilon, weight = self.at_one_epsilon(claim.level)
         if p >= _HOPELESS or weight <= 0:
             return p
-        price = partial(self._price, mu=claim.mu)
+        price = partial(self._price, mu=claim.level)
         several = profiles.p_value(self.right, self.rule.guesses, price, epsilon, weight)
         return min(p, several / self.share)
 
@@ -200,24 +208,24 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     return [Counted(rule, number, m, share) for rule, number in zip(rules, right, strict=True)]
 
 
-def refuted(counted: Sequence[Counted], claim: OneRunClaim, alpha: float) -> float:
+def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> float:
     """Return the last level before the first that is not refuted; -1 where none is.
 
     Levels are a grid with the claimed one. The levels of a Gaussian claim are halved, as those
     below a refuted one are refuted.
     """
-    if isinstance(claim, Gaussian):
+    if claim.fixed_delta is None:
 
-        def stands(mu: float) -> bool:
-            return min(rule.p_value_of(Gaussian(mu)) for rule in counted) > alpha
+        def stands(level: float) -> bool:
+            return min(rule.p_value_of(claim.at(level)) for rule in counted) > alpha
 
-        levels = np.union1d(claim.grid[1:], claim.mu)
-        own = int(np.searchsorted(levels, claim.mu))
-        below, above = (0, own) if stands(claim.mu) else (own + 1, levels.size)
+        levels = np.union1d(claim.grid[1:], claim.level)
+        own = int(np.searchsorted(levels, claim.level))
+        below, above = (0, own) if stands(claim.level) else (own + 1, levels.size)
         first = bisect_left(levels, True, below, above, key=stands)
     else:
-        levels = np.union1d(claim.grid[::_STRIDE], claim.epsilon)
-        p = np.min([rule.p_value(levels, claim.delta) for rule in counted], axis=0)
+        levels = np.union1d(claim.grid[::_STRIDE], claim.level)
+        p = np.min([rule.p_value(levels, claim.fixed_delta) for rule in counted], axis=0)
         first = int(np.argmax(p > alpha))  # the highest level is never refuted
     return float(levels[first - 1]) if first else -1.0
 
@@ -244,7 +252,7 @@ def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> 
     return max(_gaussian_level(counted.rule, scores.size, counted.right, alpha), 0.0)
 
 
-def detectable(rules: Sequence[Rule], m: int, claim: OneRunClaim, alpha: float) -> float | None:
+def detectable(rules: Sequence[Rule], m: int, claim: EventClaim, alpha: float) -> float | None:
     """Return the smallest level that optimal guesses about m canaries detect with probability 0.9.
 
     None where no rule can refute the claim, even with all guesses right. Levels of a Gaussian claim
@@ -257,7 +265,7 @@ def detectable(rules: Sequence[Rule], m: int, claim: OneRunClaim, alpha: float) 
         least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
         if least > r:
             return None
-        if isinstance(claim, Gaussian):
+        if claim.fixed_delta is None:
             return _gaussian_level(rule, m, least, _POWER)
         return float(logit(betaincinv(least, r - least + 1, _POWER)))
 

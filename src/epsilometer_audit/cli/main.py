@@ -55,7 +55,7 @@ def _audit(options: dict[str, Any]) -> int:
     from epsilometer_audit.conclusion import without
 
     request = parser.request_of(options)
-    curve, asked = options.get("profile"), options.get("json")
+    curve, asked = parser.curve_of(options), options.get("json")
     read = [*request.mechanism.files, (request.mechanism.function or "").rpartition(":")[0]]
     read += [curve.file] if curve else []
     path = None if asked in (None, "-") else _writable(asked, read)

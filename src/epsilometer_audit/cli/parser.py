@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from epsilometer.claims import AnyClaim, ClaimOption
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer_audit import request
 from epsilometer_audit.cli import values
@@ -19,7 +20,7 @@ from epsilometer_audit.request import (
     options_of,
     types_of,
 )
-from epsilometer_audit.statistics.claims import AnyClaim
+from epsilometer_audit.statistics import claims
 
 _TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
 _REMOVED = {  # options that were, and what to do instead
@@ -38,7 +39,17 @@ _AUDIT = f"""\
 
 example: epsilometer audit release.py:noisy_count --pair [0] [1] --epsilon 1"""
 _NUMBER = re.compile(r"-(\d|\.\d|Infinity)")  # words that begin like options, and are none
-_READERS = {float: values.real, int: values.whole}
+_SECONDS = {"type": values.seconds}
+_READ: dict[Any, dict[str, Any]] = {  # the values of an option, by the type of its field
+    bool: {"action": "store_true"},
+    float: {"type": values.real},
+    int: {"type": values.whole},
+    int | Sequence[int]: {"type": values.whole, "nargs": "+"},
+    str: {},
+    str | Sequence[str]: {},
+    Sequence[str]: {"nargs": "+"},
+    Mapping[str, Any]: {"type": values.named, "action": "append"},
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -126,9 +137,11 @@ def spelled(argument: str, command: str) -> str:
     known = options_of(Request) | options_of(NamedMechanism)
     if argument in known:
         return _word(argument, known[argument])
-    claimed = {"mu": "--gdp", "rho": "--zcdp", "order": "--renyi", "input": "--pair"}
-    option = f"--{argument}"
-    return claimed.get(argument, option if option in words_of(command) else argument)
+    if argument == "input":
+        return "--pair"
+    stated = claims.options()
+    option = _claim_word(stated[argument]) if argument in stated else f"--{argument}"
+    return option if option in words_of(command) else argument
 
 
 def _word(name: str, option: Option) -> str:
@@ -148,35 +161,33 @@ def _add(group: Any, word: str, about: str, *names: str, **more: Any) -> None:
 
 def _add_field(group: Any, name: str, option: Option, kind: Any) -> None:
     """Add the option of a field, whose type says how its values are read."""
-    word = _word(name, option)
-    more: dict[str, Any] = {"dest": name}
-    if kind is bool:
-        about = option.about
-        more |= {"action": "store_true"}
-        if word.startswith("--no-"):
-            about, more["action"] = f"do not {about}", "store_false"
-        _add(group, word, about, **more)
-    elif name == "parameters":
-        _add(group, word, option.about, *option.values, **more, action="append", type=values.named)
-    elif kind in (str, str | Sequence[str]):
-        _add(group, word, option.about, *option.values, **more)
-    elif kind in (Sequence[str], int | Sequence[int]):
-        more |= {"nargs": "+", "type": str if kind == Sequence[str] else values.whole}
-        _add(group, word, option.about, *option.values, **more)
-    else:
-        more["type"] = values.seconds if name == "timeout" else _READERS[kind]
-        _add(group, word, option.about, *option.values, **more)
+    word, about = _word(name, option), option.about
+    if word.startswith("--no-"):
+        _add(group, word, f"do not {about}", dest=name, action="store_false")
+        return
+    how = _SECONDS if name == "timeout" else _READ[kind]
+    _add(group, word, about, *option.values, dest=name, **how)
 
 
-def _add_claim(group: Any) -> None:
-    _add(group, "--epsilon", "pure differential privacy with this epsilon", "E", type=values.real)
-    about = "with --epsilon: approximate differential privacy"
-    _add(group, "--delta", about, "D", type=values.real)
-    about = "Renyi differential privacy, in nats (repeatable)"
-    _add(group, "--renyi", about, "ORDER=EPS", type=values.order, action="append")
-    _add(group, "--gdp", "Gaussian differential privacy with this mu", "MU", type=values.real)
-    about = "zero-concentrated differential privacy with this rho"
-    _add(group, "--zcdp", about, "RHO", type=values.real)
+def _add_claims(group: Any, *, curves: bool) -> None:
+    """Add the options of registered claims; one takes the file of a curve of any of them."""
+    abouts = []
+    for option in claims.options().values():
+        more: dict[str, Any] = {"type": values.real}
+        if option.columns:
+            abouts.append(option.about)
+            continue
+        if option.takes_points:
+            point = partial(values.point, placeholder=option.placeholder)
+            more = {"type": point, "action": "append"}
+        _add(group, _claim_word(option), option.about, option.placeholder, **more)
+    if curves:
+        _add(group, "--profile", f"a file: {', or '.join(abouts)}", "CURVE", type=values.curve)
+
+
+def _claim_word(option: ClaimOption) -> str:
+    """Return the option of the command; curves share one: the columns of the file tell which."""
+    return "--profile" if option.columns else f"--{option.name.replace('_', '-')}"
 
 
 def _audit(commands: Any) -> _Parser:
@@ -206,9 +217,7 @@ def _audit(commands: Any) -> _Parser:
                 about = "the possible inputs, in JSON"
                 _add(group, "--domain", about, "DOMAIN", type=values.plain)
             elif name == "claim":
-                _add_claim(group)
-                about = "a file: delta by epsilon, or beta by alpha (trade-off)"
-                _add(group, "--profile", about, "CURVE", type=values.curve)
+                _add_claims(group, curves=True)
             elif name != "mechanism":
                 _add_field(group, name, option, types[name])
     answer = groups["the answer"]
@@ -242,7 +251,7 @@ def _samples_needed(commands: Any) -> _Parser:
         usage="epsilometer samples-needed CLAIM --detect LEVEL [options]",
         description="Prints how many draws of each side find a true level.",
     )
-    _add_claim(needed.add_argument_group("the claim, one of"))
+    _add_claims(needed.add_argument_group("the claim, one of"), curves=False)
     power = needed.add_argument_group("power")
     _add(power, "--detect", "the true level to find, above the claim", "LEVEL", type=values.real)
     _add(power, "--power", "the probability of finding it (.9)", "P", type=values.real)
@@ -259,29 +268,22 @@ def _samples_needed(commands: Any) -> _Parser:
 
 
 def claim_of(options: Mapping[str, Any]) -> AnyClaim:
-    """Return the claim; errors of its levels name the option."""
-    names = ("epsilon", "delta", "renyi", "gdp", "zcdp")
-    levels = {name: options[name] for name in names if name in options}
-    if "profile" in options:
-        curve = options["profile"]
-        levels[curve.notion] = curve.points
-    if not levels:
-        words = "--epsilon or --renyi or --gdp or --zcdp or --profile"
-        raise ArgumentError("claim", f"none is given; write {words}; see --help")
-    try:
-        return request.claim_of(levels)
-    except ArgumentError as error:
-        if "renyi" not in levels or error.argument not in ("order", "epsilon", "renyi"):
-            raise
-        raise ArgumentError("renyi", str(error).removeprefix("renyi ")) from None
+    """Return the claim of the options that state it."""
+    levels = {name: options[name] for name in claims.options() if name in options}
+    if (curve := curve_of(options)) is not None:
+        del levels["profile"]
+        levels[curve.name] = curve.points
+    return request.claim_of(levels)
+
+
+def curve_of(options: Mapping[str, Any]) -> values.Curve | None:
+    """Return the curve of a file that is claimed, if one is."""
+    return options.get("profile")
 
 
 def request_of(options: Mapping[str, Any]) -> Request:
     """Return the request that options of ``audit`` are."""
     mechanism = {name: options[name] for name in options_of(NamedMechanism) if name in options}
-    if not {"function", "command", "outputs", "one_run"} & {*mechanism}:
-        text = "none is given; write SOURCE or --command or --outputs or --one-run; see --help"
-        raise ArgumentError("mechanism", text)
     if "parameters" in mechanism:
         pairs = mechanism["parameters"]
         mechanism["parameters"] = dict(pairs)
@@ -290,8 +292,8 @@ def request_of(options: Mapping[str, Any]) -> Request:
     fields = {name: options[name] for name in options_of(Request) if name in options}
     if "guesses" in fields and len(fields["guesses"]) == 1:
         (fields["guesses"],) = fields["guesses"]
-    claim, inputs = claim_of(options), _pairs(options)
-    return Request(mechanism=NamedMechanism(**mechanism), pairs=inputs, claim=claim, **fields)
+    named, claim = NamedMechanism(**mechanism), claim_of(options)
+    return Request(mechanism=named, pairs=_pairs(options), claim=claim, **fields)
 
 
 def _pairs(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -310,7 +312,8 @@ def line_of(error: ArgumentError, command: str) -> str:
     """Return the line of an error, with the words of the command line for its arguments."""
     message = str(error).removeprefix(f"{error.argument} ")
     if isinstance(error, TogetherError):
-        message = error.text.format(" or ".join(spelled(name, command) for name in error.others))
+        others = dict.fromkeys(spelled(name, command) for name in error.others)
+        message = error.text.format(" or ".join(others))
     if part := re.fullmatch(r"domain\b[. ]*(.+)", error.argument):
         return f"--domain: {part[1]} {message}"
     return f"{spelled(error.argument, command)}: {message}"

@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import one_line, shown
+from epsilometer_audit.statistics.claims import options
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}  # of a unit of time
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A privacy profile or a trade-off curve of a file: its notion and its points."""
+    """A curve of a file: the ``name`` of its option, and its points."""
 
-    notion: str
+    name: str
     points: list[tuple[float, float]]
     file: str
 
@@ -77,25 +78,26 @@ def named(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def order(text: str) -> tuple[float, float]:
-    """Return a Renyi order and its epsilon."""
-    at, sign, epsilon = text.partition("=")
+def point(text: str, placeholder: str) -> tuple[float, float]:
+    """Return two numbers: where a claim is made, and its level there."""
+    at, sign, level = text.partition("=")
     if not sign:
-        raise ArgumentTypeError(f"{text!r} names no order; write ORDER=EPS, as in 2=0.5")
-    return real(at), real(epsilon)
+        raise ArgumentTypeError(f"{text!r}: write {placeholder}, as in 2=0.5")
+    return real(at), real(level)
 
 
 def curve(text: str) -> Curve:
-    """Return the curve of a CSV file."""
+    """Return the curve of a CSV file, whose columns name the claim."""
     try:
-        (x, y), *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
+        header, *rows = csv.reader(Path(text).read_text(encoding="utf-8").splitlines())
         points = [(float(at), float(level)) for at, level in rows]
     except OSError as error:
         raise ArgumentTypeError(f"{text!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        x = y = ""
-    notion = {("epsilon", "delta"): "profile", ("alpha", "beta"): "tradeoff"}.get((x, y))
-    if notion is None:
-        columns = "two columns of numbers, epsilon and delta, or alpha and beta"
-        raise ArgumentTypeError(f"{text!r} must be CSV of {columns}")
-    return Curve(notion, points, text)
+        header = []
+    curves = [option for option in options().values() if option.columns]
+    for option in curves:
+        if option.columns == tuple(header):
+            return Curve(option.name, points, text)
+    columns = ", or ".join(" and ".join(option.columns) for option in curves)
+    raise ArgumentTypeError(f"{text!r} must be CSV of two columns of numbers, {columns}")

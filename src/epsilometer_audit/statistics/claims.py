@@ -1,4 +1,6 @@
-"""Claims of a provider about a mechanism: one number, the level, for each notion of privacy.
+"""Claims of a provider about a mechanism, and the registry of all of them.
+
+    CLAIMS.load("gdp").claimed(1.0)  # Gaussian(mu=1.0), of the option --gdp 1
 
 The claims of one level about events are those of `epsilometer.claims`.
 
@@ -14,21 +16,48 @@ zCDP claims D_a <= rho a for every order a.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from epsilometer import checks
 from epsilometer.arrays import Floats
-from epsilometer.bisection import bisected
-from epsilometer.claims import LARGEST, Claim, EventClaim, Gaussian, Pure, check_range
-from epsilometer.errors import ArgumentError
+from epsilometer.bisection import bisected, reached
+from epsilometer.claims import (
+    LARGEST,
+    AnyClaim,
+    Claim,
+    ClaimOption,
+    Gaussian,
+    Noise,
+    Pure,
+    check_range,
+)
+from epsilometer.errors import ArgumentError, ConfigError
+from epsilometer.registry import Registry, load
+
+CLAIMS = Registry(
+    "claim",
+    {
+        "epsilon": "epsilometer.claims:Pure",
+        "renyi": "epsilometer_audit.statistics.claims:Renyi",
+        "gdp": "epsilometer.claims:Gaussian",
+        "zcdp": "epsilometer_audit.statistics.claims:Concentrated",
+        "profile": "epsilometer_audit.statistics.claims:Profile",
+        "tradeoff": "epsilometer_audit.statistics.claims:TradeOff",
+    },
+    "epsilometer.claims",
+)
+"""The classes of claims, by the name of their first option."""
 
 _PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of a function
 _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _MOST_LINES, _READ = 10, 300  # of a trade-off curve; points of a function
+_GAUSSIAN = 4.5  # standard deviations: draws of Gaussian noise show divergences this far out
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 
@@ -36,8 +65,14 @@ _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 class DivergenceClaim(Claim):
     """A claim about Rényi divergences of one or of several orders."""
 
+    bet_shares = (1.0,)
+
+    @property
+    @abstractmethod
+    def orders(self) -> tuple[float, ...]:
+        """The orders of the divergences."""
+
     def divergence(self, levels: Any, order: Any) -> Any:
-        """Return the largest divergence of an order that each level allows, in nats."""
         return levels
 
     def null(self, levels: Floats, mean: float | Floats, order: float) -> tuple[Floats, Floats]:
@@ -45,24 +80,75 @@ class DivergenceClaim(Claim):
         s = np.exp(self.divergence(np.asarray(levels), order) * (order - 1) / order)
         return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
 
+    def of(self, p: Floats, q: Floats) -> Floats:
+        log_p, log_q = np.log([p, 1 - p]), np.log([q, 1 - q])  # of the event, and of all else
+        levels = []
+        for a in self.orders:
+            divergence = np.logaddexp(*(a * log_p + (1 - a) * log_q)) / (a - 1)
+            levels.append(divergence / self.divergence(1.0, a))
+        return np.asarray(np.max(levels, axis=0))
+
+    def likelier(self, q: Floats, level: float | Floats) -> Floats:
+        q, level = np.broadcast_arrays(q, level)
+        return q + reached(lambda more: self.of(q + more, q), level, 1 - 1e-15 - q)
+
+    def unsuspicious(self, q: Floats) -> Floats:
+        return q
+
 
 @dataclass(frozen=True)
 class Renyi(DivergenceClaim):
     """D_a <= rho for one order a; levels are rhos, in nats."""
 
-    quantity, field = "renyi epsilon", "rho"
-    notion = "renyi"
-    words = "a Rényi divergence of order {0.order:g} of {0.rho:g}"
+    options = (
+        ClaimOption(
+            "renyi",
+            "ORDER=EPS",
+            {2.0: 0.5, 4.0: 1.0},
+            "Renyi differential privacy, in nats (repeatable)",
+        ),
+    )
+    quantity = "renyi epsilon"
+    field = "rho"
     order: float
     rho: float
+
+    @classmethod
+    def claimed(cls, bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
+        """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
+
+        >>> renyi({2: 0.5}).text()
+        'a Rényi divergence of order 2 of 0.5'
+        """
+        pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
+        claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
+        return claims[0] if len(claims) == 1 else RenyiCurve(claims)
 
     def __post_init__(self) -> None:
         checks.order("order", self.order, finite=True)
         check_range("epsilon", self.rho)
 
     @property
-    def orders(self) -> tuple[float, ...]:  # type: ignore[override]
+    def orders(self) -> tuple[float, ...]:
         return (self.order,)
+
+    def noise(self, levels: Floats) -> Noise:
+        a = self.order
+        if math.sqrt(2 * a * self.rho) <= _GAUSSIAN:
+            return Noise(gaussian=True, distances=np.sqrt(2 * levels / a))
+
+        def divergence(d: Floats) -> Floats:
+            terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
+            return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
+
+        most = 2 * levels + 4 + 2 / a
+        return Noise(gaussian=False, distances=reached(divergence, levels, most))
+
+    def place_of(self, part: Claim) -> Mapping[str, float]:
+        return {"order": self.order}
+
+    def text(self) -> str:
+        return f"a Rényi divergence of order {self.order:g} of {self.rho:g}"
 
     def to_plain(self) -> dict[str, Any]:
         return {"notion": self.notion, "order": self.order, "epsilon": self.rho}
@@ -72,9 +158,10 @@ class Renyi(DivergenceClaim):
 class Concentrated(DivergenceClaim):
     """rho-zCDP: D_a <= rho a at every order a (Bun and Steinke 2016)."""
 
-    quantity = field = "rho"
-    notion = "zcdp"
-    words = "rho = {0.rho:g} (zero-concentrated differential privacy)"
+    options = (
+        ClaimOption("zcdp", "RHO", 0.5, "zero-concentrated differential privacy with this rho"),
+    )
+    quantity = "rho"
     grid = np.append(0.0, np.geomspace(1e-4, _MOST_RHO, 6000))
     orders = ZCDP_ORDERS
     rho: float
@@ -85,15 +172,38 @@ class Concentrated(DivergenceClaim):
     def divergence(self, levels: Any, order: Any) -> Any:
         return levels * order
 
+    def noise(self, levels: Floats) -> Noise:
+        return Noise(gaussian=True, distances=np.sqrt(2 * levels))
+
+    def text(self) -> str:
+        return f"rho = {self.rho:g} (zero-concentrated differential privacy)"
+
+
+def _exceeds(curve: Callable[[float], float], delta: float, epsilon: float) -> bool:
+    return curve(epsilon) > delta
+
 
 def _key(number: float) -> str:
     """Return a number as a key of JSON, with all of its digits: close ones stay apart."""
     return f"{number:g}" if float(f"{number:g}") == number else repr(number)
 
 
+class SeveralClaims(AnyClaim):
+    """Claims all of which must hold."""
+
+    claims: tuple[Claim, ...]
+
+    @property
+    def parts(self) -> tuple[Claim, ...]:
+        return self.claims
+
+    def place_of(self, part: Claim) -> Mapping[str, float]:
+        return part.place_of(part)
+
+
 @dataclass(frozen=True)
-class RenyiCurve:
-    """Rényi claims of several orders, all of which must hold."""
+class RenyiCurve(SeveralClaims):
+    """Rényi claims of several orders."""
 
     claims: tuple[Renyi, ...]
 
@@ -113,37 +223,147 @@ class RenyiCurve:
 
 
 @dataclass(frozen=True)
-class Profile:
-    """A privacy profile: claims (epsilon, delta), all of which must hold.
+class Profile(SeveralClaims):
+    """A privacy profile: claims (epsilon, delta)."""
 
-    Or a trade-off curve: claimed ``errors`` of types I and II, of many those nearest to each line;
-    ``claims`` are its lines, and ``alphas`` the claimed errors of type I nearest to each.
-    """
-
+    options = (
+        ClaimOption(
+            "profile",
+            "CURVE",
+            {0.0: 0.4, 1.0: 0.1},
+            "delta by epsilon",
+            ("epsilon", "delta"),
+        ),
+    )
     claims: tuple[Pure, ...]
-    errors: tuple[tuple[float, float], ...] = ()
-    alphas: tuple[float, ...] = ()
+
+    @classmethod
+    def claimed(cls, curve: Points | Callable[[float], float]) -> Profile:
+        """Claim a privacy profile: delta at each epsilon, from a table or a function of epsilon.
+
+        The function may be that of an accountant. It is tested where delta is .3, .1, ..., 1e-5,
+        and at epsilon 0.
+
+        >>> profile({1: 1e-3, 2: 1e-5}).text()
+        'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
+        """
+        if not callable(curve):
+            points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
+        else:
+            points = {0.0: float(curve(0.0))}
+            for delta in _PROFILE:
+                if curve(0.0) > delta >= curve(LARGEST):
+                    exceeds = partial(_exceeds, curve, delta)
+                    at = bisected(exceeds, 0.0, LARGEST, 1e-9)[1]
+                    points[at] = float(curve(at))
+            points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
+        return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.claims) <= _MOST_POINTS:
             points = f"1 to {_MOST_POINTS} points with delta below 1, got {len(self.claims)}"
             raise ArgumentError("profile", f"must have {points}")
 
+    def place_of(self, part: Claim) -> Mapping[str, float]:
+        at = self.parts.index(part)
+        return {"delta": self.claims[at].delta}
+
     def text(self) -> str:
-        of = self.errors or [(claim.epsilon, claim.delta) for claim in self.claims]
-        names = "privacy profile, delta at epsilon", "trade-off curve, beta at alpha"
-        told = ", ".join(f"{level:g} at {at:g}" for at, level in of)
-        return f"a {names[bool(self.errors)]}: {told}"
+        points = [f"{claim.delta:g} at {claim.epsilon:g}" for claim in self.claims]
+        return f"a privacy profile, delta at epsilon: {', '.join(points)}"
 
     def to_plain(self) -> dict[str, Any]:
         deltas = {_key(claim.epsilon): claim.delta for claim in self.claims}
+        return {"notion": "profile", "deltas": deltas}
+
+
+@dataclass(frozen=True)
+class TradeOff(Profile):
+    """A trade-off curve: claimed ``errors`` of types I and II, of many those nearest to each line.
+
+    ``claims`` are its lines, and ``alphas`` the claimed errors of type I nearest to each.
+    """
+
+    options = (
+        ClaimOption(
+            "tradeoff",
+            "CURVE",
+            {0.1: 0.8},
+            "beta by alpha (trade-off)",
+            ("alpha", "beta"),
+        ),
+    )
+    errors: tuple[tuple[float, float], ...]
+    alphas: tuple[float, ...]
+
+    @classmethod
+    def claimed(cls, curve: Points | Callable[[float], float]) -> TradeOff:
+        """Claim a trade-off curve: the least type II error of a test, at each type I error.
+
+        Between the points of a table only what follows from them is claimed, as true curves are
+        convex and go from (0, 1) to (1, 0) or lower. That is tested by lines, 10 at most; of more,
+        some are kept. A function is read at 300 points.
+
+        >>> tradeoff({0.1: 0.8}).text()
+        'a trade-off curve, beta at alpha: 0.8 at 0.1'
+        """
+        if callable(curve):
+            logits = np.linspace(-16, 16, _READ)
+            curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
+        table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
+        errors = np.array(sorted(table.items()), float).reshape(-1, 2)
+        if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
+            text = "must map errors of type I to errors of type II, in [0, 1] and together "
+            raise ArgumentError("tradeoff", f"{text}at most 1")
+        told = errors[errors.max(axis=1) < 1]
+        both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
+        slopes, deltas = _lines(both)
+        if not slopes.size:
+            raise ArgumentError("tradeoff", "must have a point with both errors above 0")
+        above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
+        above[:, len(told) :] += 0.01  # rather a point that is claimed itself
+        nearest = np.where(above < -1e-9, 9, above).argmin(axis=1)  # not a weak one
+        nearest = told[nearest % len(told)]
+        shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
+        claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
+        return TradeOff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
+
+    def place_of(self, part: Claim) -> Mapping[str, float]:
+        at = self.parts.index(part)
+        return {"delta": self.claims[at].delta, "alpha": self.alphas[at]}
+
+    def text(self) -> str:
+        points = [f"{beta:g} at {alpha:g}" for alpha, beta in self.errors]
+        return f"a trade-off curve, beta at alpha: {', '.join(points)}"
+
+    def to_plain(self) -> dict[str, Any]:
         betas = {_key(alpha): beta for alpha, beta in self.errors}
-        plain = {"notion": "tradeoff", "betas": betas} if betas else {"notion": "profile"}
-        return {**plain, "deltas": deltas}
+        return {**super().to_plain(), "notion": "tradeoff", "betas": betas}
 
 
-AnyClaim = Claim | RenyiCurve | Profile
 Points = Mapping[float, float] | Iterable[tuple[float, float]]
+
+
+def kinds() -> dict[str, type[AnyClaim]]:
+    """Return the registered classes of claims by name."""
+    return {name: _checked(name, target) for name, target in CLAIMS.items()}
+
+
+@cache
+def _checked(name: str, target: str) -> type[AnyClaim]:
+    """Return a registered class; raise `ConfigError` if it does not answer for itself."""
+    kind: type[AnyClaim] = load(target)
+    missing = sorted(kind.__abstractmethods__)
+    if not kind.options or kind.options[0].name != name:
+        missing.append(f"options, the first of which is {name!r}")
+    if missing:
+        raise ConfigError(f"claim {name}", target, f"does not have {' and '.join(missing)}")
+    return kind
+
+
+def options() -> dict[str, ClaimOption]:
+    """Return the options of all registered claims by name."""
+    return {option.name: option for kind in kinds().values() for option in kind.options}
 
 
 def pure(epsilon: float) -> Pure:
@@ -164,69 +384,6 @@ def gdp(mu: float) -> Gaussian:
 def zcdp(rho: float) -> Concentrated:
     """Claim rho-zero-concentrated differential privacy."""
     return Concentrated(rho)
-
-
-def renyi(bounds: Mapping[float, float] | Iterable[tuple[float, float]]) -> AnyClaim:
-    """Claim Rényi differential privacy: an epsilon, in nats, for one order or for several.
-
-    >>> renyi({2: 0.5}).text()
-    'a Rényi divergence of order 2 of 0.5'
-    """
-    pairs = bounds.items() if isinstance(bounds, Mapping) else bounds
-    claims = tuple(Renyi(order, epsilon) for order, epsilon in pairs)
-    return claims[0] if len(claims) == 1 else RenyiCurve(claims)
-
-
-def profile(curve: Points | Callable[[float], float]) -> Profile:
-    """Claim a privacy profile: delta at each epsilon, from a table or a function of epsilon.
-
-    The function may be that of an accountant. It is tested where delta is .3, .1, ..., 1e-5, and at
-    epsilon 0.
-
-    >>> profile({1: 1e-3, 2: 1e-5}).text()
-    'a privacy profile, delta at epsilon: 0.001 at 1, 1e-05 at 2'
-    """
-    if not callable(curve):
-        points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
-    else:
-        points = {0.0: float(curve(0.0))}
-        for delta in _PROFILE:
-            if curve(0.0) > delta >= curve(LARGEST):
-                at = bisected(lambda e, d=delta: curve(e) > d, 0.0, LARGEST, lambda *_: 1e-9)[1]  # type: ignore[misc]
-                points[at] = float(curve(at))
-        points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
-    return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
-
-
-def tradeoff(curve: Points | Callable[[float], float]) -> Profile:
-    """Claim a trade-off curve: the least type II error of a test, at each type I error.
-
-    Between the points of a table only what follows from them is claimed, as true curves are convex
-    and go from (0, 1) to (1, 0) or lower. That is tested by lines, 10 at most; of more, some
-    are kept. A function is read at 300 points.
-
-    >>> tradeoff({0.1: 0.8}).text()
-    'a trade-off curve, beta at alpha: 0.8 at 0.1'
-    """
-    if callable(curve):
-        logits = np.linspace(-16, 16, _READ)
-        curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
-    table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
-    errors = np.array(sorted(table.items()), float).reshape(-1, 2)
-    if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
-        text = "must map errors of type I to errors of type II, in [0, 1] and together at most 1"
-        raise ArgumentError("tradeoff", text)
-    told = errors[errors.max(axis=1) < 1]
-    both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
-    slopes, deltas = _lines(both)
-    if not slopes.size:
-        raise ArgumentError("tradeoff", "must have a point with both errors above 0")
-    above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
-    above[:, len(told) :] += 0.01  # rather a point that is claimed itself
-    nearest = told[np.where(above < -1e-9, 9, above).argmin(axis=1) % len(told)]  # not a weak one
-    shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
-    claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
-    return Profile(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
 
 def _lines(errors: Floats) -> tuple[Floats, Floats]:
@@ -265,20 +422,16 @@ def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[flo
         raise ArgumentError(name, text + next(own, "")) from None
 
 
-def parts(claim: AnyClaim) -> tuple[Claim, ...]:
-    """Return the single claims, each with its level."""
-    return claim.claims if isinstance(claim, RenyiCurve | Profile) else (claim,)
+renyi, profile, tradeoff = Renyi.claimed, Profile.claimed, TradeOff.claimed
 
 
-def with_delta(claim: AnyClaim) -> tuple[Claim, ...]:
-    """Return the single claims; after an approximate one, the same whose level is delta."""
-    return claim.levels if isinstance(claim, EventClaim) else parts(claim)
-
-
-def checked_detect(detect: object, claim: Claim) -> float:
-    """Return a level to be detected, which must exceed the claim."""
+def checked_detect(detect: object, claim: AnyClaim) -> float:
+    """Return a level to be detected, which must exceed the claim of one number."""
+    part, *others = claim.parts
+    if others:
+        raise ArgumentError("detect", "needs a claim of one order or point")
     level = checks.real("detect", detect)
-    if level <= claim.level:
-        raise ArgumentError("detect", f"must be above the claim, {claim.level:g}, got {level:g}")
+    if level <= part.level:
+        raise ArgumentError("detect", f"must be above the claim, {part.level:g}, got {level:g}")
     check_range("detect", level)
     return level

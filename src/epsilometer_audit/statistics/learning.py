@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from epsilometer.arrays import Bools, Counts, Floats
-from epsilometer.claims import Claim, EventClaim, Gaussian
+from epsilometer.claims import Claim, Gaussian
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import ENTRIES, PastDraws
 from epsilometer.events.events import Event
@@ -21,7 +21,6 @@ from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
 from epsilometer.events.scores import CELLS
 from epsilometer.ratios import log_share
 from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.statistics.claims import DivergenceClaim
 from epsilometer_audit.statistics.wealth import Bet, aimed_stake
 
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
@@ -32,9 +31,8 @@ def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
 
     ``ahead`` draws a side are to come.
     """
-    if isinstance(claim, EventClaim):
-        return [_event_bet(chosen) for chosen in choose_events(past, claim.levels, ahead)]
-    assert isinstance(claim, DivergenceClaim)
+    if claim.events:
+        return [_event_bet(chosen) for chosen in choose_events(past, claim.events, ahead)]
     cells = cells_of(past, ahead, Gaussian(1.0).of)
     bets = [
         bet
@@ -81,7 +79,7 @@ def _event_bet(chosen: ChosenEvent) -> Bet:
 
 
 def _function_bets(
-    look: Cells, claim: DivergenceClaim, order: float, ahead: int, alpha: float
+    look: Cells, claim: Claim, order: float, ahead: int, alpha: float
 ) -> Iterator[Bet]:
     """Yield the best bet on functions of these cells, for each direction and shrinkage."""
     for swapped in (False, True):
@@ -136,7 +134,7 @@ def _log_ratio(counts: Counts, counts_prime: Counts, shrinkage: float) -> Floats
 def _expected_levels(
     means: tuple[Floats, Floats],
     spreads: tuple[Floats, Floats],
-    claim: DivergenceClaim,
+    claim: Claim,
     order: float,
     ahead: int,
     past: int,

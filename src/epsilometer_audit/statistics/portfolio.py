@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
-from epsilometer.claims import Claim, Delta, EventClaim, Pure
+from epsilometer.claims import Claim
 from epsilometer.events import choosing
 from epsilometer.events.events import Event, View
 from epsilometer.events.scores import learned_score, linear_score, suspects
@@ -28,7 +28,6 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.statistics import predictors
-from epsilometer_audit.statistics.claims import DivergenceClaim
 from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
@@ -102,12 +101,11 @@ class Portfolio:
         claim = self.claim
         self._levels = {claim.quantity: levels}
         bet, first, second = against(claim, levels)
-        if isinstance(claim, Pure) and claim.delta > 0:
-            deltas = claim.delta ** np.linspace(1, 1 / 6, 6)
-            same = Delta(claim.epsilon, claim.delta)
-            self._levels[same.quantity] = deltas
-            epsilons, deltas = same.implied(deltas)
-            first, second = np.concatenate([first, epsilons]), np.concatenate([second, deltas])
+        for other in claim.levels[1:]:
+            others = other.level ** np.linspace(1, 1 / 6, 6)
+            self._levels[other.quantity] = others
+            _, *more = against(other, others)
+            first, second = np.concatenate([first, more[0]]), np.concatenate([second, more[1]])
         self._bets = partial(_best_bets, bet=bet, first=first, second=second)
         self._initial = np.zeros((len(first), 1))
 
@@ -227,7 +225,7 @@ class Portfolio:
 
     def _aim(self) -> None:
         """Bet at levels near the largest that the draws to come should refute."""
-        if self._draws < _AIMED or not isinstance(self.claim, EventClaim):
+        if self._draws < _AIMED or self.claim.orders:
             return
         old = self._levels[self.claim.quantity]
         won = np.flatnonzero(self._wealth()[: old.size] > 1.0)
@@ -263,9 +261,8 @@ class Portfolio:
 
 def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
     """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
-    if isinstance(claim, EventClaim):
-        return predictors.factors, *claim.implied(levels)
-    assert isinstance(claim, DivergenceClaim)
+    if claim.events:
+        return predictors.factors, *claim.events[0].implied(levels)
     orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
     rhos = claim.divergence(levels[:, None], orders)
     return predictors.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos

@@ -26,11 +26,10 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected, reached
-from epsilometer.claims import Claim, EventClaim, Gaussian, Pure
+from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.scores import CELLS, SCREENED
 from epsilometer_audit.statistics import claims
-from epsilometer_audit.statistics.claims import AnyClaim, Renyi
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
@@ -50,58 +49,27 @@ _KEPT = 3.5  # nats that a pair must have won where others are dropped
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
     """Return the probabilities of cells of noise on x and on x' for each level, ``(levels, k)``."""
-    gaussian, distance = _noise(claim, levels)
+    noise = claim.noise(levels)
+    distance = noise.distances[:, None]
     from scipy.special import ndtr
 
     def cdf(z: Floats) -> Floats:
         half = np.exp(-np.abs(z)) / 2
-        return np.asarray(ndtr(z) if gaussian else np.where(z < 0, half, 1 - half))
+        return np.asarray(ndtr(z) if noise.gaussian else np.where(z < 0, half, 1 - half))
 
-    ends = np.linspace(-3, 3, 32) + distance[:, None] * [[[0]], [[1]]]
+    ends = np.linspace(-3, 3, 32) + distance * [[[0]], [[1]]]
     ends = np.sort(np.concatenate(ends, axis=1), axis=1)
-    sides = cdf(ends), cdf(ends - distance[:, None])
+    sides = cdf(ends), cdf(ends - distance)
     p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
     return p, q
 
 
-def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
-    """Tell whether noise is Gaussian; return the distance of x and x' for each level."""
-    if isinstance(claim, Pure):
-        return False, levels - 2 * math.log1p(-claim.delta)
-    if isinstance(claim, Gaussian):
-        return True, levels
-    a = claim.order if isinstance(claim, Renyi) else 1.0
-    if not isinstance(claim, Renyi) or math.sqrt(2 * a * claim.rho) <= 4.5:
-        return True, np.sqrt(2 * levels / a)  # else this takes draws from too far out
-
-    def divergence(d: Floats) -> Floats:
-        terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
-        return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
-
-    return False, reached(divergence, levels, 2 * levels + 4 + 2 / a)
-
-
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
-
-    def level(p: Floats, q: Floats) -> Floats:
-        if isinstance(claim, EventClaim):
-            return claim.of(p, q)
-        assert isinstance(claim, claims.DivergenceClaim)
-        each = []
-        for a in claim.orders:
-            terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))
-            each.append(np.logaddexp(*terms) / (a - 1) / claim.divergence(1.0, a))
-        return np.asarray(np.max(each, axis=0))
-
     half = np.full(levels.shape, 0.5)
-    more = reached(lambda more: level(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    more = reached(lambda more: claim.of(0.5 + more, 0.5 - more), levels, half - 1e-15)
     rarer = np.minimum(half - more, q)
-    if isinstance(claim, EventClaim):
-        return claim.likelier(rarer, levels), rarer
-    return rarer + reached(
-        lambda more: level(rarer + more, rarer), levels, 1 - 1e-15 - rarer
-    ), rarer
+    return claim.likelier(rarer, levels), rarer
 
 
 @np.errstate(all="ignore")  # levels may be very large
@@ -176,7 +144,7 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
 
     It is their least relative entropy to probabilities that the claim allows.
     """
-    if not isinstance(claim, EventClaim):
+    if claim.orders:
         return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
     p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
@@ -245,7 +213,8 @@ def samples_needed(
     checks.integer("pairs", pairs, maximum=1_000_000)
     if event is not None:
         checks.between_0_and_1("event", event)
-    single = _single(claim, detect)
+    claims.checked_detect(detect, claim)
+    (single,) = claim.parts
     low = high = least_samples(pairs)
 
     def enough(samples: int) -> bool:
@@ -259,11 +228,3 @@ def samples_needed(
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
-
-
-def _single(claim: AnyClaim, detect: float) -> Claim:
-    """Return the claim, which must be of one number below ``detect``."""
-    if len(single := claims.parts(claim)) > 1:
-        raise ArgumentError("claim", "must be of one order: name the one that is to be found")
-    claims.checked_detect(detect, single[0])
-    return single[0]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.claims import Claim, EventClaim
+from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import PastDraws
 from epsilometer.exact_test import largest_bound
@@ -27,7 +27,6 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import AnyClaim, parts, with_delta
 from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
@@ -166,7 +165,7 @@ class Evidence:
 
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
-        claims = parts(self.claim)
+        claims = self.claim.parts
         share = share_of(1.0, len(claims))
         self.wealths = {claim: Wealth(claim, self.pairs, self.alpha, share) for claim in claims}
         each = itertools.product(claims, range(self.pairs))
@@ -243,8 +242,8 @@ class Evidence:
         return max(of_pairs, key=of_pairs.__getitem__)
 
     def bounds(self) -> dict[Claim, float]:
-        """Return the lower confidence bound for each level of the claim; see `with_delta`."""
-        claims, first = with_delta(self.claim), next(iter(self.wealths.values()))
+        """Return the lower confidence bound for each level of the claim."""
+        claims, first = self.claim.levels, next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
     def sharpened(
@@ -260,13 +259,13 @@ class Evidence:
         for claim, low in bounds.items():
             wealth = self.wealths.get(claim, next(iter(self.wealths.values())))
             last = wealth.steps[-1]
-            if low < claim.level or len(last) > 1 or not isinstance(claim, EventClaim):
+            if low < claim.level or len(last) > 1 or not claim.events:
                 continue
             bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
             alpha = self.alpha * wealth.share * _SHARPENING
             placed = last[self.best].placed
             counted = [each.counted() for each in placed]
-            sharp[claim], best = largest_bound(counted, claim, alpha, bound)
+            sharp[claim], best = largest_bound(counted, claim.events[0], alpha, bound)
             if best is not None:
                 bets[claim] = placed[counted.index(best)]
         return sharp, bets

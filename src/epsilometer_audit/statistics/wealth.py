@@ -45,13 +45,6 @@ _LARGEST = 0.95  # of the stake at which a factor may be 0
 _LOOKS = (512, False), (32, True)  # levels of a grid that are tested together, and by block or not
 
 
-def bet_shares(claim: Claim) -> Floats:
-    """Return the shares of the bets that are chosen at a time: cautious, optimistic, a third."""
-    if claim.orders:
-        return np.ones(1)
-    return np.array([0.3, 0.4, 0.3] if claim.notion == "approximate" else [0.4, 0.6])
-
-
 @dataclass(frozen=True, eq=False)
 class Bet:
     """Functions phi and psi of the outputs, chosen on past draws.
@@ -170,7 +163,7 @@ class PairBets:
             portfolio = self.growth.at(claim, levels, by_block)[:, None]
         placed = growths(self.placed, claim, levels, alpha, by_block)
         blocks = max(len(portfolio), len(placed))
-        logs = np.zeros((blocks, 1 + bet_shares(claim).size, levels.size))
+        logs = np.zeros((blocks, 1 + len(claim.bet_shares), levels.size))
         logs[:, :1], logs[:, 1 : 1 + placed.shape[1]] = portfolio, placed
         return logs
 
@@ -185,7 +178,7 @@ class _Course:
     alpha: float
 
     def __post_init__(self) -> None:
-        bets = bet_shares(self.claim)
+        bets = np.array(self.claim.bet_shares)
         parts = (np.append(part, (1 - part) * bets) for part in (_EARLY, _LATER))
         self._shares, self._later = (np.log(part)[:, None] for part in parts)
         self._first = True

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilometer.arrays import Floats, Sample
-from epsilometer.claims import Claim, EventClaim
+from epsilometer.claims import Claim
 from epsilometer.events.choosing import ROWS
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, View, entries_of
@@ -95,7 +95,7 @@ def found(
         if conditions is not None:
             told = counted(conditions, event)
             p, q = (hits / n for hits, n in zip(told.hits, draws, strict=True))
-            if told.apart > VISIBLE[0] and p > _allowed(claim, np.array(q)):
+            if told.apart > VISIBLE[0] and p > claim.unsuspicious(np.array(q)):
                 return told
     return counted(event, None)
 
@@ -119,14 +119,9 @@ def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats
     Each share has a draw more that is inside by half. For Rényi divergences, p exceeds q.
     """
     p, q = ((share * n + 0.5) / (n + 1) for share, n in zip((p, q), draws, strict=True))
-    allowed = _allowed(claim, q)
+    allowed = claim.unsuspicious(q)
     spread = p * (1 - p) / draws[0] + (allowed / q) ** 2 * q * (1 - q) / draws[1]
     return np.asarray((p - allowed) / np.sqrt(spread))
-
-
-def _allowed(claim: Claim, q: Floats) -> Floats:
-    """Return the largest probabilities on the other side; of a Rényi claim, the same."""
-    return claim.likelier(q, claim.level) if isinstance(claim, EventClaim) else q
 
 
 # --- conditions on the entries of a score ---------------------------------------------------------

@@ -1,0 +1,271 @@
+"""Rules that every registered claim keeps: each door knows it, and audits judge it rightly.
+
+The laws are noise at two distances, from the claim's own `noise`; whether the claim holds of them
+is computed in `HOLDS`, by quadrature.
+"""
+
+import json
+import math
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy.stats import laplace, norm
+
+import epsilometer_audit as ea
+from epsilometer_audit import conclusion
+from epsilometer_audit.audits_file import running
+from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.request import claim_of
+from epsilometer_audit.sources.callables import load
+from epsilometer_audit.statistics.claims import CLAIMS, kinds
+from tests.contract.level_cases import discrete, laplace_pair, normal_pair
+from tests.unit.processes import ran
+
+ROOT = Path(__file__).parents[2]
+KINDS = kinds()
+OURS = [name for name, target in CLAIMS.items() if "[" not in target]
+every_claim = pytest.mark.parametrize("name", KINDS)
+DRAWS = 4000
+Q = np.array([0.01, 0.2, 0.5, 0.7])
+
+
+def stated(name):
+    """Return values of the claim's options."""
+    return {option.name: option.example for option in KINDS[name].options}
+
+
+def distances(name):
+    """Return a distance at which all parts of the claim hold, and one at which none does."""
+    attained = [part.noise(np.array([part.level])).distances[0] for part in claim(name).parts]
+    return 0.85 * float(min(attained)), 3 * float(max(attained)) + 1
+
+
+def claim(name):
+    return claim_of(stated(name))
+
+
+def is_gaussian(name):
+    part = claim(name).parts[0]
+    return part.noise(np.array([part.level])).gaussian
+
+
+def pair_of(name, distance):
+    return normal_pair(distance) if is_gaussian(name) else laplace_pair(distance)
+
+
+# --- what is true of a law ------------------------------------------------------------------------
+
+
+def no_easier_than_normals(pair, mu):
+    """Tell whether delta is at most that of N(0, 1) and N(mu, 1) at every epsilon."""
+    for epsilon in np.linspace(0, 4, 9):
+        tail = math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+        if pair.delta(epsilon) > norm.cdf(mu / 2 - epsilon / mu) - tail + 1e-9:
+            return False
+    return True
+
+
+def as_hard_to_test(pair, betas):
+    """Tell whether errors of type II are as large as claimed, by the lines that deltas are."""
+    for alpha, beta in betas.items():
+        lines = [1 - pair.delta(e) - math.exp(e) * alpha for e in np.linspace(-6, 6, 241)]
+        if max(lines) < beta:
+            return False
+    return True
+
+
+HOLDS = {
+    "epsilon": lambda pair, epsilon, delta: pair.delta(epsilon) <= delta,
+    "renyi": lambda pair, orders: all(pair.renyi(a) <= rho for a, rho in orders.items()),
+    "gdp": no_easier_than_normals,
+    "zcdp": lambda pair, rho: all(pair.renyi(a) <= rho * a for a in (1.1, 2.0, 5.0, 17.0)),
+    "profile": lambda pair, deltas: all(pair.delta(e) <= d for e, d in deltas.items()),
+    "tradeoff": as_hard_to_test,
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_claim_holds_up_to_the_distance_of_its_noise(name):
+    assert name in HOLDS, f"HOLDS does not say when {name} is true"
+    honest, violating = distances(name)
+    assert HOLDS[name](pair_of(name, honest), *stated(name).values())
+    assert not HOLDS[name](pair_of(name, violating), *stated(name).values())
+
+
+@every_claim
+def test_what_a_level_allows_is_just_what_its_noise_does(name):
+    """Of the best functions of an output: of events by half-lines, of divergences by densities."""
+    for part in claim(name).parts:
+        level = np.array([part.level])
+        noise = part.noise(level)
+        pair = (normal_pair if noise.gaussian else laplace_pair)(float(noise.distances[0]))
+        beyond = []
+        for order in part.orders:
+            mean = math.exp((order - 1) * pair.renyi(order))  # of (p/q)^(a-1) under P, and so on
+            kappa, b = part.null(level, mean, order)
+            beyond.append(math.log(mean / float(kappa[0] * mean + b[0])))
+        for end in np.linspace(-5, 5, 2001) if part.events else ():
+            cdf = norm.cdf if noise.gaussian else laplace.cdf
+            p, q = cdf(end), cdf(end - noise.distances[0])
+            kappa, b = part.null(level, q, math.nan)
+            beyond.append(float(p - kappa[0] * q - b[0]))
+        assert max(beyond) == pytest.approx(0, abs=1e-4)
+
+
+@every_claim
+def test_the_level_of_an_event_and_the_largest_probability_belong_together(name):
+    for part in claim(name).levels:
+        allowed = part.likelier(Q, part.level)
+        below = allowed < 1 - 1e-9
+        assert (allowed >= Q).all()
+        assert part.of(allowed, Q)[below] == pytest.approx(part.level, rel=1e-6, abs=1e-9)
+        for p, q in zip(allowed[below], Q[below], strict=True):
+            pair = discrete(np.array([p, 1 - p]), np.array([q, 1 - q]))
+            shown = [pair.renyi(a) / part.divergence(1.0, a) for a in part.orders]
+            assert max(shown, default=part.level) == pytest.approx(part.level)
+
+
+# --- the doors ------------------------------------------------------------------------------------
+
+
+def words_of(name, folder):
+    """Return the words of a command that state the claim."""
+    words = []
+    for option in KINDS[name].options:
+        if option.columns:
+            rows = [option.columns, *option.example.items()]
+            text = "\n".join(",".join(map(str, row)) for row in rows)
+            (folder / "curve.csv").write_text(text)
+            words += ["--profile", "curve.csv"]
+        elif option.takes_points:
+            for at, level in option.example.items():
+                words += [f"--{option.name}", f"{at}={level}"]
+        else:
+            words += [f"--{option.name}", str(option.example)]
+    return words
+
+
+OPTIONS = {"samples": DRAWS, "as_reals": True, "check_sampler": False}
+
+
+def through_python(name):
+    verdict = ea.audit("laws.py:law", [(0, 1)], **OPTIONS, **stated(name))
+    quantities = [part.quantity for part in claim(name).levels]
+    assert [bound.quantity for bound in verdict.bounds] == quantities
+    return verdict.verdict
+
+
+def through_the_command(name):
+    words = ["--pair", "0", "1", "--samples", str(DRAWS), "--as-reals", "--no-checks", "--quiet"]
+    code = main(["audit", "laws.py:law", *words, *words_of(name, Path())])
+    return {0: "not refuted", 1: "violated"}[code]
+
+
+def through_a_file(name):
+    entry = {"mechanism": "laws.py:law", "pairs": [[0, 1]], "claim": stated(name), **OPTIONS}
+    Path("mine.yaml").write_text(yaml.safe_dump({"audits": {"own": entry}}))
+    (case,) = AuditsFile(Path("mine.yaml")).cases.values()
+    return running.audited(case.request(), ".", print).verdict
+
+
+def from_recorded_outputs(name):
+    law = load("laws.py:law", folder=".")
+    outputs = law.draw(0, DRAWS, 1), law.draw(1, DRAWS, 2)
+    verdict = ea.audit_outputs(outputs, claim(name), as_reals=True)
+    assert (verdict.method == "exact") == bool(claim(name).events)
+    return verdict.verdict
+
+
+DOORS = [through_python, through_the_command, through_a_file, from_recorded_outputs]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize("violates", [False, True], ids=["honest", "violating"])
+@every_claim
+def test_a_claim_is_refuted_where_it_does_not_hold(name, violates, door, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    noise = "normal" if is_gaussian(name) else "laplace"
+    distance = distances(name)[violates]
+    Path("laws.py").write_text(
+        f"def law(x, size, rng):\n    return rng.{noise}({distance!r} * x, 1, size)\n"
+    )
+    assert door(name) == ("violated" if violates else "not refuted")
+
+
+@every_claim
+def test_a_claim_is_in_the_help_and_says_what_it_is(name, capsys):
+    assert main(["audit", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for option in KINDS[name].options:
+        assert option.about in shown
+    assert claim(name).text()
+    assert json.loads(json.dumps(claim(name).to_plain()))["notion"]
+    for part in claim(name).levels:
+        assert part.at(part.level) == part
+        assert bool(part.events) != bool(part.orders)
+        assert sum(part.bet_shares) == pytest.approx(1)
+        assert part.quantity in conclusion.bound_of(part, 0.0, claim(name)).name
+    names = {conclusion.bound_of(part, 0.0, claim(name)).name for part in claim(name).levels}
+    assert len(names) == len(claim(name).levels)
+
+
+# --- a claim of an installed package: one class, and a line that names it -------------------------
+
+TOY = """
+import numpy as np
+from epsilometer.claims import ClaimOption, Delta, EventClaim, Noise
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Variation(EventClaim):
+    options = (ClaimOption("variation", "TV", 0.2, "total variation of at most so much"),)
+    quantity = "tv"
+    grid = Delta.grid
+    tv: float
+
+    def null(self, levels, mean, order):
+        return np.ones(np.shape(levels)), np.asarray(levels, float)
+
+    def of(self, p, q):
+        return np.subtract(p, q)
+
+    def implied(self, levels):
+        return np.zeros((levels.size, 1)), levels[:, None]
+
+    def noise(self, levels):
+        return Noise(gaussian=False, distances=-2 * np.log1p(-levels))
+
+    def text(self):
+        return f"a total variation of {self.tv:g}"
+"""
+
+
+def with_toy(folder, code, *command):
+    """Run a command where a package with this code is installed."""
+    (folder / "toy.py").write_text(code)
+    metadata = folder / "toy-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[epsilometer.claims]\nvariation = toy:Variation\n")
+    path = os.pathsep.join([str(folder), str(ROOT)])
+    return ran(sys.executable, "-m", *command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path})
+
+
+def test_a_class_and_a_line_are_a_claim_for_every_door_and_for_these_tests(tmp_path):
+    command = ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__, "-k", "variation"]
+    done = with_toy(tmp_path, TOY, *command)
+    assert f"{len(DOORS) * 2 + 3} passed" in done.stdout, done.stdout
+
+
+def test_what_a_class_lacks_is_said_before_any_draw(tmp_path):
+    code = TOY.replace("def implied", "def implies").replace("def text", "def texts")
+    done = with_toy(tmp_path, code, "epsilometer_audit", "audit", "--help")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "epsilometer: claim variation: toy:Variation [toy 1.0]: does not have implied and text\n"
+    )
