@@ -21,9 +21,9 @@ import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.claims import Claim, Delta, Gaussian, Pure, gaussian_deltas
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent, choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import count, largest_bound
 from epsilometer_audit import conclusion
 from epsilometer_audit.audits_file.cases import AuditsFile

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.events import choosing, fine_cells, scores
+from epsilometer.events import choosing, fine_cells, looks, scores
 from epsilometer.events.candidates import Numbers
 from epsilometer.events.events import Event, View
 from epsilometer.ratios import has_spread, log_share, ratio
@@ -142,7 +142,7 @@ EVIDENCE = {
     "a linear score": lambda: scores.linear_score(PAIR, PAIR, [0, 1]) is not None,
     "a learned score": lambda: scores.learned_score(PAIR, PAIR, [0, 1]) is not None,
     "a score of an infinite spread": lambda: scores.learned_score(HUGE, HUGE, [0, 1]) is not None,
-    "steps": lambda: len(choosing._steps(ODD)),
+    "steps": lambda: len(looks._steps(ODD)),
     "an event that always happens": lambda: apart(SIZE),
     "an event that never happens": lambda: apart(0),
     "one draw": lambda: promised(SAME[:1], SAME[:1]),

@@ -33,7 +33,7 @@ _COMMON, _RARE = 1 / 2000, 1 / 50_000
 _FEW = 4  # draws of a fine cell
 _TOGETHER = 64  # columns
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
-_NOTHING = -math.inf
+NOTHING = -math.inf
 _NEAR = 512  # whole numbers in a row that are counted one by one, of more an eighth of the draws
 _FEWER = 5000  # draws of a side whose cells are looked up one by one
 
@@ -129,7 +129,7 @@ class Cells(ABC):
             size = family.sizes[best - ends[k]]
             event = partial(self.event, family.order[:size])
             expected, optimistic = levels[:, best].tolist()
-            if optimistic > _NOTHING:
+            if optimistic > NOTHING:
                 chosen.append(Candidate(expected, optimistic, family.sign, event))
         return chosen
 
@@ -252,7 +252,7 @@ def expected_level(
         low, high = np.minimum(_wilson(past, draws, _FRESH * up), 1.0)
         errors = shown - level(low, q), shown - level(p, high)
         expected = shown - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
-        return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
+        return np.where((hits > 0) & np.isfinite(expected), expected, NOTHING)
 
 
 def _wilson(share: Floats, n: int | Floats, z: Floats) -> Floats:

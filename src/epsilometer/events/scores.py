@@ -1,6 +1,6 @@
 """Joint laws of entries: learned scores, tables of pairs, differences, and summaries of all.
 
-A sum over the entries (`epsilometer.events.choosing`) is the best score if they are
+A sum over the entries (`epsilometer.events.looks`) is the best score if they are
 independent and draws are many. Dependence between entries, such as a correlation or a product,
 needs a classifier: a logistic regression on standardised entries, their squares and products (of
 many entries, the products whose means differ most). For an event it learns on one half of the past
@@ -23,12 +23,14 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events import vectors
 from epsilometer.events.candidates import Numbers
-from epsilometer.events.choosing import ENTRIES, PAIRED, ROWS
 from epsilometer.events.columns import Columns
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
 from epsilometer.ratios import has_spread, ratio
 
+PAIRED = 1024  # columns among which pairs are searched for dependence
+ENTRIES = 64  # that are looked at, of more
+ROWS = 10_000  # of a side that say what is alike in an output
 LOOKED = 2000  # draws of either side that choose entries and differences
 _FEWEST = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight

@@ -15,10 +15,10 @@ import numpy as np
 from epsilometer.arrays import Bools, Counts, Floats
 from epsilometer.claims import Claim, EventClaim, Gaussian
 from epsilometer.events.candidates import SHRINKAGES, Cells
-from epsilometer.events.choosing import ENTRIES, PastDraws
+from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
-from epsilometer.events.scores import CELLS
+from epsilometer.events.looks import PastDraws
+from epsilometer.events.scores import CELLS, ENTRIES
 from epsilometer.ratios import log_share
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.claims import DivergenceClaim

@@ -21,9 +21,9 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import Claim, Delta, EventClaim, Pure
-from epsilometer.events import choosing
+from epsilometer.events import looks
 from epsilometer.events.events import Event, View
-from epsilometer.events.scores import learned_score, linear_score, suspects
+from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
@@ -84,7 +84,7 @@ class Portfolio:
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
     _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
-    _past: choosing.PastDraws | None = None
+    _past: looks.PastDraws | None = None
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ class Portfolio:
                 self._raw = [together[0]], [together[1]]
                 layout = layout_of(*together, as_reals=self.as_reals)
                 columns = [*map(layout.encode, together)]
-                past = choosing.PastDraws(columns[0], columns[1], layout, self._past)
+                past = looks.PastDraws(columns[0], columns[1], layout, self._past)
                 self.choose(past)
                 self._next, self._past = 2 * self._draws, past
         return Growth(pieces)
@@ -167,7 +167,7 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
-        draws = choosing.PastDraws(*sides, layout)
+        draws = looks.PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
             past = predictors.Points().with_draws(*map(choice.steps, numbers()))
             for predictor, _ in best.mixture.ranked(of_claim):
@@ -181,7 +181,7 @@ class Portfolio:
         each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
         return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
 
-    def choose(self, past: choosing.PastDraws) -> None:
+    def choose(self, past: looks.PastDraws) -> None:
         """Choose the views on all past draws, and spread the wealth over them.
 
         From now on they are chosen by such calls only.
@@ -212,9 +212,7 @@ class Portfolio:
                 chosen[key].take(inherited + math.log(share), only=key in new)
         self._aim()
 
-    def _wanted(
-        self, views: Mapping[Any, _Viewed], past: choosing.PastDraws
-    ) -> Callable[[Any], bool]:
+    def _wanted(self, views: Mapping[Any, _Viewed], past: looks.PastDraws) -> Callable[[Any], bool]:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _MANY or len(past.layout.columns) < _RICH:
             return bool
@@ -379,7 +377,7 @@ def _key(view: View, layout: Layout) -> Any:
 
 
 def _views(
-    past: choosing.PastDraws, wanted: Callable[[Any], bool]
+    past: looks.PastDraws, wanted: Callable[[Any], bool]
 ) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
     """Yield the views of wanted keys that past draws choose, and how they see past draws."""
     layout, (x, x_prime) = past.layout, past.sides
@@ -387,9 +385,9 @@ def _views(
     entries: Sequence[int] = [0]
     if x.ndim == 1:
         size = 0 if layout.columns[0].kind not in _NUMBERS else _bits(x, x_prime)
-        learners = choosing.sums(x, size) if size else {}
+        learners = looks.sums(x, size) if size else {}
     else:
-        both = [side[: choosing.ROWS] for side in past.sides]
+        both = [side[:ROWS] for side in past.sides]
         varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
         entries = suspects(x, x_prime, varying.tolist() or list(range(size)), 16)
     reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
@@ -404,17 +402,17 @@ def _views(
             # few numbers are soon learned
             more = 2 if few and x.ndim > 1 and view in singles else 1
             of = _Viewed(view, share * more / len(views), *kinds)
-            yield _key(view, layout), of, partial(choosing.Look(view, past).sides, choosing.ROWS)
+            yield _key(view, layout), of, partial(looks.Look(view, past).sides, ROWS)
     for name in names:
         if (score := past.score(name, learners[name])) is not None:
-            numbers = score.sides(choosing.ROWS)
+            numbers = score.sides(ROWS)
             step = float(np.ptp(np.concatenate(numbers))) / 20
             if step > 0:
                 of = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
                 yield name, of, partial(tuple[Sample, Sample], numbers)
 
 
-def _kinds(view: View, past: choosing.PastDraws) -> list[predictors.Shares]:
+def _kinds(view: View, past: looks.PastDraws) -> list[predictors.Shares]:
     """Return the predictors that bet on numbers that are not few by kind, and their shares."""
     numbers = np.concatenate([view.of(side[:_LOOKED]) for side in past.sides])
     different = np.unique(numbers).size
@@ -435,14 +433,14 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-def _learners(x: Sample, entries: Sequence[int]) -> dict[str, choosing.Learner]:
+def _learners(x: Sample, entries: Sequence[int]) -> dict[str, looks.Learner]:
     """Return rules that learn a score of vectors from some draws of both sides, by name."""
     half = len(x) // 2
-    learners: dict[str, choosing.Learner] = {}
+    learners: dict[str, looks.Learner] = {}
     if half >= _LINEAR and len(entries) > 1:
-        learners["linear"] = partial(linear_score, entries=entries[: choosing.ENTRIES])
+        learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        learners |= choosing.sums(x, len(x.T))
-        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > choosing.SUMMED:  # many hardly differ
-            learners["signs"] = partial(choosing.learn_sum, size=len(x.T), cells=2)
+        learners |= looks.sums(x, len(x.T))
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > looks.SUMMED:  # many hardly differ
+            learners["signs"] = partial(looks.learn_sum, size=len(x.T), cells=2)
     return learners | {"learned": partial(learned_score, entries=entries)}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from epsilometer.claims import Claim, EventClaim
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import largest_bound
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of

@@ -33,8 +33,8 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import Claim
+from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent
 from epsilometer.exact_test import Counted
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.statistics.portfolio import Growth

@@ -16,10 +16,9 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Claim, EventClaim
-from epsilometer.events.choosing import ROWS
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, View, entries_of
-from epsilometer.events.scores import suspects
+from epsilometer.events.scores import ROWS, suspects
 from epsilometer.ratios import ratio
 from epsilometer_audit.outcomes.outcomes import Layout
 
