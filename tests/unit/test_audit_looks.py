@@ -36,7 +36,7 @@ from epsilometer.events.scores import learn_tables, learned_score, summaries
 from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
 from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.learning import looked_at
+from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
 from tests.sharing import FIVE
 from tests.unit.audits import again, audited, event_of

@@ -27,10 +27,10 @@ from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, expected, learn
 from epsilometer_audit.statistics.claims import AnyClaim, parts, with_delta
-from epsilometer_audit.statistics.learning import expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
-from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
+from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import Chosen, Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
@@ -202,8 +202,9 @@ class Evidence:
                 if sides is None:
                     step[pair] = PairBets((), portfolio.record(*fresh, blocks))
                     continue
-                more = {"layout": layouts[pair], "past": self.past(pair)}
-                placed = [bet.on(sides, blocks, ahead, **more) for bet in bets[pair][claim]]
+                layout, past = layouts[pair], self.past(pair)
+                chosen = bets[pair][claim]
+                placed = [bet.on(sides, blocks, ahead, layout, past) for bet in chosen]
                 step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 

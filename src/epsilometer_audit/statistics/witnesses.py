@@ -18,7 +18,7 @@ from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Claim, EventClaim
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, View, entries_of
-from epsilometer.events.scores import ROWS, suspects
+from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
 from epsilometer.ratios import ratio
 from epsilometer_audit.outcomes.outcomes import Layout
 
@@ -126,6 +126,34 @@ def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats
 def _allowed(claim: Claim, q: Floats) -> Floats:
     """Return the largest probabilities on the other side; of a Rényi claim, the same."""
     return claim.likelier(q, claim.level) if isinstance(claim, EventClaim) else q
+
+
+def looked_at(layout: Layout) -> str:
+    """Say which functions of the columns of an output an audit looks at, and which not."""
+    size = len(layout.columns)
+    if size == 1:
+        return _looked_at_one(layout)
+    looks = f"columns one by one, all pairs of {size}"
+    if size > ENTRIES:
+        looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
+    looks += f" in {CELLS} x {CELLS} cells"
+    if layout.whole:
+        looks += ", rows"
+    if layout.groups:
+        looks += ", sums, ends, places and equality of entries"
+    return f"{looks}; not: finer laws of two, other functions of three or more"
+
+
+def _looked_at_one(layout: Layout) -> str:
+    """Say the same of outputs of one column."""
+    if layout.columns[0].kind == "word":
+        return "each word, and sets of words"
+    looks = "values, ranges, remainders"
+    if layout.whole:
+        looks += ", bits and sums of bits"
+    elif not layout.as_reals:
+        looks += ", low bits"
+    return f"{looks}; not: other functions of digits or bits"
 
 
 # --- conditions on the entries of a score ---------------------------------------------------------
