@@ -20,7 +20,7 @@ from epsilometer.events.events import Event, View, codes_of, in_parts
 from epsilometer.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
-SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+SHRINKAGES = 2.0, 16.0  # counts that are added to both sides of a cell: of many and of few draws
 _LIKELIER = 1e-12  # log ratio, above which a cell is likelier in any rounding
 _CAUTION, _CAUTION_LINE = 4.0, 2.5  # standard deviations, of a set and of a half-line
 _MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less

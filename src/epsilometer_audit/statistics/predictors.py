@@ -44,7 +44,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -55,9 +54,9 @@ from epsilometer.events.events import PART
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
 _OFTEN = 500  # draws until which each sixth more is learned from, later each half
-_FEW = 64  # draws that are sorted with those before
-_MANY = 2000  # draws that are sorted before their cells are counted
-_FEWEST = 2  # draws a side that are learned from
+_FEW_SORTED = 64  # draws, below which they are sorted together with those before
+_MANY_SORTED = 2000  # draws, above which blocks are sorted before their cells are counted
+_FEWEST_LEARNED = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
@@ -85,16 +84,14 @@ class Points:
 
     def with_draws(self, x: Sample, x_prime: Sample) -> Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
-        sides: list[Any] = [  # different draws in increasing order, and how many each; few as is
-            (side, 1.0) if side.size < _FEW else np.unique(side, return_counts=True)
-            for side in (x, x_prime)
-        ]
-        first, more = self.values.size, sides[0][0].size
-        values = _numbers(np.concatenate([self.values, sides[0][0], sides[1][0]]))
+        values, counts = _different(x)
+        values_prime, counts_prime = _different(x_prime)
+        known, both = self.values.size, self.values.size + values.size
+        values = _numbers(np.concatenate([self.values, values, values_prime]))
         weights = np.zeros((2, values.size))
-        weights[:, :first] = self.weights
-        weights[0, first : first + more] = sides[0][1]
-        weights[1, first + more :] = sides[1][1]
+        weights[:, :known] = self.weights
+        weights[0, known:both] = counts
+        weights[1, both:] = counts_prime
         order = values.argsort(kind="stable")
         values, weights = values[order], weights.take(order, axis=1)
         new = np.append(True, values[1:] != values[:-1])
@@ -102,6 +99,14 @@ class Points:
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
         return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
+
+
+def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
+    """Return different draws in increasing order, and how many each is; few draws as they are."""
+    if draws.size < _FEW_SORTED:
+        return draws, np.ones(draws.size)
+    values, counts = np.unique(draws, return_counts=True)
+    return values, counts
 
 
 def _thinned(values: Floats, weights: Floats) -> Points:
@@ -224,7 +229,7 @@ def spikes(past: Points) -> Prediction | None:
         return None
     others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
     counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
-    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST
+    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED
     rest = families(Points(values[~repeats], others)) if enough else None
     rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
@@ -319,7 +324,7 @@ class Mixture:
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]
-            for a, b in pairwise(cuts if end - start > _MANY else ()):
+            for a, b in pairwise(cuts if end - start > _MANY_SORTED else ()):
                 fresh[0][a:b].sort()  # blocks, to count the draws below each edge
                 fresh[1][a:b].sort()
             grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
@@ -344,7 +349,9 @@ class Mixture:
 
     def _learn(self) -> None:
         """Predict from the past draws, if there are enough new ones."""
-        if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
+        if self._draws < _FEWEST_LEARNED or (
+            self._fitted and self._draws < self._fitted + self._wait()
+        ):
             return
         if self._fresh:
             x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
@@ -383,7 +390,7 @@ class Mixture:
 
 def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
-    if draws.size > _MANY:
+    if draws.size > _MANY_SORTED:
         below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
         return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
     each = logs.take(edges.searchsorted(draws), axis=0)
