@@ -252,21 +252,26 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
 def low_bit_texts(name: str, ranges: Ranges) -> list[str]:
     """Return texts that say that the lowest bit of a number lies in one of some ranges."""
     texts = []
-    for ends in ranges:
-        first, last = (
-            int(end) if end is not None and math.isfinite(end) else open_end
-            for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
-        )
-        if first < ZERO <= last:
-            texts.append(f"{name} is a multiple of 2^{first}")
-        elif first == ZERO:
+    for first, last in ranges:
+        low = _exponent(first, LOWEST)
+        high = _exponent(last, NOT_FINITE)
+        if low < ZERO <= high:
+            texts.append(f"{name} is a multiple of 2^{low}")
+        elif low == ZERO:
             texts.append(f"{name} = 0")
-        elif first < ZERO:
-            bits = f"2^{last} or below" if first == LOWEST else f"2^{first} to 2^{last}"
-            texts.append(f"lowest bit of {name} is {bits if first < last else f'2^{first}'}")
-        if last == NOT_FINITE:
+        elif low < ZERO:
+            bits = f"2^{low}"
+            if low < high:
+                bits = f"2^{high} or below" if low == LOWEST else f"2^{low} to 2^{high}"
+            texts.append(f"lowest bit of {name} is {bits}")
+        if high == NOT_FINITE:
             texts.append(f"{name} is not finite")
     return texts
+
+
+def _exponent(end: Number | None, open_end: int) -> int:
+    """Return the end of a range of exponents, where it has one."""
+    return open_end if end is None or not math.isfinite(end) else int(end)
 
 
 def lowest_bits(numbers: Sample) -> Counts:

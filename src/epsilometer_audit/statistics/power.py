@@ -83,25 +83,28 @@ def _noise(claim: Claim, levels: Floats) -> tuple[bool, Floats]:
 
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
-
-    def level(p: Floats, q: Floats) -> Floats:
-        if isinstance(claim, EventClaim):
-            return claim.of(p, q)
-        assert isinstance(claim, claims.DivergenceClaim)
-        each = []
-        for a in claim.orders:
-            terms = (a * np.log(s) + (1 - a) * np.log(t) for s, t in ((p, q), (1 - p, 1 - q)))
-            each.append(np.logaddexp(*terms) / (a - 1) / claim.divergence(1.0, a))
-        return np.asarray(np.max(each, axis=0))
-
     half = np.full(levels.shape, 0.5)
-    more = reached(lambda more: level(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    more = reached(lambda more: _shown(claim, 0.5 + more, 0.5 - more), levels, half - 1e-15)
     rarer = np.minimum(half - more, q)
     if isinstance(claim, EventClaim):
         return claim.likelier(rarer, levels), rarer
-    return rarer + reached(
-        lambda more: level(rarer + more, rarer), levels, 1 - 1e-15 - rarer
-    ), rarer
+    most = 1 - 1e-15 - rarer
+    more = reached(lambda more: _shown(claim, rarer + more, rarer), levels, most)
+    return rarer + more, rarer
+
+
+def _shown(claim: Claim, p: Floats, q: Floats) -> Floats:
+    """Return the level of a claim that an event of probabilities p and q shows, ``(k,)``."""
+    if isinstance(claim, EventClaim):
+        return claim.of(p, q)
+    assert isinstance(claim, claims.DivergenceClaim)
+    shown = np.full(p.shape, -math.inf)
+    for order in claim.orders:
+        inside = order * np.log(p) + (1 - order) * np.log(q)
+        outside = order * np.log(1 - p) + (1 - order) * np.log(1 - q)
+        divergence = np.logaddexp(inside, outside) / (order - 1)
+        shown = np.maximum(shown, divergence / claim.divergence(1.0, order))
+    return shown
 
 
 @np.errstate(all="ignore")  # levels may be very large
@@ -151,7 +154,9 @@ def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
     The last value tells whether the table is chosen with probability .9.
     """
     moved = min(_MOVED / math.sqrt(draws), 0.5)
-    p, q = (of + moved * ((1 - of) * np.maximum((p + q) / 2, 1 / CELLS) - of) for of in (p, q))
+    nearby = np.maximum((p + q) / 2, 1 / CELLS)
+    p = p + moved * ((1 - p) * nearby - p)
+    q = q + moved * ((1 - q) * nearby - q)
     distance = (p - q) ** 2 * (1 / (p + q) + 1 / (2 - p - q))
     return p, q, min(draws, SCREENED) * distance >= _CHOSEN
 
@@ -181,15 +186,17 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
     allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
-    mean = spread = np.zeros(allowed.shape)
-    for share, other in ((p, allowed), (q, allowed_prime)):
-        hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
-        mean, spread = (
-            mean + share * hit + (1 - share) * miss,
-            spread + share * (1 - share) * (hit - miss) ** 2,
-        )
-    nearest = np.arange(len(mean)), mean.argmin(axis=1)
-    return mean[nearest], spread[nearest]
+    mean, spread = _log_ratio_moments(p, allowed)
+    mean_prime, spread_prime = _log_ratio_moments(q, allowed_prime)
+    growth = mean + mean_prime
+    nearest = np.arange(len(growth)), growth.argmin(axis=1)
+    return growth[nearest], (spread + spread_prime)[nearest]
+
+
+def _log_ratio_moments(share: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the log ratio of an event's probability to another one."""
+    hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
+    return share * hit + (1 - share) * miss, share * (1 - share) * (hit - miss) ** 2
 
 
 def detectable(

@@ -162,20 +162,40 @@ def families(past: Points) -> Prediction | None:
     """
     if not _finite(past):
         return None
-    fits = np.zeros((6, 2))
-    _fit(past.values, past.weights, fits)
-    draws, _, _, *spreads, _ = fits.tolist()
-    both = [(a * a + b * b) / 2 for a, b in spreads]
-    if not (min(both) > 1e-290 and max(both) < 1e290):
+    draws, centres, spreads = _fits(past)
+    both = (spreads**2).mean(axis=1)
+    if not (both.min() > 1e-290 and both.max() < 1e290):
         return None
-    scales = np.sqrt(fits[3:5] ** 2 + np.array(both)[:, None] / min(draws))
-    edges = np.sort(fits[2, :, None] + scales[1, :, None] * _EDGES, axis=None)
+    scales = np.sqrt(spreads**2 + both[:, None] / draws.min())
+    edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
-    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES))
-    if not _families(past.values, past.weights, fits, scales, edges, *work, cells):
+    fits = np.array([np.stack([draws, draws]), centres, spreads, scales])
+    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
+    if not _families(past.values, past.weights, fits, edges, *work, cells):
         return None
     cells /= np.add.reduce(cells, axis=1, keepdims=True)
     return Prediction(edges, cells[0], cells[1])
+
+
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
+def _fits(past: Points) -> tuple[Floats, Floats, Floats]:
+    """Return the draws of either side, ``(2,)``, and centres and spreads of noise, ``(2, 2)``.
+
+    Rows are Gaussian and Laplace noise, columns are sides. Centres are means and medians; spreads
+    are standard deviations from the mean, and mean absolute deviations from the median.
+    """
+    values, weights = past.values, past.weights
+    below = weights.cumsum(axis=1)
+    draws = below[:, -1]
+    means = values[0] + weights @ (values - values[0]) / draws
+    medians = np.empty(2)
+    for i, side in enumerate(below):  # it may lie between two draws
+        low, high = side.searchsorted(draws[i] * np.array([0.4999999999995, 0.5000000000005]))
+        medians[i] = values[low] + (values[high] - values[low]) / 2
+    squares = weights * (values - means[:, None]) ** 2
+    far = weights * np.abs(values - medians[:, None])
+    spreads = np.sqrt(squares.sum(axis=1) / draws), far.sum(axis=1) / draws
+    return draws, np.array([means, medians]), np.array(spreads)
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
@@ -406,47 +426,31 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 
 
 @compiled
-def _fit(values, weights, fits):  # type: ignore[no-untyped-def]
-    """Set, of either side, draws, mean, median, standard deviation, mean deviation from it."""
-    for side in range(2):
-        n, total = 0.0, 0.0
-        for i in range(values.size):
-            n += weights[side, i]
-            total += weights[side, i] * (values[i] - values[0])
-        mean, low, high, below = values[0] + total / n, 0, 0, weights[side, 0]
-        while below < 0.5000000000005 * n:  # where the median lies between two draws
-            high += 1
-            low = high if below < 0.4999999999995 * n else low
-            below += weights[side, high]
-        median = values[low] + 0.5 * (values[high] - values[low])
-        squares, far = 0.0, 0.0
-        for i in range(values.size):
-            squares += weights[side, i] * (values[i] - mean) * (values[i] - mean)
-            far += weights[side, i] * abs(values[i] - median)
-        fits[0, side], fits[1, side], fits[2, side] = n, mean, median
-        fits[3, side], fits[4, side] = math.sqrt(squares / n), far / n
-
-
-@compiled
-def _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work):  # type: ignore[no-untyped-def]
+def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
-    n, size, most = fits[0, side], nodes.shape[2], -math.inf
+    n, centre, spread, scale = (
+        fits[0, a, side],
+        fits[1, a, side],
+        fits[2, a, side],
+        fits[3, a, side],
+    )
+    size, most = nodes.shape[2], -math.inf
     step = 1 / math.sqrt(n)
     narrow = step if a else step * 0.7071067811865476
     for j in range(size):
-        nodes[a, side, j] = fits[1 + a, side] + (j - (size - 1) / 2) * step * scale
+        nodes[a, side, j] = centre + (j - (size - 1) / 2) * step * scale
         logs[a, side, j] = math.log(scale) + narrow * (j - (size - 1) / 2)
     for j in range(size):
-        lost, off = 0.0, nodes[a, side, j] - fits[1 + a, side]
+        lost, off = 0.0, nodes[a, side, j] - centre
         if a == 0:
-            lost = 0.5 * n * (fits[3, side] * fits[3, side] + off * off)
+            lost = 0.5 * n * (spread * spread + off * off)
         else:
             for i in range(values.size):
                 lost += weights[side, i] * abs(values[i] - nodes[a, side, j])
         for k in range(size):
             log = logs[a, side, k]
             work[a, side, j, k] = -n * log - lost * math.exp((a - 2) * log)
-            most = work[a, side, j, k] if work[a, side, j, k] > most else most
+            most = max(most, work[a, side, j, k])
     for j in range(size):
         for k in range(size):
             work[a, side, j, k] = math.exp(work[a, side, j, k] - most)
@@ -481,33 +485,40 @@ def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _families(values, weights, fits, scales, edges, nodes, logs, work, cells):  # type: ignore[no-untyped-def]
+def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  # type: ignore[no-untyped-def]
     """Add predicted probabilities to those of the cells; return whether there are any."""
     # by family, side and location: likelihoods at each scale, then posteriors
     top, size = -math.inf, nodes.shape[2]
     for a in range(2):
-        for side in range(2):
-            scale = scales[a, side]
-            fits[5, a] += _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work)
+        units[a] = _likelihoods(a, 0, values, weights, fits, nodes, logs, work)
+        units[a] += _likelihoods(a, 1, values, weights, fits, nodes, logs, work)
         total = _posterior(a, nodes, logs, work)
         if total > 0:
-            top = max(top, fits[5, a] + math.log(total))
-    for a in range(2 if top > -math.inf else 0):
-        part = math.exp(fits[5, a] - top)
+            top = max(top, units[a] + math.log(total))
+    if top == -math.inf:
+        return False
+    for a in range(2):
         for side in range(2):
             for j in range(size):
                 for k in range(size):
-                    weight, before = work[a, side, j, size + k] * part, 0.0
+                    weight = work[a, side, j, size + k] * math.exp(units[a] - top)
                     if weight > 3e-4:
-                        narrow = math.exp(-logs[a, side, k]) * (1.0 if a else 0.7071067811865476)
-                        for i in range(edges.size):
-                            z = (edges[i] - nodes[a, side, j]) * narrow
-                            now = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z)))
-                            now = 1 - now if z >= 0 else now
-                            cells[side, i] += weight * (now - before)
-                            before = now
-                        cells[side, edges.size] += weight * (1 - before)
-    return top > -math.inf
+                        inverse = math.exp(-logs[a, side, k])
+                        _add_noise(a, weight, nodes[a, side, j], inverse, edges, cells[side])
+    return True
+
+
+@compiled
+def _add_noise(a, weight, centre, inverse, edges, cells):  # type: ignore[no-untyped-def]
+    """Add Gaussian (0) or Laplace noise (1), with one over its scale, to probabilities of cells."""
+    before = 0.0
+    for i in range(edges.size):
+        z = (edges[i] - centre) * inverse
+        tail = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z) * 0.7071067811865476))
+        below = 1 - tail if z >= 0 else tail
+        cells[i] += weight * (below - before)
+        before = below
+    cells[edges.size] += weight * (1 - before)
 
 
 @compiled
