@@ -2,15 +2,14 @@
 
 `python -m tests.benchmarks.ablation` takes ten minutes; `--only low` leaves out families with this
 text in their name. A family pays if without it some bounds of all draws fall by 3 %, some claims
-are no longer refuted, or the draws until a refutation rise. Cases are the leaks of
-`tests.benchmarks.seen` and of `tests/unit/test_audit_looks.py`, and those below, each of which one
-family alone finds.
+are no longer refuted, or the draws until a refutation rise.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 from unittest.mock import patch
 
@@ -26,20 +25,19 @@ from epsilometer_audit.statistics import portfolio, predictors
 from epsilometer_audit.statistics.claims import AnyClaim
 
 FALL, DRAWS = 0.97, 3000
+PREDICTORS = "families", "tree", "histogram", "spikes"
 MIXTURES = "DISCRETE", "ATOMS", "DENSE", "SCORES"
 SCORES = "linear", "sum", "steps", "signs", "learned"
 Result = tuple[float, bool, int]  # the bound, whether it refutes, the draws until then
 
 
-def three_of_six(x: int, size: int, rng: Rng) -> Any:
-    """The parity of three bits of six: only whole rows show it."""
+def three_of_six(x: int, size: int, rng: Rng) -> Any:  # only whole rows show the parity
     bits = rng.integers(2, size=(size, 6))
     bits[:, 4] = (bits[:, 0] + bits[:, 2] + (rng.random(size) < (0.15, 0.85)[x])) % 2
     return bits
 
 
-def on_a_line(x: int, size: int, rng: Rng) -> Any:
-    """Two entries apart that nearly lie on a line: only their difference shows the noise."""
+def on_a_line(x: int, size: int, rng: Rng) -> Any:  # only a difference shows the noise
     wide, others = rng.normal(0, 1e6, size), rng.normal(0, 1, (2, size))
     return np.column_stack([wide, others[0], 3 - 1.37 * wide + rng.laplace(x, 0.2, size)])
 
@@ -53,7 +51,6 @@ OTHERS: Mapping[str, tuple[Mechanism, AnyClaim]] = {
     "Rényi": (gaussian, ea.renyi({2: 0.5})),
     "low bits": (gaussian, ea.pure(4.0)),
     "an atom": (lambda x, size, rng: np.maximum(laplace(x, size, rng), 0.0), ea.pure(0.5)),
-    "correlated": (lambda x, size, rng: looked.correlated(0.7 * x, size, rng), ea.pure(0.5)),
     "twelve entries": (lambda x, size, rng: laplace([0.4 * x] * 12, size, rng), ea.pure(1.0)),
 }
 
@@ -65,20 +62,15 @@ def by_audit(mechanism: Mechanism, claim: AnyClaim, as_reals: bool) -> Result:
     return full.bound, full.verdict == "violated", early.draws
 
 
-def by_rounds(name: str) -> Result:
-    bound, _, refuted = seen.audited(name, 0)
-    return bound, refuted, 1
-
-
 def results() -> tuple[dict[str, Result], float]:
-    """Return the results of all cases, and their time."""
     started, found = time.process_time(), dict[str, Result]()
     for name, (mechanism, claim) in OTHERS.items():
         found[name] = by_audit(mechanism, claim, name != "low bits")
     for name, (mechanism, as_reals) in looked.GRIDS.items():
         found[name] = by_audit(mechanism, looked.CLAIM, as_reals)
     for name in seen.LEAKS:
-        found[name] = by_rounds(name)
+        bound, _, refuted = seen.audited(name, 0)
+        found[name] = bound, refuted, 1
     return found, time.process_time() - started
 
 
@@ -88,18 +80,15 @@ def left_out() -> Iterator[tuple[str, list[Any]]]:
         for name in families:
             rest = {key: value for key, value in families.items() if key != name}
             yield f"{kind}: {name}", [patch.dict(families, rest, clear=True)]
-    for predictor in (
-        predictors.families,
-        predictors.tree,
-        predictors.histogram,
-        predictors.spikes,
-    ):
+    for name in PREDICTORS:
         patches = []
         for mixture in MIXTURES:
-            rest = {key: of for key, of in getattr(predictors, mixture).items() if key != predictor}
-            shares = {key: share / sum(rest.values()) for key, share in rest.items()}
+            shares = dict(getattr(predictors, mixture))
+            shares.pop(getattr(predictors, name), None)
+            total = sum(shares.values())
+            shares = {key: share / total for key, share in shares.items()}
             patches.append(patch.object(predictors, mixture, shares))
-        yield f"predictor: {predictor.__name__}", patches
+        yield f"predictor: {name}", patches
     every = portfolio._views
     for score in SCORES:
 
@@ -115,13 +104,11 @@ def main() -> None:
         seen.LEAKS[name] = seen.Leak(leak.draw, leak.statistic, min(leak.draws, DRAWS), leak.claim)
     before, whole = results()
     head("left out|bounds that fall|no longer refuted|draws, times|time, times")
-    for name, patches in left_out():
-        if chosen.only not in name:
-            continue
-        for each in patches:
-            each.start()
-        after, took = results()
-        patch.stopall()
+    for name, patches in (each for each in left_out() if chosen.only in each[0]):
+        with ExitStack() as stack:
+            for each in patches:
+                stack.enter_context(each)
+            after, took = results()
         lost = [case for case in before if before[case][1] and not after[case][1]]
         falls = [case for case in before if after[case][0] < FALL * before[case][0]]
         more = max(after[case][2] / before[case][2] for case in before)
