@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.claims import Claim, Delta, EventClaim, Pure
 from epsilometer.events import looks
 from epsilometer.events.events import Event, View
@@ -310,35 +310,45 @@ def _event_of(
     prediction: predictors.Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
     """Return the cells that together exceed the claim most, by their predicted probabilities."""
-    draws = [float(len(side)) for side in sides]
-    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
-    for turned in (False, True):
-        p, q = (prediction.p, prediction.q)[:: -1 if turned else 1]
-        order = np.argsort(np.log(q) - np.log(p), kind="stable")
-        shares = np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1]
-        excess = beyond(claim, *shares, draws)
-        if excess.max() > best:
-            best, swapped = float(excess.max()), turned
-            chosen = order[: int(excess.argmax()) + 1]
-    inside = np.zeros(prediction.p.size + 1, bool)
-    inside[chosen] = True
-    turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
-    view, edges = choice.view, prediction.edges
+    inside, swapped = _exceeding(prediction, claim, [float(len(side)) for side in sides])
+    edges = prediction.edges
     if choice.step:
         edges = (np.floor(edges) + 0.5) * choice.step
-    whole = not choice.step and view.of(sides[0][:1]).dtype.kind == "i"
+    whole = not choice.step and choice.view.of(sides[0][:1]).dtype.kind == "i"
+    turns = np.flatnonzero(np.diff(inside, prepend=False, append=False)).tolist()
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
-        start: Any = float(edges[first - 1]) if first else None
-        end: Any = float(edges[last - 1]) if last < prediction.p.size else None
-        if start is not None:
-            start = math.floor(start) + 1 if whole else float(np.nextafter(start, math.inf)) + 0.0
-        if end is not None:
-            end = math.floor(end) if whole else end
+        start: Any = None
+        end: Any = None
+        if first > 0:
+            edge = float(edges[first - 1])
+            start = math.floor(edge) + 1 if whole else float(np.nextafter(edge, math.inf)) + 0.0
+        if last < inside.size:
+            edge = float(edges[last - 1])
+            end = math.floor(edge) if whole else edge
         if start is None or end is None or start <= end:
             ranges.append((start, end))
-    missing = bool(inside[-2]) and any(np.isnan(choice.of(side)).any() for side in sides)
-    return Event(tuple(ranges), missing, view), swapped
+    missing = bool(inside[-1]) and any(np.isnan(choice.of(side)).any() for side in sides)
+    return Event(tuple(ranges), missing, choice.view), swapped
+
+
+def _exceeding(
+    prediction: predictors.Prediction, claim: Claim, draws: Sequence[float]
+) -> tuple[Bools, bool]:
+    """Tell of each cell whether it is in the event, and whether the event is likelier on x'."""
+    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
+    for turned in (False, True):
+        p, q = prediction.p, prediction.q
+        if turned:
+            p, q = q, p
+        order = np.argsort(np.log(q) - np.log(p), kind="stable")
+        excess = beyond(claim, np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1], draws)
+        most = int(excess.argmax())
+        if excess[most] > best:
+            best, chosen, swapped = float(excess[most]), order[: most + 1], turned
+    inside = np.zeros(prediction.p.size, bool)
+    inside[chosen] = True
+    return inside, swapped
 
 
 @dataclass(eq=False)

@@ -171,8 +171,7 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     events = _single_conditions(view, layout, sides)
     if not events:
         return None
-    met = [np.column_stack([each.holds(side) for each in events]) for side in sides]
-    met = [side.astype(np.float32) for side in met]
+    met = [_met(events, side) for side in sides]
     draws = [float(len(side)) for side in sides]
 
     def excess(shares: Iterable[Floats]) -> Floats:
@@ -197,6 +196,11 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
         return None
     parts = tuple(events[i] for i in sorted(chosen))
     return parts[0] if len(parts) == 1 else Event(((1, 1),), view=View("all", parts=parts))
+
+
+def _met(events: Sequence[Event], side: Sample) -> Floats:
+    """Return 1 where a draw is in an event, else 0, of shape ``(draws, events)``."""
+    return np.column_stack([event.holds(side) for event in events]).astype(np.float32)
 
 
 def _single_conditions(view: View, layout: Layout, sides: Sequence[Sample]) -> list[Event]:
