@@ -1,6 +1,12 @@
 """Candidate events: sets of cells of outputs, with the privacy level that the draws support.
 
-`choosing` chooses among them.
+`choosing` chooses among them. For 1,000 draws a side of whole numbers from 0 to 2,
+
+    cells = Numbers(x, x_prime, 64, View())
+    cells.starts                # [1, 2]: the starts of all cells but the first
+    cells.folds[0]              # counts of x, (5, 3): a row for each fifth of the draws
+    cells.event(np.array([0]))  # the event "output <= 0"
+    cells.judged(1000, None, 1.5)  # the candidates "output >= 2", with the level it should show
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ _VALUES = 4096  # most different values that count as categories; at most a four
 _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
-_FEW = 4  # draws of a fine cell
+_FINE_DRAWS = 4  # draws of a fine cell
 _TOGETHER = 64  # columns
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
 NOTHING = -math.inf
@@ -426,7 +432,7 @@ def _tail(pick: Callable[[Any], Sample], size: int, cells: int) -> list[Sample]:
     """Return starts of cells in both tails of rising numbers, and beyond: there may be none."""
     if not size:
         return []
-    halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
+    halvings = int(math.log2(max(2 * size / cells / _FINE_DRAWS, 1)))
     tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
     other = min(_MARGIN, size - 1)
     ends = pick([0, size - 1])  # and as far from them as they are from others

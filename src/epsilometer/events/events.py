@@ -22,9 +22,11 @@ from epsilometer.events.vectors import Formula, summary
 
 Number = float | int
 
-_FEW, _SPARSE = 4096, 8  # whole numbers in a range that is looked up, in all or for each output
+_LOOKED_UP = 4096  # whole numbers in a range that is looked up, however few outputs there are
+_LOOKED_UP_EACH = 8  # times as many whole numbers in such a range as outputs
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
-_MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
+_ONE_BY_ONE = 20  # ends with which numbers are compared one by one, in place of a search
+_SEARCHED = 5000  # numbers, below which a search is faster
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -156,7 +158,7 @@ class Table:
         cells = []
         for entry, starts in zip(self.entries, self.starts, strict=True):
             column = np.ascontiguousarray(columns[entry])
-            if column.size < _MANY or len(starts) > _EACH:
+            if column.size < _SEARCHED or len(starts) > _ONE_BY_ONE:
                 cell: Any = np.searchsorted(np.asarray(starts), column, side="right")
             else:
                 cell = sum((column >= start for start in starts), np.zeros(column.size, np.int8))
@@ -184,7 +186,7 @@ class Event:
         inside = np.zeros(len(numbers), bool)
         if self.ranges:
             firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-            if len(firsts) <= _EACH:
+            if len(firsts) <= _ONE_BY_ONE:
                 for first, last in zip(firsts, lasts, strict=True):
                     inside |= (numbers >= first) & (numbers <= last)
             else:
@@ -364,7 +366,7 @@ def codes_of(outputs: Sample) -> Integers:
         codes, number = codes * values + ranks, number * values
     whole = codes.dtype.kind == "i" and codes.size > 0
     low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
-    if high - low >= max(_SPARSE * codes.size, _FEW):
+    if high - low >= max(_LOOKED_UP_EACH * codes.size, _LOOKED_UP):
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):

@@ -31,7 +31,7 @@ from epsilometer.events.events import View, in_parts, lowest_bits, remainders
 from epsilometer.ratios import ratio
 
 _DRAWS = 2048  # of either side for a test
-_MOST = 3  # moduli
+_MODULI = 3  # moduli
 _CELLS = 64  # of a remainder: each has 64 of 2 x 2048 draws
 _SIGNIFICANT = 4.5  # standard deviations of a test
 _SMOOTH = 16  # least spread, in moduli, for which remainders hide smooth densities
@@ -49,7 +49,7 @@ def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[Vie
     """
     heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
     z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
-    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MOST]
+    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
     divisors = (int(modulus) if modulus.is_integer() else modulus for modulus in moduli)
     return [View("remainder", numbers.view.entry, modulus=divisor) for divisor in divisors]
 

@@ -32,7 +32,7 @@ PAIRED = 1024  # columns among which pairs are searched for dependence
 ENTRIES = 64  # that are looked at, of more
 ROWS = 10_000  # of a side that say what is alike in an output
 LOOKED = 2000  # draws of either side that choose entries and differences
-_FEWEST = 100  # rows, of a regression and of a covariance
+_FEWEST_ROWS = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
 _SPREAD = (0.16, 0.5, 0.84)  # quantiles: two standard deviations of a normal one, its centre
 CELLS = 16  # of a column of a table
@@ -48,7 +48,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most.
     """
-    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
+    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST_ROWS:
         return None
     entries = suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
@@ -57,7 +57,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
         return None
     columns = vectors.standardised(both, chosen, *units)
     terms: list[tuple[int, ...]] = [(i,) for i in range(len(chosen))]
-    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST_ROWS]).size > 2]
     terms += _strongest(columns, len(x))
     features = np.array([vectors.product(columns, factors) for factors in terms])
     means = features.mean(axis=1)
@@ -125,7 +125,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
-    if len(chosen) < 2 or len(rows) < _FEWEST:
+    if len(chosen) < 2 or len(rows) < _FEWEST_ROWS:
         return []
     with np.errstate(over="ignore", invalid="ignore"):
         spreads = np.cov(rows, rowvar=False)

@@ -6,6 +6,10 @@ implies (see `predictors`). The wealth is their mean with fixed shares, and so a
 Views are chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score
 is learned again from more past draws each time, and its predictors keep what they have won. Of many
 views, those go on that have won most or that hold what a few draws suspect.
+
+    portfolio = Portfolio(pure(1.0))
+    growth = portfolio.record(x, x_prime, [1] * 150)  # 150 fresh draws a side, one by one
+    growth.at(pure(1.0), np.array([0.5, 1.0]))  # ln factors of the wealth, (150, 2): by draw, level
 """
 
 from __future__ import annotations
@@ -36,7 +40,8 @@ from epsilometer_audit.statistics.witnesses import beyond
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_MANY, _RICH, _SUSPECTS = 60, 3, 2  # draws of a side, from which so many views go on
+_SELECTED = 60  # draws of a side, from which only some views of vectors go on:
+_RICH, _SUSPECTS = 3, 2  # so many that have won most, and those of so many suspect entries
 _PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
 _ALWAYS = "linear", "sum", "signs", "steps", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
@@ -231,7 +236,7 @@ class Portfolio:
 
     def _wanted(self, views: Mapping[Any, _Viewed], past: looks.PastDraws) -> Wanted:
         """Return a rule that tells by its key whether a view goes on."""
-        if self._draws < _MANY or len(past.layout.columns) < _RICH:
+        if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
         claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
         won = {key: each.wealth[claimed].max() for key, each in views.items()}

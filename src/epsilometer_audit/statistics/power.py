@@ -7,6 +7,9 @@ Forecasts are the growth of the wealth for known distributions, less the cost of
 which was measured in audits: of bets on all cells, whose growth is near KL_inf, and of bets on
 events; the better of them decides.
 
+    steps = schedule(10_000, 1)  # the rounds of an audit
+    detectable(pure(1.0), steps, alpha=0.05, event=0.1)  # 1.24: the level that nine in ten find
+
 What is detectable of an event depends on the draws, the claim and the probability of the event on
 the less likely side, which is fixed before any draw. An event of one column is a value, a word or a
 range. One of two columns is any set of the cells of a table that past draws teach (`scores`): it is

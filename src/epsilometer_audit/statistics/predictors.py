@@ -34,6 +34,13 @@ have in common and prefers differences in few numbers. `tree` knows no family. I
 which weighs at each split whether the sides differ (Holmes and others, Bayesian Analysis 10(2),
 2015). `histogram` and `spikes` are for values that repeat.
 
+**Data.** Past draws 0, 0, 1 of x and 1, 2, 2 of x' are points, and a predictor makes cells of them:
+
+    past = Points().with_draws([0, 0, 1], [1, 2, 2])
+    past.values, past.weights  # [0, 1, 2], [[2, 1, 0], [0, 1, 2]]
+    guess = histogram(past)    # a Prediction
+    guess.edges, guess.p       # [0.5, 1.5], probabilities of the three cells on x
+
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
 a sixth, and by a half. Past draws are kept as at most `POINTS` weighted points a side.
 """
@@ -153,6 +160,7 @@ Shares = Mapping[Predictor, float]
 """Of the initial wealth."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
 def families(past: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
@@ -177,7 +185,6 @@ def families(past: Points) -> Prediction | None:
     return Prediction(edges, cells[0], cells[1])
 
 
-@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
 def _fits(past: Points) -> tuple[Floats, Floats, Floats]:
     """Return the draws of either side, ``(2,)``, and centres and spreads of noise, ``(2, 2)``.
 

@@ -34,7 +34,7 @@ from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import Chosen, Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
-_FEWEST = 5  # draws of a side that choose an event
+_FEWEST_CHOOSING = 5  # draws of a side that choose an event
 _ODD = 4  # draws on one side only, of which a few pairs have as many by chance
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
@@ -313,7 +313,7 @@ class Evidence:
     def _predicted(self, claim: Claim, level: float) -> Found | None:
         raw = self.raw[self.best]
         half = self.past(self.best) // 2
-        if half < _FEWEST:
+        if half < _FEWEST_CHOOSING:
             return None
         x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in raw)
         chosen = self._portfolios[claim, self.best].event(x, x_prime, level)
