@@ -152,9 +152,8 @@ def stake(
     ``mean`` is that of phi, ``variance`` that of phi - kappa psi, and ``most`` the largest u - phi
     and kappa (psi - v).
     """
-    with np.errstate(divide="ignore"):
-        largest = 1 / np.maximum(np.maximum(most[0], most[1]), 0.0)
-    aimed = np.minimum(aimed_stake(np.asarray(variance), ahead, alpha), _LARGEST * largest)
+    largest = _LARGEST / np.maximum(np.maximum(most[0], most[1]), 1e-300)
+    aimed = np.minimum(aimed_stake(np.asarray(variance), ahead, alpha), largest)
     return np.where((mean > u) & np.isfinite(aimed), aimed, 0.0)
 
 

@@ -73,6 +73,7 @@ _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide one
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
+_MEDIAN = np.array([0.4999999999995, 0.5000000000005])  # shares of draws up to it, but for rounding
 # Of a split of the tree: the prior probabilities that both sides have the same share of draws on
 # the left, similar ones or any; and how many draws of the mean the last two have beside their own.
 _SAME_SHARE, _NEAR_SHARE, _FAR_SHARE = 0.3, 0.2, 0.5
@@ -170,14 +171,14 @@ def families(past: Points) -> Prediction | None:
     """
     if not _finite(past):
         return None
-    draws, centres, spreads = _fits(past)
-    both = (spreads**2).mean(axis=1)
+    fits = _fits(past)
+    draws, centres, spreads, scales = fits
+    both = (spreads**2).sum(axis=1) / 2
     if not (both.min() > 1e-290 and both.max() < 1e290):
         return None
-    scales = np.sqrt(spreads**2 + both[:, None] / draws.min())
+    scales[:] = np.sqrt(spreads**2 + both[:, None] / draws.min())
     edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
-    fits = np.array([np.stack([draws, draws]), centres, spreads, scales])
     work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
     if not _families(past.values, past.weights, fits, edges, *work, cells):
         return None
@@ -185,24 +186,25 @@ def families(past: Points) -> Prediction | None:
     return Prediction(edges, cells[0], cells[1])
 
 
-def _fits(past: Points) -> tuple[Floats, Floats, Floats]:
-    """Return the draws of either side, ``(2,)``, and centres and spreads of noise, ``(2, 2)``.
+def _fits(past: Points) -> Floats:
+    """Return draws, centres and spreads of Gaussian (0) and Laplace noise (1) on either side.
 
-    Rows are Gaussian and Laplace noise, columns are sides. Centres are means and medians; spreads
+    They have shape ``(4, 2, 2)``; the last is for scales. Centres are means and medians; spreads
     are standard deviations from the mean, and mean absolute deviations from the median.
     """
     values, weights = past.values, past.weights
     below = weights.cumsum(axis=1)
-    draws = below[:, -1]
-    means = values[0] + weights @ (values - values[0]) / draws
-    medians = np.empty(2)
-    for i, side in enumerate(below):  # it may lie between two draws
-        low, high = side.searchsorted(draws[i] * np.array([0.4999999999995, 0.5000000000005]))
-        medians[i] = values[low] + (values[high] - values[low]) / 2
+    fits = np.empty((4, 2, 2))
+    fits[0] = n = below[:, -1]
+    fits[1, 0] = means = values[0] + weights @ (values - values[0]) / n
+    for i in range(2):  # the median may lie between two draws
+        low, high = below[i].searchsorted(n[i] * _MEDIAN)
+        fits[1, 1, i] = values[low] + (values[high] - values[low]) / 2
     squares = weights * (values - means[:, None]) ** 2
-    far = weights * np.abs(values - medians[:, None])
-    spreads = np.sqrt(squares.sum(axis=1) / draws), far.sum(axis=1) / draws
-    return draws, np.array([means, medians]), np.array(spreads)
+    far = weights * np.abs(values - fits[1, 1][:, None])
+    fits[2, 0] = np.sqrt(squares.sum(axis=1) / n)
+    fits[2, 1] = far.sum(axis=1) / n
+    return fits
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
