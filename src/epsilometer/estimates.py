@@ -44,10 +44,10 @@ from epsilometer.estimators.local_loss import (
 )
 from epsilometer.estimators.renyi_bound import RenyiBound
 from epsilometer.estimators.spectrum import Spectrum, epsilon_at
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.columns import columns_of
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent, choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.results import Holds, Result, Row
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
 

@@ -1,7 +1,7 @@
 """The exact test for a fixed number of draws, and its lower bound for a privacy level.
 
 The first fifth of the draws, of outputs of several columns half as many more, chooses events
-(`epsilometer.events.learning`), and the rest confirms them.
+(`epsilometer.events.choosing`), and the rest confirms them.
 
 A claim (epsilon, delta) says P(S) <= e^epsilon P'(S) + delta for every event S. For an event that
 was chosen beforehand, k of n fresh draws of x and k' of n' of x' lie in it. The p-value of the
@@ -39,7 +39,7 @@ from epsilometer.bisection import bisected
 from epsilometer.claims import EventClaim
 from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
-from epsilometer.events.learning import ChosenEvent
+from epsilometer.events.choosing import ChosenEvent
 
 CHOOSING = 0.2  # share of the draws
 _OTHER_EVENT = 0.15  # share of alpha for each event but the first

@@ -26,11 +26,11 @@ from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
 from epsilometer.events.columns import columns_of
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, range_texts
-from epsilometer.events.learning import ChosenEvent, cells_of, choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
 from epsilometer.limits import NestedLimits, box_of, least_divergences
 from epsilometer.results import Result, Row

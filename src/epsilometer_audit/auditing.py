@@ -13,8 +13,8 @@ from typing import Any
 from epsilometer import exact_test as fixed
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import PastDraws
-from epsilometer.events.learning import choose_events
+from epsilometer.events.choosing import choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.seeds import generator
 from epsilometer_audit import conclusion
 from epsilometer_audit.checks.accepted_pairs import Candidates, accepted

@@ -21,10 +21,9 @@ from epsilometer_audit.question import Question
 from epsilometer_audit.request import Request
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.learning import looked_at
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
-from epsilometer_audit.statistics.witnesses import Found
+from epsilometer_audit.statistics.witnesses import Found, looked_at
 from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
 _ONE, _TWO = "one column", f"two columns in {CELLS} x {CELLS} cells"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from epsilometer.arrays import Sample
 from epsilometer.events.candidates import Cells
-from epsilometer.events.choosing import PastDraws, best, looks_of
+from epsilometer.events.choosing import best
+from epsilometer.events.looks import CELLS, PLAIN, PastDraws, looks_at
 from epsilometer.exact_test import lower_bound
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 
 CHOOSING = 0.3  # share of the draws
-_CELLS = 64  # between quantiles of both sides
 _BOLD_SHARE = 0.15  # of alpha, for an event that promises more at little caution
 
 Sides = tuple[Sample, Sample]
@@ -18,7 +18,10 @@ Sides = tuple[Sample, Sample]
 def cells_of(x: Sample, x_prime: Sample) -> list[Cells]:
     """Return the cells of outputs of both sides, of shape ``(n,)`` or ``(n, d)``."""
     past = PastDraws(x, x_prime, layout_of(x, x_prime))
-    return [cells for look in looks_of(past, _CELLS) for cells in look.cells(_CELLS)]
+    every: list[Cells] = []
+    for look in looks_at(past, PLAIN):
+        every += look.cells(CELLS)
+    return every
 
 
 def event_bound(past: Sides, fresh: Sides, alpha: float) -> float:

@@ -25,8 +25,8 @@ from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
-from epsilometer.events.choosing import PastDraws
-from epsilometer.events.learning import choose_events
+from epsilometer.events.choosing import choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.models import Fractional, Model
 from epsilometer_audit.outcomes.outcomes import learn as layout_of

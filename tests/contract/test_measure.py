@@ -15,8 +15,8 @@ import epsilometer as em
 from epsilometer import estimates, measurement
 from epsilometer.claims import Gaussian
 from epsilometer.errors import ArgumentError
+from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent
 from epsilometer.exact_test import Counted, largest_bound
 from epsilometer.limits import Box, NestedLimits, box_of, least_divergences
 from epsilometer.seeds import generator

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import epsilometer_audit as ea
 from epsilometer.events import scores
 from epsilometer.events.candidates import Numbers
-from epsilometer.events.choosing import Look, PastDraws, best
+from epsilometer.events.choosing import best
 from epsilometer.events.events import (
     MINUS_ZERO,
     NOT_FINITE,
@@ -31,11 +31,12 @@ from epsilometer.events.events import (
     lowest_bits,
 )
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
+from epsilometer.events.looks import Look, PastDraws
 from epsilometer.events.scores import learn_tables, learned_score, summaries
 from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
 from epsilometer_audit.outcomes import outcomes
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.learning import looked_at
+from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
 from tests.sharing import FIVE
 from tests.unit.audits import again, audited, event_of

@@ -19,15 +19,16 @@ from scipy.stats import norm
 import epsilometer_audit as ea
 from epsilometer.claims import AnyClaim, Claim, Delta, gaussian_deltas
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.events import Event
-from epsilometer.events.learning import ChosenEvent, choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import count, largest_bound
 from epsilometer_audit import conclusion
 from epsilometer_audit.audits_file.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, stake
 from epsilometer_audit.statistics.claims import (
     Concentrated,
     Renyi,
@@ -48,7 +49,7 @@ from epsilometer_audit.statistics.rounds import (
     shuffled,
     successive,
 )
-from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth, growths, stake
+from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from tests.benchmarks.power import sampler
 from tests.sharing import FIVE
 from tests.unit.audits import audited, seldom, single_claims
@@ -105,7 +106,7 @@ def test_growth_is_the_sum_over_single_draws(claim):
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     sizes = Step(1, 50, 1000).blocks(50)
     levels = np.array([0.01, 0.2])
-    rates = growths([bet.on((x, y), sizes, 1000)], claim, levels, 0.05)[:, 0]
+    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
     most = u - phi.min(), kappa * (psi.max() - 0.4)

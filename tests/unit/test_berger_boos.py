@@ -15,7 +15,7 @@ import epsilometer_audit as ea
 from epsilometer.bisection import bisected
 from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
-from epsilometer.events.learning import ChosenEvent
+from epsilometer.events.choosing import ChosenEvent
 from epsilometer.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
 from epsilometer.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence

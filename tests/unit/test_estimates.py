@@ -14,9 +14,9 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.choosing import choose_events
 from epsilometer.events.columns import Columns
-from epsilometer.events.learning import choose_events
+from epsilometer.events.looks import PastDraws
 from epsilometer.results import Result
 
 TESTS = {

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.events import choosing, fine_cells, scores
+from epsilometer.events import choosing, fine_cells, looks, scores
 from epsilometer.events.candidates import Numbers
 from epsilometer.events.events import Event, View
 from epsilometer.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.outcomes.outcomes import learn
-from epsilometer_audit.statistics import learning
+from epsilometer_audit.statistics import bets
 from epsilometer_audit.statistics.claims import Renyi
 from epsilometer_audit.statistics.witnesses import Found
 from tests.benchmarks.forms import ALPHA, faults_of
@@ -104,8 +104,8 @@ def in_a_group(score):
 
 
 def of_tables(x, x_prime):
-    cut = {i: Numbers(x[:, i], x_prime[:, i], 16, View(), values=False) for i in (0, 1)}
-    return max(scores._of_tables(cut).values())
+    columns = {i: scores._Column(x[:, i], x_prime[:, i]) for i in (0, 1)}
+    return max(scores._z_scores_of_pairs(columns).values())
 
 
 def apart(hits):
@@ -125,8 +125,8 @@ def promised(x, x_prime):
 
 def of_functions():
     """Return the level that functions promise whose mean is 0."""
-    nothing = (np.zeros(1), np.full(1, 0.5)), (np.zeros(1), np.zeros(1))
-    levels = learning._expected_levels(*nothing, Renyi(2.0, 0.5), 2.0, 10, 10, 0.05)
+    phi, psi = bets.Moments(np.zeros(1), np.zeros(1)), bets.Moments(np.full(1, 0.5), np.zeros(1))
+    levels = bets.expected_levels(phi, psi, bets.Goal(Renyi(2.0, 0.5), 2.0, 10, 0.05), 10)
     return max(float(levels[0]), 0.0)
 
 
@@ -150,7 +150,7 @@ EVIDENCE = {
     "a linear score": lambda: scores.linear_score(PAIR, PAIR, [0, 1]) is not None,
     "a learned score": lambda: scores.learned_score(PAIR, PAIR, [0, 1]) is not None,
     "a score of an infinite spread": lambda: scores.learned_score(HUGE, HUGE, [0, 1]) is not None,
-    "steps": lambda: len(choosing._steps(ODD)),
+    "steps": lambda: len(looks._steps(ODD)),
     "an event that always happens": lambda: apart(SIZE),
     "an event that never happens": lambda: apart(0),
     "one draw": lambda: promised(SAME[:1], SAME[:1]),

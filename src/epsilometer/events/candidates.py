@@ -1,6 +1,12 @@
 """Candidate events: sets of cells of outputs, with the privacy level that the draws support.
 
-`choosing` chooses among them.
+`choosing` chooses among them. For 1,000 draws a side of whole numbers from 0 to 2,
+
+    cells = Numbers(x, x_prime, 64, View())
+    cells.starts                # [1, 2]: the starts of all cells but the first
+    cells.folds[0]              # counts of x, (5, 3): a row for each fifth of the draws
+    cells.event(np.array([0]))  # the event "output <= 0"
+    cells.judged(1000, None, 1.5)  # the candidates "output >= 2", with the level it should show
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ from epsilometer.events.events import Event, View, codes_of, in_parts
 from epsilometer.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
-SHRINKAGES = (2.0, 16.0, 128.0)  # counts that are added to both sides of a cell
+SHRINKAGES = 2.0, 16.0  # counts that are added to both sides of a cell: of many and of few draws
 _LIKELIER = 1e-12  # log ratio, above which a cell is likelier in any rounding
 _CAUTION, _CAUTION_LINE = 4.0, 2.5  # standard deviations, of a set and of a half-line
 _MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
@@ -30,10 +36,10 @@ _VALUES = 4096  # most different values that count as categories; at most a four
 _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
 _COMMON, _RARE = 1 / 2000, 1 / 50_000
-_FEW = 4  # draws of a fine cell
+_FINE_DRAWS = 4  # draws of a fine cell
 _TOGETHER = 64  # columns
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
-_NOTHING = -math.inf
+NOTHING = -math.inf
 _NEAR = 512  # whole numbers in a row that are counted one by one, of more an eighth of the draws
 _FEWER = 5000  # draws of a side whose cells are looked up one by one
 
@@ -129,7 +135,7 @@ class Cells(ABC):
             size = family.sizes[best - ends[k]]
             event = partial(self.event, family.order[:size])
             expected, optimistic = levels[:, best].tolist()
-            if optimistic > _NOTHING:
+            if optimistic > NOTHING:
                 chosen.append(Candidate(expected, optimistic, family.sign, event))
         return chosen
 
@@ -252,7 +258,7 @@ def expected_level(
         low, high = np.minimum(_wilson(past, draws, _FRESH * up), 1.0)
         errors = shown - level(low, q), shown - level(p, high)
         expected = shown - np.sqrt(errors[0] ** 2 + errors[1] ** 2)
-        return np.where((hits > 0) & np.isfinite(expected), expected, _NOTHING)
+        return np.where((hits > 0) & np.isfinite(expected), expected, NOTHING)
 
 
 def _wilson(share: Floats, n: int | Floats, z: Floats) -> Floats:
@@ -426,7 +432,7 @@ def _tail(pick: Callable[[Any], Sample], size: int, cells: int) -> list[Sample]:
     """Return starts of cells in both tails of rising numbers, and beyond: there may be none."""
     if not size:
         return []
-    halvings = int(math.log2(max(2 * size / cells / _FEW, 1)))
+    halvings = int(math.log2(max(2 * size / cells / _FINE_DRAWS, 1)))
     tail = (size / cells / 2.0 ** np.arange(halvings)).astype(np.int64)
     other = min(_MARGIN, size - 1)
     ends = pick([0, size - 1])  # and as far from them as they are from others

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ def in_few_digits(event: Event, fresh: Sequence[Sample]) -> Event:
     if view.kind == "all":
         parts = tuple(in_few_digits(part, fresh) for part in view.parts)
         return replace(event, view=replace(view, parts=parts))
-    real = any(isinstance(end, float) for ends in event.ranges for end in ends)
+    real = any(isinstance(end, float) for end in chain.from_iterable(event.ranges))
     if view.kind not in _READ or not real:
         return event
     numbers = np.concatenate([view.of(side) for side in fresh])

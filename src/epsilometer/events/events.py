@@ -22,9 +22,11 @@ from epsilometer.events.vectors import Formula, summary
 
 Number = float | int
 
-_FEW, _SPARSE = 4096, 8  # whole numbers in a range that is looked up, in all or for each output
+_LOOKED_UP = 4096  # whole numbers in a range that is looked up, however few outputs there are
+_LOOKED_UP_EACH = 8  # times as many whole numbers in such a range as outputs
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
-_MANY, _EACH = 5000, 20  # numbers that are compared with so many ends one by one
+_ONE_BY_ONE = 20  # ends with which numbers are compared one by one, in place of a search
+_SEARCHED = 5000  # numbers, below which a search is faster
 _LARGEST = float(np.finfo(np.float64).max)
 LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
@@ -156,7 +158,7 @@ class Table:
         cells = []
         for entry, starts in zip(self.entries, self.starts, strict=True):
             column = np.ascontiguousarray(columns[entry])
-            if column.size < _MANY or len(starts) > _EACH:
+            if column.size < _SEARCHED or len(starts) > _ONE_BY_ONE:
                 cell: Any = np.searchsorted(np.asarray(starts), column, side="right")
             else:
                 cell = sum((column >= start for start in starts), np.zeros(column.size, np.int8))
@@ -184,7 +186,7 @@ class Event:
         inside = np.zeros(len(numbers), bool)
         if self.ranges:
             firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
-            if len(firsts) <= _EACH:
+            if len(firsts) <= _ONE_BY_ONE:
                 for first, last in zip(firsts, lasts, strict=True):
                     inside |= (numbers >= first) & (numbers <= last)
             else:
@@ -252,21 +254,26 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
 def low_bit_texts(name: str, ranges: Ranges) -> list[str]:
     """Return texts that say that the lowest bit of a number lies in one of some ranges."""
     texts = []
-    for ends in ranges:
-        first, last = (
-            int(end) if end is not None and math.isfinite(end) else open_end
-            for end, open_end in zip(ends, (LOWEST, NOT_FINITE), strict=True)
-        )
-        if first < ZERO <= last:
-            texts.append(f"{name} is a multiple of 2^{first}")
-        elif first == ZERO:
+    for first, last in ranges:
+        low = _exponent(first, LOWEST)
+        high = _exponent(last, NOT_FINITE)
+        if low < ZERO <= high:
+            texts.append(f"{name} is a multiple of 2^{low}")
+        elif low == ZERO:
             texts.append(f"{name} = 0")
-        elif first < ZERO:
-            bits = f"2^{last} or below" if first == LOWEST else f"2^{first} to 2^{last}"
-            texts.append(f"lowest bit of {name} is {bits if first < last else f'2^{first}'}")
-        if last == NOT_FINITE:
+        elif low < ZERO:
+            bits = f"2^{low}"
+            if low < high:
+                bits = f"2^{high} or below" if low == LOWEST else f"2^{low} to 2^{high}"
+            texts.append(f"lowest bit of {name} is {bits}")
+        if high == NOT_FINITE:
             texts.append(f"{name} is not finite")
     return texts
+
+
+def _exponent(end: Number | None, open_end: int) -> int:
+    """Return the end of a range of exponents, where it has one."""
+    return open_end if end is None or not math.isfinite(end) else int(end)
 
 
 def lowest_bits(numbers: Sample) -> Counts:
@@ -359,7 +366,7 @@ def codes_of(outputs: Sample) -> Integers:
         codes, number = codes * values + ranks, number * values
     whole = codes.dtype.kind == "i" and codes.size > 0
     low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
-    if high - low >= max(_SPARSE * codes.size, _FEW):
+    if high - low >= max(_LOOKED_UP_EACH * codes.size, _LOOKED_UP):
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):

@@ -18,8 +18,8 @@ in 10^5 tests.
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,11 +27,11 @@ import numpy as np
 
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.candidates import Numbers, deviations
-from epsilometer.events.events import LOWEST, View, in_parts, lowest_bits, remainders
+from epsilometer.events.events import View, in_parts, lowest_bits, remainders
 from epsilometer.ratios import ratio
 
 _DRAWS = 2048  # of either side for a test
-_MOST = 3  # moduli
+_MODULI = 3  # moduli
 _CELLS = 64  # of a remainder: each has 64 of 2 x 2048 draws
 _SIGNIFICANT = 4.5  # standard deviations of a test
 _SMOOTH = 16  # least spread, in moduli, for which remainders hide smooth densities
@@ -49,7 +49,7 @@ def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[Vie
     """
     heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
     z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
-    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MOST]
+    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
     divisors = (int(modulus) if modulus.is_integer() else modulus for modulus in moduli)
     return [View("remainder", numbers.view.entry, modulus=divisor) for divisor in divisors]
 
@@ -59,36 +59,50 @@ def _suspicious(
     head: bytes, head_prime: bytes, dtype: np.dtype[Any], cells: int, as_reals: bool
 ) -> dict[float, float]:
     """Return the moduli for whose remainders the first draws of both sides differ, and how far."""
-    x, x_prime = (np.frombuffer(side, dtype) for side in (head, head_prime))
-    exact = np.issubdtype(dtype, np.integer)
-    origin = x[0] if exact else 0  # differences are exact
+    sides = [np.frombuffer(side, dtype) for side in (head, head_prime)]
+    exact = bool(np.issubdtype(dtype, np.integer))
+    origin = sides[0][0] if exact else 0  # differences are exact
     with np.errstate(invalid="ignore"):  # of a NaN that signals
-        few = [(side - origin).astype(np.float64) for side in (x, x_prime)]
-    few = [side[np.abs(side) < _LARGE] for side in few]
-    if min(side.size for side in few) < _DRAWS // 8:
+        reals = [(side - origin).astype(np.float64) for side in sides]
+    reals = [side[np.abs(side) < _LARGE] for side in reals]
+    if min(side.size for side in reals) < _DRAWS // 8:
         return {}
-    pooled = np.concatenate(few)
+    pooled = np.concatenate(reals)
     low, high = np.quantile(pooled[::8], (0.16, 0.84))
     spread, largest = float(high - low), float(np.abs(pooled).max())
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
-    # of a real, a modulus needs 44 of 53 bits
-    least = max(0 if exact else largest * 2.0**-44, spread * _COARSE * as_reals)
-    apart = [np.abs(np.diff(side)).astype(np.int64) for side in few if whole]
-    divisors = {float(np.gcd.reduce(differences)) for differences in apart}
-    common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
+    least = 0.0 if exact else largest * 2.0**-44  # a modulus of reals needs 44 of 53 bits
+    if as_reals:
+        least = max(least, spread * _COARSE)
+    usual = _WHOLE if whole or exact else _TENS
+    moduli = {modulus for modulus in usual if least <= modulus <= spread / _SMOOTH}
+    common = _common_divisors(reals) if whole else set[float]()
+    common = {divisor for divisor in common if divisor > max(least, 1.0)}
     z_scores: dict[float, float] = {}
-    for modulus in sorted({*common, *(_WHOLE if whole or exact else _TENS)}):
-        if modulus in common or least <= modulus <= spread / _SMOOTH:
-            sides = (x, x_prime) if exact and modulus.is_integer() else few
-            divisor = int(modulus) if modulus.is_integer() else modulus
-            shares = (remainders(side, divisor) / divisor for side in sides)
-            codes = ((share * _CELLS).astype(np.int64) for share in shares)
-            z_scores[modulus] = _z_score(*(np.bincount(code, None, _CELLS + 1) for code in codes))
+    for modulus in sorted(common | moduli):
+        divided = sides if exact and modulus.is_integer() else reals
+        z_scores[modulus] = _z_of_remainders(divided, modulus)
         if modulus in common:  # remainders may lie close together
-            ours, theirs = (remainders(side, modulus) for side in few)
+            ours, theirs = (remainders(side, modulus) for side in reals)
             z_scores[modulus] = max(z_scores[modulus], z_score(ours, theirs, cells))
-    z_scores |= _period(few[0], few[1], spread)
+    z_scores |= _period(reals[0], reals[1], spread)
     return {modulus: far for modulus, far in z_scores.items() if far > _SIGNIFICANT}
+
+
+def _common_divisors(sides: Sequence[Floats]) -> set[float]:
+    """Return the greatest common divisor of the differences of whole numbers, of each side."""
+    differences = (np.abs(np.diff(side)).astype(np.int64) for side in sides)
+    return {float(np.gcd.reduce(each)) for each in differences}
+
+
+def _z_of_remainders(sides: Sequence[Sample], modulus: float) -> float:
+    """Return how far the remainders of two samples differ in equal cells."""
+    divisor = int(modulus) if modulus.is_integer() else modulus
+    counts = []
+    for side in sides:
+        cells = (remainders(side, divisor) / divisor * _CELLS).astype(np.int64)
+        counts.append(np.bincount(cells, None, _CELLS + 1))
+    return _z_score(counts[0], counts[1])
 
 
 def z_score(x: Sample, x_prime: Sample, cells: int) -> float:
@@ -136,23 +150,22 @@ def low_bit_views(numbers: Numbers) -> list[View]:
     """
     if numbers.repeats:
         return []
-    bits, bits_prime = map(lowest_bits, numbers.sides)
-    if min(bits.min(), bits_prime.min()) >= 0:
+    bits = [lowest_bits(side) for side in numbers.sides]
+    low = min(int(side.min()) for side in bits)
+    if low >= 0:
         return []
-    seen = np.zeros(max(bits.max(), bits_prime.max()) + 1 - LOWEST, bool)
-    for part in itertools.chain(*map(in_parts, (bits, bits_prime))):
-        seen[part - LOWEST] = True
-    levels, columns = int(np.count_nonzero(seen)), np.cumsum(seen) - 1  # of those that occur
+    levels = max(int(side.max()) for side in bits) - low + 1
     counts = np.zeros((2, (numbers.size + 1) * levels), np.int64)
-    for side, sums, ranges in zip((bits, bits_prime), counts, numbers.codes, strict=True):
+    for i, (side, ranges) in enumerate(zip(bits, numbers.codes, strict=True)):
         for part, inside in zip(in_parts(side), in_parts(ranges), strict=True):
-            codes = inside.astype(np.int64) * levels + columns[part - LOWEST]
-            sums[:] += np.bincount(codes, None, sums.size)
-    ours, theirs = counts.reshape(2, -1, levels)
+            codes = inside.astype(np.int64) * levels + part - low
+            counts[i] += np.bincount(codes, None, counts.shape[1])
+    tables = counts.reshape(2, -1, levels)  # a row for each range, a column for each bit
+    ours, theirs = tables[:, :, tables.any(axis=(0, 1))]
     excess, variance, _ = deviations(ours, theirs)
     # Mantel and Haenszel's test for each lowest bit over the ranges
     both = ours + theirs
     times = ratio(both, both.sum(axis=1, keepdims=True))
     of_bits = ratio(excess.sum(axis=0) ** 2, (variance * (1 - times)).sum(axis=0))
-    differ = max(_z_score(ours, theirs), np.sqrt(of_bits.max())) > _SIGNIFICANT
+    differ = max(_z_score(ours, theirs), math.sqrt(of_bits.max())) > _SIGNIFICANT
     return [View("low bit", numbers.view.entry)] if differ else []

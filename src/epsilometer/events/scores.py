@@ -1,6 +1,6 @@
 """Joint laws of entries: learned scores, tables of pairs, differences, and summaries of all.
 
-A sum over the entries (`epsilometer.events.choosing`) is the best score if they are
+A sum over the entries (`epsilometer.events.looks`) is the best score if they are
 independent and draws are many. Dependence between entries, such as a correlation or a product,
 needs a classifier: a logistic regression on standardised entries, their squares and products (of
 many entries, the products whose means differ most). For an event it learns on one half of the past
@@ -23,16 +23,18 @@ import numpy as np
 from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events import vectors
 from epsilometer.events.candidates import Numbers
-from epsilometer.events.choosing import ENTRIES, PAIRED, ROWS
 from epsilometer.events.columns import Columns
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
 from epsilometer.ratios import has_spread, ratio
 
+PAIRED = 1024  # columns among which pairs are searched for dependence
+ENTRIES = 64  # that are looked at, of more
+ROWS = 10_000  # of a side that say what is alike in an output
 LOOKED = 2000  # draws of either side that choose entries and differences
-_FEWEST = 100  # rows, of a regression and of a covariance
+_FEWEST_ROWS = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
-_SPREAD = (0.16, 0.84)  # quantiles, two standard deviations of a normal distribution apart
+_SPREAD = (0.16, 0.5, 0.84)  # quantiles: two standard deviations of a normal one, its centre
 CELLS = 16  # of a column of a table
 SCREENED = 4000  # draws of a side that choose pairs
 _DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
@@ -46,7 +48,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most.
     """
-    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST:
+    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST_ROWS:
         return None
     entries = suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
@@ -55,7 +57,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
         return None
     columns = vectors.standardised(both, chosen, *units)
     terms: list[tuple[int, ...]] = [(i,) for i in range(len(chosen))]
-    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST]).size > 2]
+    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST_ROWS]).size > 2]
     terms += _strongest(columns, len(x))
     features = np.array([vectors.product(columns, factors) for factors in terms])
     means = features.mean(axis=1)
@@ -123,7 +125,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
     rows = np.concatenate(sides)
     rows = rows[np.isfinite(rows).all(axis=1)]
-    if len(chosen) < 2 or len(rows) < _FEWEST:
+    if len(chosen) < 2 or len(rows) < _FEWEST_ROWS:
         return []
     with np.errstate(over="ignore", invalid="ignore"):
         spreads = np.cov(rows, rowvar=False)
@@ -148,12 +150,24 @@ def _units(columns: Floats) -> tuple[Floats, Floats]:
 
     Where quantiles are equal, the spread is the standard deviation from them: 0 of a constant.
     """
-    low, centre, high = _quantiles(columns)
+    ordered = np.sort(columns.T, axis=1)  # NaN comes last
+    there = np.count_nonzero(~np.isnan(ordered), axis=1)
+    low, centre, high = (_quantile(ordered, there, share) for share in _SPREAD)
     spread = (high - low) / 2
     narrow = np.flatnonzero(spread == 0)
     far = columns[:, narrow] - centre[narrow]
     spread[narrow] = np.sqrt(np.nanmean(far**2, axis=0))
     return centre, spread
+
+
+def _quantile(ordered: Floats, there: Counts, share: float) -> Floats:
+    """Return a quantile of the first numbers of each rising row, which are ``there``."""
+    last = np.maximum(there - 1, 0)
+    place = share * last
+    below = place.astype(np.int64)
+    rows = np.arange(len(ordered))
+    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
+    return np.asarray(low + (place - below) * (high - low))
 
 
 def _spreads(columns: Floats) -> tuple[Floats, Floats]:
@@ -164,18 +178,9 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
         if 0 < scale < math.inf:
             far = math.log10(max(abs(centre) / scale, 1.0))
             digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
-            centres[i], scales[i] = float(f"{centre:.{digits}g}"), float(f"{scale:.{_DIGITS}g}")
+            centres[i] = float(f"{centre:.{digits}g}")
+            scales[i] = float(f"{scale:.{_DIGITS}g}")
     return centres, scales
-
-
-def _quantiles(columns: Floats) -> Floats:
-    """Return the low, the middle and the high quantile of each column, ``(3, d)``, without NaN."""
-    ordered = np.sort(columns.T, axis=1)
-    last = np.maximum(np.count_nonzero(~np.isnan(ordered), axis=1) - 1, 0)
-    at = np.multiply.outer(np.array([_SPREAD[0], 0.5, _SPREAD[1]]), last)
-    rows, first = np.arange(len(ordered)), at.astype(np.int64)
-    below, above = ordered[rows, first], ordered[rows, np.minimum(first + 1, last)]
-    return np.asarray(below + (at - first) * (above - below))
 
 
 def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
@@ -220,54 +225,72 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
 
     Sides have shape ``(n, d)``.
     """
-    cut = {
-        i: Numbers(x[:, i], x_prime[:, i], CELLS, View(), values=False, tails=False)
-        for i in suspects(x, x_prime, entries)
-    }
-    z_scores = _of_tables(cut)
+    columns = {}
+    for entry in suspects(x, x_prime, entries):
+        columns[entry] = _Column(x[:, entry], x_prime[:, entry])
+    z_scores = _z_scores_of_pairs(columns)
     tables = []
-    for i, j in sorted(z_scores, key=lambda pair: -z_scores[pair])[:_PAIRS]:
-        if z_scores[i, j] > _DIFFERENT:
-            p, q = ((c + 1.0) / (c.sum() + 1) for c in _counts(cut[i], cut[j]))
-            adds = np.round(np.log(p) - np.log(q), 6).tolist()
-            starts = tuple(cut[i].starts.tolist()), tuple(cut[j].starts.tolist())
-            tables.append(Table((i, j), starts, tuple(map(tuple, adds))))
+    for pair in sorted(z_scores, key=z_scores.__getitem__, reverse=True)[:_PAIRS]:
+        if z_scores[pair] > _DIFFERENT:
+            first, second = columns[pair[0]], columns[pair[1]]
+            counts, counts_prime = first.crossed(second)
+            p = (counts + 1.0) / (counts.sum() + 1)
+            q = (counts_prime + 1.0) / (counts_prime.sum() + 1)
+            log_ratios = np.round(np.log(p) - np.log(q), 6)
+            rows = np.reshape(log_ratios, (first.size, second.size)).tolist()
+            adds = tuple(tuple(row) for row in rows)
+            tables.append(Table(pair, (first.starts, second.starts), adds))
     return View("score", tables=tuple(tables)) if tables else None
 
 
-def _counts(first: Numbers, second: Numbers) -> list[Counts]:
-    """Return the table of both columns for either side, with a row and a column for NaN."""
-    shape = first.starts.size + 2, second.starts.size + 2
-    both = zip(first.codes, second.codes, strict=True)
-    codes = (a.astype(np.int64) * shape[1] + b for a, b in both)
-    return [np.bincount(side, None, shape[0] * shape[1]).reshape(shape) for side in codes]
+class _Column:
+    """A column of either side, cut into cells; the last one holds what is missing."""
+
+    def __init__(self, x: Sample, x_prime: Sample) -> None:
+        cut = Numbers(x, x_prime, CELLS, View(), values=False, tails=False)
+        self.starts = tuple(cut.starts.tolist())
+        self.size = len(self.starts) + 2
+        self.codes = [side.astype(np.int64) for side in cut.codes]
+
+    def crossed(self, other: _Column, draws: int | None = None) -> list[Counts]:
+        """Return how often each cell of the table with another column occurs, for either side.
+
+        Both have shape ``(size * other.size,)``; they are of the first ``draws``, or of all.
+        """
+        counts = []
+        for mine, theirs in zip(self.codes, other.codes, strict=True):
+            codes = mine[:draws] * other.size + theirs[:draws]
+            counts.append(np.bincount(codes, None, self.size * other.size))
+        return counts
+
+    def alone(self) -> list[Counts]:
+        """Return how often each cell occurs in the screened draws of either side."""
+        return [np.bincount(side[:SCREENED], None, self.size) for side in self.codes]
 
 
-def _of_tables(cut: Mapping[int, Numbers]) -> dict[tuple[int, int], float]:
+def _z_scores_of_pairs(columns: Mapping[int, _Column]) -> dict[tuple[int, int], float]:
     """Return by how many standard deviations the tables of pairs differ beyond their columns."""
-    widths = np.array([of.starts.size + 2 for of in cut.values()])
-    starts = np.cumsum(widths) - widths
-    codes = [np.array([of.codes[side][:SCREENED] for of in cut.values()]) for side in (0, 1)]
-    share = codes[0].shape[1] / (codes[0].shape[1] + codes[1].shape[1])
-
-    def excess(first: Sequence[Any], others: Sequence[Any], size: int) -> list[Any]:
-        """Return the squared deviations of a column's tables with others, by other, and cells."""
-        both = ((a * widths.sum() + b).ravel() for a, b in zip(first, others, strict=True))
-        counts = [np.bincount(side, None, size * widths.sum()) for side in both]
-        times = (counts[0] + counts[1]).reshape(size, -1)
-        more = counts[0].reshape(size, -1) - share * times
-        squares = ratio(more**2, times * share * (1 - share))
-        return [np.add.reduceat(cells.sum(axis=0), starts) for cells in (squares, times > 0)]
-
-    placed, entries = [side + starts[:, None] for side in codes], list(cut)
-    alone, cells = excess((0, 0), placed, 1)
-    z_scores = dict[tuple[int, int], float]()
-    for i, entry in enumerate(entries[:-1]):
-        squares, free = excess([side[i] for side in codes], [s[i + 1 :] for s in placed], widths[i])
-        free, squares = free - cells[i] - cells + 1, squares - alone[i] - alone
-        z = ratio(squares - free, np.sqrt(2 * np.maximum(free, 0)))
-        z_scores |= {(entry, entries[j]): float(z[j]) for j in range(i + 1, len(entries))}
+    alone = {entry: _pearson(*column.alone()) for entry, column in columns.items()}
+    z_scores = {}
+    for i, j in combinations(columns, 2):
+        counts, counts_prime = columns[i].crossed(columns[j], SCREENED)
+        statistic, degrees = _pearson(counts, counts_prime)
+        statistic -= alone[i][0] + alone[j][0]
+        degrees -= alone[i][1] + alone[j][1]
+        beyond = (statistic - degrees) / math.sqrt(2 * degrees) if degrees > 0 else 0.0
+        z_scores[i, j] = beyond
     return z_scores
+
+
+def _pearson(counts: Counts, counts_prime: Counts) -> tuple[float, int]:
+    """Return Pearson's statistic of equal distributions, and its degrees of freedom."""
+    both = counts + counts_prime
+    occurs = both > 0
+    both = both[occurs]
+    share = counts.sum() / both.sum()
+    excess = counts[occurs] - share * both
+    statistic = float((excess**2 / both).sum() / (share * (1 - share)))
+    return statistic, both.size - 1
 
 
 def summaries(sides: tuple[Sample, Sample], columns: Columns) -> list[View]:

@@ -34,8 +34,8 @@ import numpy as np
 
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.choosing import PAIRED
 from epsilometer.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
+from epsilometer.events.scores import PAIRED
 from epsilometer_audit.outcomes import reals, words
 from epsilometer_audit.outcomes.reals import NONE, Array
 from epsilometer_audit.outcomes.shapes import COLUMNS, Part, Records, parts_of, raw, typical

@@ -6,6 +6,10 @@ implies (see `predictors`). The wealth is their mean with fixed shares, and so a
 Views are chosen anew as the draws grow, on past draws; the wealth is then spread over them. A score
 is learned again from more past draws each time, and its predictors keep what they have won. Of many
 views, those go on that have won most or that hold what a few draws suspect.
+
+    portfolio = Portfolio(pure(1.0))
+    growth = portfolio.record(x, x_prime, [1] * 150)  # 150 fresh draws a side, one by one
+    growth.at(pure(1.0), np.array([0.5, 1.0]))  # ln factors of the wealth, (150, 2): by draw, level
 """
 
 from __future__ import annotations
@@ -19,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.claims import Claim
-from epsilometer.events import choosing
+from epsilometer.events import looks
 from epsilometer.events.events import Event, View
-from epsilometer.events.scores import learned_score, linear_score, suspects
+from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
@@ -35,13 +39,17 @@ from epsilometer_audit.statistics.witnesses import beyond
 _LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
 _LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_MANY, _RICH, _SUSPECTS = 60, 3, 2  # draws of a side, from which so many views go on
+_SELECTED = 60  # draws of a side, from which only some views of vectors go on:
+_RICH, _SUSPECTS = 3, 2  # so many that have won most, and those of so many suspect entries
 _PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
 _ALWAYS = "linear", "sum", "signs", "steps", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
+_ENTRIES = 16  # single columns of a vector
+_STEPS = 20  # of a score, from its smallest to its largest number
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
 _HIGHER = np.array([0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0])  # levels above the claim, times it
 _AROUND = np.array([0.85, 0.92, 0.96, 0.98, 1.0, 1.02, 1.05, 1.1])  # levels, times the aim
+_REFUTING = 5.0  # nats: ln(1/alpha), and 2 for the shares of the bets
 _AROUND_SCORES = np.array([0.6, 0.7, 0.78, *np.geomspace(0.84, 1.2, 24), 1.28, 1.4])
 
 
@@ -83,7 +91,7 @@ class Portfolio:
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
     _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
-    _past: choosing.PastDraws | None = None
+    _past: looks.PastDraws | None = None
     _layout: Layout | None = None
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
@@ -129,7 +137,7 @@ class Portfolio:
                 self._raw = [together[0]], [together[1]]
                 layout = layout_of(*together, as_reals=self.as_reals)
                 columns = [*map(layout.encode, together)]
-                past = choosing.PastDraws(columns[0], columns[1], layout, self._past)
+                past = looks.PastDraws(columns[0], columns[1], layout, self._past)
                 self.choose(past)
                 self._next, self._past = 2 * self._draws, past
         return Growth(pieces)
@@ -165,7 +173,7 @@ class Portfolio:
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
         layout = layout_of(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
-        draws = choosing.PastDraws(*sides, layout)
+        draws = looks.PastDraws(*sides, layout)
         for _, choice, numbers in _views(draws, lambda other: other == key):
             past = predictors.Points().with_draws(*map(choice.steps, numbers()))
             for predictor, _ in best.mixture.ranked(of_claim):
@@ -179,42 +187,54 @@ class Portfolio:
         each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
         return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
 
-    def choose(self, past: choosing.PastDraws) -> None:
+    def choose(self, past: looks.PastDraws) -> None:
         """Choose the views on all past draws, and spread the wealth over them.
 
         From now on they are chosen by such calls only.
         """
         before, same = self._views, past.layout == self._layout
         self._next, self._past, self._layout = math.inf, None, past.layout
-        self._views = chosen = {}
-        for key, each, numbers in _views(past, self._wanted(before, past) if same else bool):
+        self._views = {}
+        for key, new, numbers in _views(past, self._wanted(before, past) if same else bool):
             old = before.get(key)
-            if same and old is not None and old.rule == each.rule:
-                chosen[key] = old
-                continue
-            chosen[key] = each
-            each.mixture = predictors.Mixture(self._initial.size, self._bets, each.shares)
-            each.mixture.prime(*map(each.steps, numbers()))
-            each.start = self._initial if old is None else old.wealth
-            if old is not None and old.shares == each.shares:  # predictors keep what they have won
-                each.mixture.inherit(old.mixture)
-        pool = [old.wealth for key, old in before.items() if key not in chosen]
-        pool += [] if before else [self._initial]
-        new = {key: each.share for key, each in chosen.items() if key not in before}
-        if new:
-            pool += [each.give(_GIVEN) for key, each in chosen.items() if key in before]
-        heirs = new or dict.fromkeys(chosen, 1.0)
-        if pool:
-            inherited = np.logaddexp.reduce(pool, axis=0) - math.log(sum(heirs.values()))
-            for key, share in heirs.items():
-                chosen[key].take(inherited + math.log(share), only=key in new)
+            if same and old is not None and old.rule == new.rule:
+                self._views[key] = old
+            else:
+                self._views[key] = new
+                self._start(new, numbers(), old)
+        self._spread(before)
         self._aim()
 
-    def _wanted(
-        self, views: Mapping[Any, _Viewed], past: choosing.PastDraws
-    ) -> Callable[[Any], bool]:
+    def _start(self, new: _Viewed, numbers: Sequence[Sample], old: _Viewed | None) -> None:
+        """Let a view learn from past numbers of both sides, with the wealth of an old rule."""
+        new.mixture = predictors.Mixture(self._initial.size, self._bets, new.shares)
+        new.mixture.prime(new.steps(numbers[0]), new.steps(numbers[1]))
+        new.start = self._initial if old is None else old.wealth
+        if old is not None and old.shares == new.shares:  # predictors keep what they have won
+            new.mixture.inherit(old.mixture)
+
+    def _spread(self, before: Mapping[Any, _Viewed]) -> None:
+        """Spread the wealth of views that are gone over new ones, with a part of the others'.
+
+        Without new ones, it goes to those that are left.
+        """
+        spread = [old.wealth for key, old in before.items() if key not in self._views]
+        if not before:
+            spread.append(self._initial)
+        heirs = {key: each.share for key, each in self._views.items() if key not in before}
+        if heirs:
+            kept = [each for key, each in self._views.items() if key in before]
+            spread += [each.give(_GIVEN) for each in kept]
+        else:
+            heirs = dict.fromkeys(self._views, 1.0)
+        if spread:
+            inherited = np.logaddexp.reduce(spread, axis=0) - math.log(sum(heirs.values()))
+            for key, share in heirs.items():
+                self._views[key].take(inherited + math.log(share), only=key not in before)
+
+    def _wanted(self, views: Mapping[Any, _Viewed], past: looks.PastDraws) -> Wanted:
         """Return a rule that tells by its key whether a view goes on."""
-        if self._draws < _MANY or len(past.layout.columns) < _RICH:
+        if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
         claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
         won = {key: each.wealth[claimed].max() for key, each in views.items()}
@@ -229,34 +249,41 @@ class Portfolio:
             return
         old = self._levels[self.claim.quantity]
         won = np.flatnonzero(self._wealth()[: old.size] > 1.0)
-        claimed = int(np.searchsorted(old, self.claim.level))
-        highest = int(won[-1]) if won.size else claimed
-        wealth = [each.wealth[highest].max() for each in self._views.values()]
-        best = list(self._views.values())[int(np.argmax(wealth))]
-        _, prediction = best.mixture.ranked(highest * self._initial.shape[1])[0]
-        if prediction is None:
+        highest = int(won[-1]) if won.size else int(np.searchsorted(old, self.claim.level))
+        views = list(self._views.values())
+        wealth = [each.wealth[highest].max() for each in views]
+        best = views[int(np.argmax(wealth))].mixture
+        _, prediction = best.ranked(highest * self._initial.shape[1])[0]
+        aim = None if prediction is None else self._reached(prediction)
+        if aim is None:
             return
-        top = self._top
-        levels = np.minimum(np.geomspace(0.05, 20.0, 64) * max(self.claim.level, 0.1), top)
-        f, g = _best_bets(prediction, *against(self.claim, levels))
-        growth = prediction.p @ f + prediction.q @ g
-        reached = growth * 2 * self._draws >= 5.0  # ln(1/alpha), and 2 for the shares of the bets
-        if not reached.any():
-            return
-        scores = any(each.step for each in self._views.values())
-        aim, level = levels[np.flatnonzero(reached)[-1]], self.claim.level
-        aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), top)
-        if aim >= level or not scores:  # a refuted claim refutes all levels below it
-            aims = aims[aims > level]
-        self._bet_at(np.union1d(aims, [level]))
+        self._bet_at(self._levels_around(aim))
         index = np.searchsorted(old, self._levels[self.claim.quantity])
         index[index == old.size] = -1  # no bets so far
-        rest = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
-        index = np.append(index, np.arange(old.size, old.size + rest))
+        others = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
+        index = np.append(index, np.arange(old.size, old.size + others))
         shares = np.exp(wealth - np.logaddexp.reduce(wealth))
         shares = (shares + 1 / shares.size) / 2
-        for each, share in zip(self._views.values(), shares, strict=True):
+        for each, share in zip(views, shares, strict=True):
             each.change_levels(index, self._bets, self._initial[:1] + math.log(share))
+
+    def _reached(self, prediction: predictors.Prediction) -> float | None:
+        """Return the largest level that twice the draws so far should refute, by a prediction."""
+        levels = np.geomspace(0.05, 20.0, 64) * max(self.claim.level, 0.1)
+        levels = np.minimum(levels, self._top)
+        f, g = _best_bets(prediction, *against(self.claim, levels))
+        growth = prediction.p @ f + prediction.q @ g
+        reached = np.flatnonzero(growth * 2 * self._draws >= _REFUTING)
+        return float(levels[reached[-1]]) if reached.size else None
+
+    def _levels_around(self, aim: float) -> Floats:
+        """Return the claimed level, and levels around an aim."""
+        level = self.claim.level
+        scores = any(each.step for each in self._views.values())
+        aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), self._top)
+        if aim >= level or not scores:  # a refuted claim refutes all levels below it
+            aims = aims[aims > level]
+        return np.union1d(aims, [level])
 
 
 def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
@@ -275,8 +302,9 @@ def _best_bets(
     f, g = bet(prediction, first.ravel(), second.ravel())
     if first.shape[1] == 1:
         return f, g
-    growth = (prediction.p @ f + prediction.q @ g).reshape(first.shape)
-    best = np.ravel_multi_index((np.arange(len(first)), growth.argmax(axis=1)), first.shape)
+    levels, bets = first.shape  # a row of bets for each level
+    growth = (prediction.p @ f + prediction.q @ g).reshape(levels, bets)
+    best = np.arange(levels) * bets + growth.argmax(axis=1)
     return f[:, best], g[:, best]
 
 
@@ -284,35 +312,45 @@ def _event_of(
     prediction: predictors.Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
     """Return the cells that together exceed the claim most, by their predicted probabilities."""
-    draws = [float(len(side)) for side in sides]
-    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
-    for turned in (False, True):
-        p, q = (prediction.p, prediction.q)[:: -1 if turned else 1]
-        order = np.argsort(np.log(q) - np.log(p), kind="stable")
-        shares = np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1]
-        excess = beyond(claim, *shares, draws)
-        if excess.max() > best:
-            best, swapped = float(excess.max()), turned
-            chosen = order[: int(excess.argmax()) + 1]
-    inside = np.zeros(prediction.p.size + 1, bool)
-    inside[chosen] = True
-    turns = np.flatnonzero(np.diff(inside, prepend=False)).tolist()
-    view, edges = choice.view, prediction.edges
+    inside, swapped = _exceeding(prediction, claim, [float(len(side)) for side in sides])
+    edges = prediction.edges
     if choice.step:
         edges = (np.floor(edges) + 0.5) * choice.step
-    whole = not choice.step and view.of(sides[0][:1]).dtype.kind == "i"
+    whole = not choice.step and choice.view.of(sides[0][:1]).dtype.kind == "i"
+    turns = np.flatnonzero(np.diff(inside, prepend=False, append=False)).tolist()
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
-        start: Any = float(edges[first - 1]) if first else None
-        end: Any = float(edges[last - 1]) if last < prediction.p.size else None
-        if start is not None:
-            start = math.floor(start) + 1 if whole else float(np.nextafter(start, math.inf)) + 0.0
-        if end is not None:
-            end = math.floor(end) if whole else end
+        start: Any = None
+        end: Any = None
+        if first > 0:
+            edge = float(edges[first - 1])
+            start = math.floor(edge) + 1 if whole else float(np.nextafter(edge, math.inf)) + 0.0
+        if last < inside.size:
+            edge = float(edges[last - 1])
+            end = math.floor(edge) if whole else edge
         if start is None or end is None or start <= end:
             ranges.append((start, end))
-    missing = bool(inside[-2]) and any(np.isnan(choice.of(side)).any() for side in sides)
-    return Event(tuple(ranges), missing, view), swapped
+    missing = bool(inside[-1]) and any(np.isnan(choice.of(side)).any() for side in sides)
+    return Event(tuple(ranges), missing, choice.view), swapped
+
+
+def _exceeding(
+    prediction: predictors.Prediction, claim: Claim, draws: Sequence[float]
+) -> tuple[Bools, bool]:
+    """Tell of each cell whether it is in the event, and whether the event is likelier on x'."""
+    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
+    for turned in (False, True):
+        p, q = prediction.p, prediction.q
+        if turned:
+            p, q = q, p
+        order = np.argsort(np.log(q) - np.log(p), kind="stable")
+        excess = beyond(claim, np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1], draws)
+        most = int(excess.argmax())
+        if excess[most] > best:
+            best, chosen, swapped = float(excess[most]), order[: most + 1], turned
+    inside = np.zeros(prediction.p.size, bool)
+    inside[chosen] = True
+    return inside, swapped
 
 
 @dataclass(eq=False)
@@ -375,43 +413,73 @@ def _key(view: View, layout: Layout) -> Any:
     return view.kind, column.path, column.kind
 
 
-def _views(
-    past: choosing.PastDraws, wanted: Callable[[Any], bool]
-) -> Iterator[tuple[Any, _Viewed, Callable[[], tuple[Sample, Sample]]]]:
-    """Yield the views of wanted keys that past draws choose, and how they see past draws."""
-    layout, (x, x_prime) = past.layout, past.sides
-    size, learners = len(layout.columns), _learners(x, layout.numbers)
-    entries: Sequence[int] = [0]
-    if x.ndim == 1:
-        size = 0 if layout.columns[0].kind not in _NUMBERS else _bits(x, x_prime)
-        learners = choosing.sums(x, size) if size else {}
-    else:
-        both = [side[: choosing.ROWS] for side in past.sides]
-        varying = np.flatnonzero(np.any([(side != x[0]).any(axis=0) for side in both], axis=0))
-        entries = suspects(x, x_prime, varying.tolist() or list(range(size)), 16)
-    reals = [] if layout.as_reals else [i for i in layout.reals if i in entries]
-    singles = [View("entry", i) if x.ndim > 1 else View() for i in entries]
-    bits, names = [View("low bit", i) for i in reals], [name for name in learners if wanted(name)]
-    for each, share in ((singles, 1.0), (bits, _LOW_BITS)):
-        views = [view for view in each if wanted(_key(view, layout))]
-        for view in views:
-            few = view in bits or layout.columns[view.entry].kind not in _NUMBERS
-            of_many = partial(past.once, view, _LOOKED, partial(_kinds, view, past))
-            kinds = [predictors.DISCRETE] if few else of_many()
-            # few numbers are soon learned
-            more = 2 if few and x.ndim > 1 and view in singles else 1
-            of = _Viewed(view, share * more / len(views), *kinds)
-            yield _key(view, layout), of, partial(choosing.Look(view, past).sides, choosing.ROWS)
+Wanted = Callable[[Any], bool]
+"""Tells by its key whether a view is bet on."""
+
+Choice = tuple[Any, "_Viewed", Callable[[], tuple[Sample, Sample]]]
+"""The key of a view, the view, and what makes the numbers of past draws of both sides."""
+
+
+def _views(past: looks.PastDraws, wanted: Wanted) -> Iterator[Choice]:
+    """Yield the views of wanted keys that past draws choose: columns, low bits, and scores."""
+    entries = _entries(past)
+    yield from _columns(past, entries, wanted)
+    yield from _low_bits(past, entries, wanted)
+    yield from _scores(past, wanted)
+
+
+def _entries(past: looks.PastDraws) -> Sequence[int]:
+    """Return the entries that are bet on: of those that vary, the most suspect ones."""
+    if past.x.ndim == 1:
+        return [0]
+    varies = np.zeros(past.x.shape[1], bool)
+    for side in past.sides:
+        varies |= (side[:ROWS] != past.x[0]).any(axis=0)
+    varying = np.flatnonzero(varies).tolist() or range(varies.size)
+    return suspects(*past.sides, varying, _ENTRIES)
+
+
+def _columns(past: looks.PastDraws, entries: Sequence[int], wanted: Wanted) -> Iterator[Choice]:
+    """Yield single columns."""
+    views = [View("entry", entry) for entry in entries] if past.x.ndim > 1 else [View()]
+    views = [view for view in views if wanted(_key(view, past.layout))]
+    for view in views:
+        coded = past.layout.columns[view.entry].kind not in _NUMBERS
+        if coded:
+            shares = predictors.DISCRETE
+        else:
+            (shares,) = past.once(view, _LOOKED, partial(_kinds, view, past))
+        weight = 2 if coded and past.x.ndim > 1 else 1  # codes are soon learned
+        viewed = _Viewed(view, weight / len(views), shares)
+        yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
+
+
+def _low_bits(past: looks.PastDraws, entries: Sequence[int], wanted: Wanted) -> Iterator[Choice]:
+    """Yield the lowest bits of reals."""
+    if past.layout.as_reals:
+        return
+    views = [View("low bit", entry) for entry in past.layout.reals if entry in entries]
+    views = [view for view in views if wanted(_key(view, past.layout))]
+    for view in views:
+        viewed = _Viewed(view, _LOW_BITS / len(views), predictors.DISCRETE)
+        yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
+
+
+def _scores(past: looks.PastDraws, wanted: Wanted) -> Iterator[Choice]:
+    """Yield scores of all entries or bits, which are seen in whole steps."""
+    learners = _learners(past)
+    names = [name for name in learners if wanted(name)]
     for name in names:
-        if (score := past.score(name, learners[name])) is not None:
-            numbers = score.sides(choosing.ROWS)
-            step = float(np.ptp(np.concatenate(numbers))) / 20
+        score = past.score(name, learners[name])
+        if score is not None:
+            numbers = score.sides(ROWS)
+            step = float(np.ptp(np.concatenate(numbers))) / _STEPS
             if step > 0:
-                of = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
-                yield name, of, partial(tuple[Sample, Sample], numbers)
+                viewed = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
+                yield name, viewed, partial(tuple[Sample, Sample], numbers)
 
 
-def _kinds(view: View, past: choosing.PastDraws) -> list[predictors.Shares]:
+def _kinds(view: View, past: looks.PastDraws) -> list[predictors.Shares]:
     """Return the predictors that bet on numbers that are not few by kind, and their shares."""
     numbers = np.concatenate([view.of(side[:_LOOKED]) for side in past.sides])
     different = np.unique(numbers).size
@@ -432,14 +500,18 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     return size if low >= 0 and size > 2 and high - low >= top and often else 0
 
 
-def _learners(x: Sample, entries: Sequence[int]) -> dict[str, choosing.Learner]:
-    """Return rules that learn a score of vectors from some draws of both sides, by name."""
-    half = len(x) // 2
-    learners: dict[str, choosing.Learner] = {}
+def _learners(past: looks.PastDraws) -> dict[str, looks.Learner]:
+    """Return rules that learn a score from some draws of both sides, by name."""
+    x, x_prime = past.sides
+    if x.ndim == 1:
+        size = _bits(x, x_prime) if past.layout.columns[0].kind in _NUMBERS else 0
+        return looks.sums(x, size) if size else {}
+    half, entries = len(x) // 2, past.layout.numbers
+    learners: dict[str, looks.Learner] = {}
     if half >= _LINEAR and len(entries) > 1:
-        learners["linear"] = partial(linear_score, entries=entries[: choosing.ENTRIES])
+        learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])
     if half >= _SUMMED:
-        learners |= choosing.sums(x, len(x.T))
-        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > choosing.SUMMED:  # many hardly differ
-            learners["signs"] = partial(choosing.learn_sum, size=len(x.T), cells=2)
+        learners |= looks.sums(x, len(x.T))
+        if len(entries) > 1 and np.unique(x[:_LOOKED]).size > looks.SUMMED:  # many hardly differ
+            learners["signs"] = partial(looks.learn_sum, size=len(x.T), cells=2)
     return learners | {"learned": partial(learned_score, entries=entries)}

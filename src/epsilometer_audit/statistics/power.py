@@ -7,6 +7,9 @@ Forecasts are the growth of the wealth for known distributions, less the cost of
 which was measured in audits: of bets on all cells, whose growth is near KL_inf, and of bets on
 events; the better of them decides.
 
+    steps = schedule(10_000, 1)  # the rounds of an audit
+    detectable(pure(1.0), steps, alpha=0.05, event=0.1)  # 1.24: the level that nine in ten find
+
 What is detectable of an event depends on the draws, the claim and the probability of the event on
 the less likely side, which is fixed before any draw. An event of one column is a value, a word or a
 range. One of two columns is any set of the cells of a table that past draws teach (`scores`): it is
@@ -119,7 +122,9 @@ def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
     The last value tells whether the table is chosen with probability .9.
     """
     moved = min(_MOVED / math.sqrt(draws), 0.5)
-    p, q = (of + moved * ((1 - of) * np.maximum((p + q) / 2, 1 / CELLS) - of) for of in (p, q))
+    nearby = np.maximum((p + q) / 2, 1 / CELLS)
+    p = p + moved * ((1 - p) * nearby - p)
+    q = q + moved * ((1 - q) * nearby - q)
     distance = (p - q) ** 2 * (1 / (p + q) + 1 / (2 - p - q))
     return p, q, min(draws, SCREENED) * distance >= _CHOSEN
 
@@ -149,15 +154,17 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
     allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
-    mean = spread = np.zeros(allowed.shape)
-    for share, other in ((p, allowed), (q, allowed_prime)):
-        hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
-        mean, spread = (
-            mean + share * hit + (1 - share) * miss,
-            spread + share * (1 - share) * (hit - miss) ** 2,
-        )
-    nearest = np.arange(len(mean)), mean.argmin(axis=1)
-    return mean[nearest], spread[nearest]
+    mean, spread = _log_ratio_moments(p, allowed)
+    mean_prime, spread_prime = _log_ratio_moments(q, allowed_prime)
+    growth = mean + mean_prime
+    nearest = np.arange(len(growth)), growth.argmin(axis=1)
+    return growth[nearest], (spread + spread_prime)[nearest]
+
+
+def _log_ratio_moments(share: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of the log ratio of an event's probability to another one."""
+    hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
+    return share * hit + (1 - share) * miss, share * (1 - share) * (hit - miss) ** 2
 
 
 def detectable(

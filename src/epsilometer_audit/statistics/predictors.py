@@ -34,6 +34,13 @@ have in common and prefers differences in few numbers. `tree` knows no family. I
 which weighs at each split whether the sides differ (Holmes and others, Bayesian Analysis 10(2),
 2015). `histogram` and `spikes` are for values that repeat.
 
+**Data.** Past draws 0, 0, 1 of x and 1, 2, 2 of x' are points, and a predictor makes cells of them:
+
+    past = Points().with_draws([0, 0, 1], [1, 2, 2])
+    past.values, past.weights  # [0, 1, 2], [[2, 1, 0], [0, 1, 2]]
+    guess = histogram(past)    # a Prediction
+    guess.edges, guess.p       # [0.5, 1.5], probabilities of the three cells on x
+
 Distributions are refitted after each pair of draws at first, later as the number of draws grows by
 a sixth, and by a half. Past draws are kept as at most `POINTS` weighted points a side.
 """
@@ -44,7 +51,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -55,9 +61,9 @@ from epsilometer.events.events import PART
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
 _OFTEN = 500  # draws until which each sixth more is learned from, later each half
-_FEW = 64  # draws that are sorted with those before
-_MANY = 2000  # draws that are sorted before their cells are counted
-_FEWEST = 2  # draws a side that are learned from
+_FEW_SORTED = 64  # draws, below which they are sorted together with those before
+_MANY_SORTED = 2000  # draws, above which blocks are sorted before their cells are counted
+_FEWEST_LEARNED = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
@@ -67,8 +73,11 @@ _NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide one
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
-# of the tree's splits: draws of both sides' mean, and the prior of so many
-_SPLITS = np.array([(math.inf, 1.0, 10.0), (0.3, 0.5, 0.2)])
+_MEDIAN = np.array([0.4999999999995, 0.5000000000005])  # shares of draws up to it, but for rounding
+# Of a split of the tree: the prior probabilities that both sides have the same share of draws on
+# the left, similar ones or any; and how many draws of the mean the last two have beside their own.
+_SAME_SHARE, _NEAR_SHARE, _FAR_SHARE = 0.3, 0.2, 0.5
+_NEAR_DRAWS, _FAR_DRAWS = 10.0, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +92,14 @@ class Points:
 
     def with_draws(self, x: Sample, x_prime: Sample) -> Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
-        sides: list[Any] = [  # different draws in increasing order, and how many each; few as is
-            (side, 1.0) if side.size < _FEW else np.unique(side, return_counts=True)
-            for side in (x, x_prime)
-        ]
-        first, more = self.values.size, sides[0][0].size
-        values = _numbers(np.concatenate([self.values, sides[0][0], sides[1][0]]))
+        values, counts = _different(x)
+        values_prime, counts_prime = _different(x_prime)
+        known, both = self.values.size, self.values.size + values.size
+        values = _numbers(np.concatenate([self.values, values, values_prime]))
         weights = np.zeros((2, values.size))
-        weights[:, :first] = self.weights
-        weights[0, first : first + more] = sides[0][1]
-        weights[1, first + more :] = sides[1][1]
+        weights[:, :known] = self.weights
+        weights[0, known:both] = counts
+        weights[1, both:] = counts_prime
         order = values.argsort(kind="stable")
         values, weights = values[order], weights.take(order, axis=1)
         new = np.append(True, values[1:] != values[:-1])
@@ -100,6 +107,14 @@ class Points:
             starts = new.nonzero()[0]
             values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
         return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
+
+
+def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
+    """Return different draws in increasing order, and how many each is; few draws as they are."""
+    if draws.size < _FEW_SORTED:
+        return draws, np.ones(draws.size)
+    values, counts = np.unique(draws, return_counts=True)
+    return values, counts
 
 
 def _thinned(values: Floats, weights: Floats) -> Points:
@@ -146,6 +161,7 @@ Shares = Mapping[Predictor, float]
 """Of the initial wealth."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be very large
 def families(past: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
@@ -155,20 +171,40 @@ def families(past: Points) -> Prediction | None:
     """
     if not _finite(past):
         return None
-    fits = np.zeros((6, 2))
-    _fit(past.values, past.weights, fits)
-    draws, _, _, *spreads, _ = fits.tolist()
-    both = [(a * a + b * b) / 2 for a, b in spreads]
-    if not (min(both) > 1e-290 and max(both) < 1e290):
+    fits = _fits(past)
+    draws, centres, spreads, scales = fits
+    both = (spreads**2).sum(axis=1) / 2
+    if not (both.min() > 1e-290 and both.max() < 1e290):
         return None
-    scales = np.sqrt(fits[3:5] ** 2 + np.array(both)[:, None] / min(draws))
-    edges = np.sort(fits[2, :, None] + scales[1, :, None] * _EDGES, axis=None)
+    scales[:] = np.sqrt(spreads**2 + both[:, None] / draws.min())
+    edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
-    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES))
-    if not _families(past.values, past.weights, fits, scales, edges, *work, cells):
+    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
+    if not _families(past.values, past.weights, fits, edges, *work, cells):
         return None
     cells /= np.add.reduce(cells, axis=1, keepdims=True)
     return Prediction(edges, cells[0], cells[1])
+
+
+def _fits(past: Points) -> Floats:
+    """Return draws, centres and spreads of Gaussian (0) and Laplace noise (1) on either side.
+
+    They have shape ``(4, 2, 2)``; the last is for scales. Centres are means and medians; spreads
+    are standard deviations from the mean, and mean absolute deviations from the median.
+    """
+    values, weights = past.values, past.weights
+    below = weights.cumsum(axis=1)
+    fits = np.empty((4, 2, 2))
+    fits[0] = n = below[:, -1]
+    fits[1, 0] = means = values[0] + weights @ (values - values[0]) / n
+    for i in range(2):  # the median may lie between two draws
+        low, high = below[i].searchsorted(n[i] * _MEDIAN)
+        fits[1, 1, i] = values[low] + (values[high] - values[low]) / 2
+    squares = weights * (values - means[:, None]) ** 2
+    far = weights * np.abs(values - fits[1, 1][:, None])
+    fits[2, 0] = np.sqrt(squares.sum(axis=1) / n)
+    fits[2, 1] = far.sum(axis=1) / n
+    return fits
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
@@ -186,7 +222,8 @@ def tree(past: Points) -> Prediction | None:
     edges = np.where((low <= middle) & (middle < high), middle, low)
     edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
     p, q = np.add.reduceat(past.weights, np.concatenate([[0], last + 1]), axis=1)
-    _split(p, q, np.empty(3), np.zeros((3, p.size + 1)), np.zeros((4, 2 * p.size)))
+    ranges, parts = np.zeros((2 * p.size, 2), np.int64), np.zeros((2 * p.size, 2))
+    _split(p, q, np.zeros((3, p.size + 1)), ranges, parts)
     return Prediction(np.where(repeats[last], low, edges), p, q)
 
 
@@ -221,7 +258,7 @@ def spikes(past: Points) -> Prediction | None:
         return None
     others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
     counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
-    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST
+    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED
     rest = families(Points(values[~repeats], others)) if enough else None
     rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
@@ -248,9 +285,11 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     It is the projection, in a hundredth of the time of a solver that bounds its error. The clips of
     a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
-    fs, gs = np.empty((2, prediction.p.size, epsilons.size))
-    work = np.empty((9, max(prediction.p.size + 1, 4)))
-    _factors(prediction.p, prediction.q, epsilons, deltas, prediction.floor, work, fs, gs)
+    cells = prediction.p.size
+    shares, ratios, sums = np.empty((2, cells)), np.empty(cells), np.zeros((2, cells + 1))
+    fs, gs = np.empty((2, cells, epsilons.size))
+    _order(prediction.p, prediction.q, prediction.floor / 2, shares, ratios, sums)
+    _factors(shares, ratios, sums, epsilons, deltas, np.empty(3), fs, gs)
     return fs, gs
 
 
@@ -314,7 +353,7 @@ class Mixture:
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]
-            for a, b in pairwise(cuts if end - start > _MANY else ()):
+            for a, b in pairwise(cuts if end - start > _MANY_SORTED else ()):
                 fresh[0][a:b].sort()  # blocks, to count the draws below each edge
                 fresh[1][a:b].sort()
             grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
@@ -339,7 +378,9 @@ class Mixture:
 
     def _learn(self) -> None:
         """Predict from the past draws, if there are enough new ones."""
-        if self._draws < _FEWEST or (self._fitted and self._draws < self._fitted + self._wait()):
+        if self._draws < _FEWEST_LEARNED or (
+            self._fitted and self._draws < self._fitted + self._wait()
+        ):
             return
         if self._fresh:
             x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
@@ -378,7 +419,7 @@ class Mixture:
 
 def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
-    if draws.size > _MANY:
+    if draws.size > _MANY_SORTED:
         below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
         return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
     each = logs.take(edges.searchsorted(draws), axis=0)
@@ -394,47 +435,31 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 
 
 @compiled
-def _fit(values, weights, fits):  # type: ignore[no-untyped-def]
-    """Set, of either side, draws, mean, median, standard deviation, mean deviation from it."""
-    for side in range(2):
-        n, total = 0.0, 0.0
-        for i in range(values.size):
-            n += weights[side, i]
-            total += weights[side, i] * (values[i] - values[0])
-        mean, low, high, below = values[0] + total / n, 0, 0, weights[side, 0]
-        while below < 0.5000000000005 * n:  # where the median lies between two draws
-            high += 1
-            low = high if below < 0.4999999999995 * n else low
-            below += weights[side, high]
-        median = values[low] + 0.5 * (values[high] - values[low])
-        squares, far = 0.0, 0.0
-        for i in range(values.size):
-            squares += weights[side, i] * (values[i] - mean) * (values[i] - mean)
-            far += weights[side, i] * abs(values[i] - median)
-        fits[0, side], fits[1, side], fits[2, side] = n, mean, median
-        fits[3, side], fits[4, side] = math.sqrt(squares / n), far / n
-
-
-@compiled
-def _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work):  # type: ignore[no-untyped-def]
+def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
-    n, size, most = fits[0, side], nodes.shape[2], -math.inf
+    n, centre, spread, scale = (
+        fits[0, a, side],
+        fits[1, a, side],
+        fits[2, a, side],
+        fits[3, a, side],
+    )
+    size, most = nodes.shape[2], -math.inf
     step = 1 / math.sqrt(n)
     narrow = step if a else step * 0.7071067811865476
     for j in range(size):
-        nodes[a, side, j] = fits[1 + a, side] + (j - (size - 1) / 2) * step * scale
+        nodes[a, side, j] = centre + (j - (size - 1) / 2) * step * scale
         logs[a, side, j] = math.log(scale) + narrow * (j - (size - 1) / 2)
     for j in range(size):
-        lost, off = 0.0, nodes[a, side, j] - fits[1 + a, side]
+        lost, off = 0.0, nodes[a, side, j] - centre
         if a == 0:
-            lost = 0.5 * n * (fits[3, side] * fits[3, side] + off * off)
+            lost = 0.5 * n * (spread * spread + off * off)
         else:
             for i in range(values.size):
                 lost += weights[side, i] * abs(values[i] - nodes[a, side, j])
         for k in range(size):
             log = logs[a, side, k]
             work[a, side, j, k] = -n * log - lost * math.exp((a - 2) * log)
-            most = work[a, side, j, k] if work[a, side, j, k] > most else most
+            most = max(most, work[a, side, j, k])
     for j in range(size):
         for k in range(size):
             work[a, side, j, k] = math.exp(work[a, side, j, k] - most)
@@ -469,200 +494,268 @@ def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _families(values, weights, fits, scales, edges, nodes, logs, work, cells):  # type: ignore[no-untyped-def]
+def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  # type: ignore[no-untyped-def]
     """Add predicted probabilities to those of the cells; return whether there are any."""
     # by family, side and location: likelihoods at each scale, then posteriors
     top, size = -math.inf, nodes.shape[2]
     for a in range(2):
-        for side in range(2):
-            scale = scales[a, side]
-            fits[5, a] += _likelihoods(a, side, values, weights, fits, scale, nodes, logs, work)
+        units[a] = _likelihoods(a, 0, values, weights, fits, nodes, logs, work)
+        units[a] += _likelihoods(a, 1, values, weights, fits, nodes, logs, work)
         total = _posterior(a, nodes, logs, work)
         if total > 0:
-            top = max(top, fits[5, a] + math.log(total))
-    for a in range(2 if top > -math.inf else 0):
-        part = math.exp(fits[5, a] - top)
+            top = max(top, units[a] + math.log(total))
+    if top == -math.inf:
+        return False
+    for a in range(2):
         for side in range(2):
             for j in range(size):
                 for k in range(size):
-                    weight, before = work[a, side, j, size + k] * part, 0.0
+                    weight = work[a, side, j, size + k] * math.exp(units[a] - top)
                     if weight > 3e-4:
-                        narrow = math.exp(-logs[a, side, k]) * (1.0 if a else 0.7071067811865476)
-                        for i in range(edges.size):
-                            z = (edges[i] - nodes[a, side, j]) * narrow
-                            now = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z)))
-                            now = 1 - now if z >= 0 else now
-                            cells[side, i] += weight * (now - before)
-                            before = now
-                        cells[side, edges.size] += weight * (1 - before)
-    return top > -math.inf
+                        inverse = math.exp(-logs[a, side, k])
+                        _add_noise(a, weight, nodes[a, side, j], inverse, edges, cells[side])
+    return True
 
 
 @compiled
-def _split(p, q, logs, sums, stack):  # type: ignore[no-untyped-def]
-    """Replace counts in cells by the probabilities that a Pólya tree predicts."""
+def _add_noise(a, weight, centre, inverse, edges, cells):  # type: ignore[no-untyped-def]
+    """Add Gaussian (0) or Laplace noise (1), with one over its scale, to probabilities of cells."""
+    before = 0.0
+    for i in range(edges.size):
+        z = (edges[i] - centre) * inverse
+        tail = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z) * 0.7071067811865476))
+        below = 1 - tail if z >= 0 else tail
+        cells[i] += weight * (below - before)
+        before = below
+    cells[edges.size] += weight * (1 - before)
+
+
+@compiled
+def _split(p, q, below, ranges, parts):  # type: ignore[no-untyped-def]
+    """Replace counts in cells by the probabilities that a Pólya tree predicts.
+
+    It cuts ranges of cells in two, until each is a cell. Row i of ``ranges`` is the start and the
+    end of one, and row i of ``parts`` its probabilities on x and on x'. ``below`` takes the counts
+    before each cell: on x, on x', and on both.
+    """
     for i in range(p.size):
-        sums[0, i + 1], sums[1, i + 1] = sums[0, i] + p[i], sums[1, i] + q[i]
-        sums[2, i + 1] = sums[2, i] + p[i] + q[i]
-    stack[1, 0], stack[2, 0], stack[3, 0], size = p.size, 1.0, 1.0, 1
-    while size:
-        size -= 1
-        start, end, a, b = int(stack[0, size]), int(stack[1, size]), stack[2, size], stack[3, size]
+        below[0, i + 1] = below[0, i] + p[i]
+        below[1, i + 1] = below[1, i] + q[i]
+        below[2, i + 1] = below[2, i] + p[i] + q[i]
+    ranges[0, 0], ranges[0, 1] = 0, p.size
+    parts[0, 0], parts[0, 1] = 1.0, 1.0
+    done, size = 0, 1
+    while done < size:
+        start, end = ranges[done, 0], ranges[done, 1]
+        part, part_prime = parts[done, 0], parts[done, 1]
+        done += 1
         if end - start == 1:
-            p[start], q[start] = a, b
+            p[start], q[start] = part, part_prime
             continue
-        first, total = sums[2, start], sums[2, end] - sums[2, start]
-        cut, half = start + 1, first + 0.5 * total
-        while cut < end - 1 and sums[2, cut] < half:
-            cut += 1
-        if cut - 1 > start and half - sums[2, cut - 1] < sums[2, cut] - half:
-            cut -= 1
-        l1, r1 = sums[0, cut] - sums[0, start], sums[0, end] - sums[0, cut]
-        l2, r2 = sums[1, cut] - sums[1, start], sums[1, end] - sums[1, cut]
-        mean = (l1 + l2 + 0.5) / (total + 1)
-        top = logs[0] = (l1 + l2) * math.log(mean) + (r1 + r2) * math.log(1 - mean)
-        for t in range(1, logs.size):
-            s = _SPLITS[0, t]
-            c, d = s * mean, s * (1 - mean)
-            each = math.lgamma(s) - math.lgamma(c) - math.lgamma(d)
-            first = math.lgamma(l1 + c) + math.lgamma(r1 + d) - math.lgamma(l1 + r1 + s)
-            logs[t] = first + math.lgamma(l2 + c) + math.lgamma(r2 + d)
-            logs[t] += 2 * each - math.lgamma(l2 + r2 + s)
-            top = logs[t] if logs[t] > top else top
-        total = _SPLITS[1, 0] * math.exp(logs[0] - top)
-        left = left_prime = total * mean
-        for t in range(1, logs.size):
-            s, weight = _SPLITS[0, t], _SPLITS[1, t] * math.exp(logs[t] - top)
-            total += weight
-            left += weight * (l1 + s * mean) / (l1 + r1 + s)
-            left_prime += weight * (l2 + s * mean) / (l2 + r2 + s)
-        left, left_prime = left / total, left_prime / total
-        stack[0, size], stack[1, size] = start, cut
-        stack[2, size], stack[3, size] = a * left, b * left_prime
-        size += 1
-        stack[0, size], stack[1, size] = cut, end
-        stack[2, size], stack[3, size] = a * (1 - left), b * (1 - left_prime)
-        size += 1
+        cut = _cut(below[2], start, end)
+        left, right = below[0, cut] - below[0, start], below[0, end] - below[0, cut]
+        left_prime, right_prime = below[1, cut] - below[1, start], below[1, end] - below[1, cut]
+        share, share_prime = _left_shares(left, right, left_prime, right_prime)
+        ranges[size, 0], ranges[size, 1] = start, cut
+        parts[size, 0], parts[size, 1] = part * share, part_prime * share_prime
+        ranges[size + 1, 0], ranges[size + 1, 1] = cut, end
+        parts[size + 1, 0], parts[size + 1, 1] = part * (1 - share), part_prime * (1 - share_prime)
+        size += 2
 
 
 @compiled
-def _below(cut, ratios):  # type: ignore[no-untyped-def]
+def _cut(below, start, end):  # type: ignore[no-untyped-def]
+    """Return the cell between start and end before which most nearly half of the draws are."""
+    half = 0.5 * (below[start] + below[end])
+    cut = start + 1
+    while cut < end - 1 and below[cut] < half:
+        cut += 1
+    if cut - 1 > start and half - below[cut - 1] < below[cut] - half:
+        cut -= 1
+    return cut
+
+
+@compiled
+def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyped-def]
+    """Return the predicted shares of the left part of a range on x and on x'.
+
+    They are means over three hypotheses: both sides have the same share, they have similar ones, or
+    any. The weight of each is its prior probability times its likelihood.
+    """
+    total = left + right + left_prime + right_prime
+    mean = (left + left_prime + 0.5) / (total + 1)
+    log = (left + left_prime) * math.log(mean) + (right + right_prime) * math.log(1 - mean)
+    near = _log_likelihood(left, right, mean, _NEAR_DRAWS)
+    near += _log_likelihood(left_prime, right_prime, mean, _NEAR_DRAWS)
+    far = _log_likelihood(left, right, mean, _FAR_DRAWS)
+    far += _log_likelihood(left_prime, right_prime, mean, _FAR_DRAWS)
+    top = max(log, near, far)
+    same = _SAME_SHARE * math.exp(log - top)
+    near = _NEAR_SHARE * math.exp(near - top)
+    far = _FAR_SHARE * math.exp(far - top)
+    share, share_prime = same * mean, same * mean
+    share += near * (left + _NEAR_DRAWS * mean) / (left + right + _NEAR_DRAWS)
+    share += far * (left + _FAR_DRAWS * mean) / (left + right + _FAR_DRAWS)
+    share_prime += (
+        near * (left_prime + _NEAR_DRAWS * mean) / (left_prime + right_prime + _NEAR_DRAWS)
+    )
+    share_prime += far * (left_prime + _FAR_DRAWS * mean) / (left_prime + right_prime + _FAR_DRAWS)
+    total = same + near + far
+    return share / total, share_prime / total
+
+
+@compiled
+def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
+    """Return the log likelihood of counts whose share has a Beta prior of so many draws."""
+    a, b = draws * mean, draws * (1 - mean)
+    prior = math.lgamma(draws) - math.lgamma(a) - math.lgamma(b)
+    return (
+        prior + math.lgamma(left + a) + math.lgamma(right + b) - math.lgamma(left + right + draws)
+    )
+
+
+@compiled
+def _below(ratios, ratio):  # type: ignore[no-untyped-def]
     """Return how many of the increasing ratios are smaller."""
     start, end = 0, ratios.size
     while start < end:
         half = (start + end) >> 1
-        if ratios[half] < cut:
+        if ratios[half] < ratio:
             start = half + 1
         else:
             end = half
     return start
 
 
+# A bet against (epsilon, delta) has three numbers, ``bet``: a, the largest f and the largest g.
+# With b = 2 - a, let the cells be in the order of p/q. In the middle f = a and g = b. Behind, p/q
+# is large and e f + g = e a + b, so that f rises with p/q up to the largest f; before, f + e g =
+# a + e b, so that g rises up to the largest g. ``sums`` are the probabilities before each cell,
+# those of p first.
+
+
 @compiled
-def _solve(ratios, p, q, e, delta, bet, which, cuts):  # type: ignore[no-untyped-def]
-    """Set a (0), the largest f (1) or the largest g (2) of a ``bet`` where growth has no slope."""
-    # Cells are in the order of p/q, and probabilities cumulative: f = a and g = b from i to j, g is
-    # larger before, f behind; before i_most and from j_most on it is the largest.
-    k, low, high = ratios.size, max(2 - bet[2], 0.0), min(bet[1], 2.0)
+def _order(p, q, part, shares, ratios, sums):  # type: ignore[no-untyped-def]
+    """Set the shares of p and q in each cell, and ratios and sums in the order of p/q.
+
+    Both take a part of the other first, so that none is 0.
+    """
+    for i in range(p.size):
+        first = (1 - part) * p[i] + part * q[i] + 1e-12
+        second = (1 - part) * q[i] + part * p[i] + 1e-12
+        shares[0, i], shares[1, i] = first / (first + second), second / (first + second)
+        ratio, j = first / second, i
+        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities so far
+            ratios[j], sums[0, j + 1], sums[1, j + 1] = ratios[j - 1], sums[0, j], sums[1, j]
+            j -= 1
+        ratios[j], sums[0, j + 1], sums[1, j + 1] = ratio, first, second
+    for i in range(p.size):
+        sums[0, i + 1] += sums[0, i]
+        sums[1, i + 1] += sums[1, i]
+
+
+@compiled
+def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
+    """Return the derivative of the growth of a bet by a, and minus the second one."""
+    p, q, a, b = sums[0], sums[1], bet[0], 2 - bet[0]
+    top, top_prime = a * e + b, a + b * e
+    least, least_prime = _least_other(e, top, bet[1]), _least_other(e, top_prime, bet[2])
+    first, last = a / (e * b), e * a / b  # ratios in the middle
+    i, j = _below(ratios, first), _below(ratios, last)
+    i_most = _below(ratios, min(least_prime / (e * bet[2]), first))
+    j_most = _below(ratios, max(e * bet[1] / least, last))
+    middle, middle_prime = (p[j] - p[i]) / a, (q[j] - q[i]) / b
+    behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
+    before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
+    at_end, at_start = (q[ratios.size] - q[j_most]) / least, p[i_most] / least_prime
+    slope = (behind + at_end - before - at_start) * (e - 1) + middle - middle_prime
+    bend = behind / top + at_end / least + before / top_prime + at_start / least_prime
+    return slope, bend * (e - 1) * (e - 1) + middle / a + middle_prime / b
+
+
+@compiled
+def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
+    """Return the same by the largest f (1) or by the largest g (2)."""
+    p, q, a, b, largest = sums[0], sums[1], bet[0], 2 - bet[0], bet[which]
+    if which == 1:
+        least = _least_other(e, a * e + b, largest)
+        j = _below(ratios, max(e * largest / least, e * a / b))
+        gain, loss = p[ratios.size] - p[j], q[ratios.size] - q[j]
+    else:
+        least = _least_other(e, a + b * e, largest)
+        i = _below(ratios, min(least / (e * largest), a / (e * b)))
+        gain, loss = q[i], p[i]
+    lost = 2 * delta / (2 * (1 - delta) + delta * (bet[1] + bet[2]))
+    gain, loss = gain / largest, e * loss / least
+    return gain - loss - lost, gain / largest + e * loss / least - 0.5 * lost * lost
+
+
+@compiled
+def _least_other(e, top, largest):  # type: ignore[no-untyped-def]
+    """Return the other factor where one is the largest."""
+    return max(top - e * largest, 1e-100)
+
+
+@compiled
+def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
+    """Set number ``which`` of a bet where the growth has no slope, by Newton's method."""
+    low, high = max(2 - bet[2], 0.0), min(bet[1], 2.0)
     if which > 0:  # the largest f is at least a, the largest g at least b
         low = bet[0] if which == 1 else 2 - bet[0]
         high = low + (2 - low) / e
-    middle = bet[which] if low < bet[which] < high else 0.5 * (low + high)
+    if not low < bet[which] < high:
+        bet[which] = 0.5 * (low + high)
     for _ in range(64):
-        bet[which] = middle
-        a, most, most_prime = bet[0], bet[1], bet[2]
-        b = 2 - a
-        top, top_prime = a * e + b, a + b * e
-        rest, rest_prime = max(top - e * most, 1e-100), max(top_prime - e * most_prime, 1e-100)
-        cuts[0], cuts[1] = a / (e * b), e * a / b
-        cuts[2] = min(rest_prime / (e * most_prime), cuts[0])
-        cuts[3] = max(e * most / rest, cuts[1])
-        for c in range(4):
-            cuts[c] = _below(cuts[c], ratios)
-        i, j, i_most, j_most = int(cuts[0]), int(cuts[1]), int(cuts[2]), int(cuts[3])
-        gain, loss = p[k] - p[j_most], q[k] - q[j_most]
-        gain_prime, loss_prime = q[i_most], p[i_most]
         if which == 0:
-            both, other = (p[j] - p[i]) / a, (q[j] - q[i]) / b
-            behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
-            before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
-            loss, loss_prime = loss / rest, loss_prime / rest_prime
-            slope = (behind + loss - before - loss_prime) * (e - 1) + both - other
-            bend = behind / top + loss / rest + before / top_prime + loss_prime / rest_prime
-            bend = bend * (e - 1) * (e - 1) + both / a + other / b
+            slope, bend = _slope_of_a(ratios, sums, e, bet)
         else:
-            lost = 2 * delta / (2 * (1 - delta) + delta * (most + most_prime))
-            if which == 2:
-                gain, loss, rest = gain_prime, loss_prime, rest_prime
-            gain, loss = gain / middle, e * loss / rest
-            slope = gain - loss - lost
-            bend = gain / middle + e * loss / rest - 0.5 * lost * lost
+            slope, bend = _slope_of_largest(ratios, sums, e, delta, bet, which)
         if slope > 0:
-            low = middle
+            low = bet[which]
         else:
-            high = middle
+            high = bet[which]
         step = slope / bend if bend > 0 else high - low
-        if not low < middle + step < high:
-            step = 0.5 * (low + high) - middle
-        middle += step
+        if not low < bet[which] + step < high:
+            step = 0.5 * (low + high) - bet[which]
+        bet[which] += step
         if abs(step) < 1e-10:
             break
-    bet[which] = middle
 
 
 @compiled
-def _factors(p, q, epsilons, deltas, floor, work, fs, gs):  # type: ignore[no-untyped-def]
+def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
+    """Return f and g of a cell, whose p and q are ``share`` and ``other`` of their sum."""
+    a, b = bet[0], 2 - bet[0]
+    if share * b > e * other * a:
+        top = a * e + b
+        f = share * top / e
+        return (bet[1], top - e * bet[1]) if f > bet[1] else (f, other * top)
+    if other * a > e * share * b:
+        top = a + b * e
+        g = other * top / e
+        return (top - e * bet[2], bet[2]) if g > bet[2] else (share * top, g)
+    return a, b
+
+
+@compiled
+def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
-    k, part, bet = p.size, floor / 2, work[8]
-    shares, others, logs, other_logs = work[0], work[1], work[2], work[3]
-    ratios, sums, sums_prime = work[4, :k], work[5], work[6]
-    for i in range(k):
-        first = (1 - part) * p[i] + part * q[i] + 1e-12
-        second = (1 - part) * q[i] + part * p[i] + 1e-12
-        shares[i], others[i] = first / (first + second), second / (first + second)
-        logs[i], other_logs[i] = math.log(shares[i]), math.log(others[i])
-        ratio, j = first / second, i
-        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities at first
-            ratios[j], sums[j + 1], sums_prime[j + 1] = ratios[j - 1], sums[j], sums_prime[j]
-            j -= 1
-        ratios[j], sums[j + 1], sums_prime[j + 1] = ratio, first, second
-    sums[0] = sums_prime[0] = 0.0
-    for i in range(k):
-        sums[i + 1] += sums[i]
-        sums_prime[i + 1] += sums_prime[i]
     for m in range(epsilons.size):
         e, delta = math.exp(epsilons[m]), deltas[m]
         bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
         for step in range(13 if delta > 1e-4 else 1):  # less hardly changes the bet
-            _solve(ratios, sums, sums_prime, e, delta, bet, step % 3, work[7])
-        a, most, most_prime = bet[0], bet[1], bet[2]
-        b = 2 - a
-        top, top_prime = a * e + b, a + b * e
-        log, log_prime = math.log(top), math.log(top_prime)
-        log_a, log_b = math.log(a), math.log(b)
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for i in range(k):
-            f, g, log_f, log_g = a, b, log_a, log_b
-            if shares[i] * b > e * others[i] * a:
-                f, g = shares[i] * top / e, others[i] * top
-                log_f, log_g = logs[i] + log - epsilons[m], other_logs[i] + log
-                if f > most:
-                    f, g = most, top - e * most
-                    log_f, log_g = math.log(f), math.log(g)
-            elif others[i] * a > e * shares[i] * b:
-                f, g = shares[i] * top_prime, others[i] * top_prime / e
-                log_f, log_g = logs[i] + log_prime, other_logs[i] + log_prime - epsilons[m]
-                if g > most_prime:
-                    f, g = top_prime - e * most_prime, most_prime
-                    log_f, log_g = math.log(f), math.log(g)
-            fs[i, m], gs[i, m] = log_f, log_g
-            first, second = max(first, e * f + g), max(second, f + e * g)
-            third, fourth = max(third, f), max(fourth, g)
-        total = (1 - delta) * (first + second) / (1 + e) + delta * (third + fourth)
+            _solve(ratios, sums, e, delta, bet, step % 3)
+        most, most_prime, largest, largest_prime = 0.0, 0.0, 0.0, 0.0  # A, B, F and G
+        for i in range(shares.shape[1]):
+            f, g = _factors_of_cell(shares[0, i], shares[1, i], e, bet)
+            fs[i, m], gs[i, m] = f, g
+            most, most_prime = max(most, e * f + g), max(most_prime, f + e * g)
+            largest, largest_prime = max(largest, f), max(largest_prime, g)
+        total = (1 - delta) * (most + most_prime) / (1 + e) + delta * (largest + largest_prime)
         scale = math.log(2 / total)
-        for i in range(k):
-            fs[i, m] += scale
-            gs[i, m] += scale
+        for i in range(shares.shape[1]):
+            fs[i, m] = math.log(fs[i, m]) + scale
+            gs[i, m] = math.log(gs[i, m]) + scale
 
 
 @allocating

@@ -21,19 +21,19 @@ from numpy.typing import NDArray
 
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import PastDraws
+from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import largest_bound
 from epsilometer_audit.outcomes.outcomes import Layout
 from epsilometer_audit.outcomes.outcomes import learn as layout_of
 from epsilometer_audit.outcomes.shapes import joined
 from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.learning import expected, learn
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
-from epsilometer_audit.statistics.wealth import Bet, PairBets, PlacedBet, Wealth
+from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import Chosen, Found, first_visible, found
 
 _LEAST = 20  # draws of a side in a round
-_FEWEST = 5  # draws of a side that choose an event
+_FEWEST_CHOOSING = 5  # draws of a side that choose an event
 _ODD = 4  # draws on one side only, of which a few pairs have as many by chance
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
@@ -115,21 +115,29 @@ def schedule(samples: int, pairs: int, *, joining: bool = False) -> list[Step]:
         fewer = "; of a domain, limit says how many pairs at most" if pairs > 10 else ""
         raise ArgumentError("samples", f"must be at least {least}{many}, got {samples}{fewer}")
     parts = _parts(pairs, joining)
-    share = samples * _share(len(parts)) / max(sum(1 / k for k in range(1, len(parts) + 1)), 1)
-    steps, past, left = list[Step](), 0, samples
+    harmonic = sum(1 / k for k in range(1, len(parts) + 1))
+    steps: list[Step] = []
+    for k, number in enumerate(parts, start=1):
+        budget = samples * _share(len(parts)) / harmonic / k
+        new = before = 0
+        if joining and steps and number > _NEW // 2:
+            new = min(_NEW, number // 2)
+            before = min(steps[0].draws, int(budget / 2 / new))
+        draws = int((budget - new * before) / number)
+        steps.append(Step(number, draws, 0, new, before))
+    past = sum(step.draws for step in steps)
+    left = samples - sum(step.total for step in steps)
     while left:
-        k = len(steps)
-        if k >= len(parts):
-            draws = left if left < 2 * past else past or max(left // 64, min(_LEAST, left // 2))
-            steps.append(Step(1, draws, 0))
-        else:
-            new = min(_NEW, parts[k] // 2) if joining and k and parts[k] > _NEW // 2 else 0
-            before = min(steps[0].draws, int(share / (k + 1) / 2 / new)) if new else 0
-            draws = int((share / (k + 1) - new * before) / parts[k])
-            steps.append(Step(parts[k], draws, 0, new, before))
-        left, past = left - steps[-1].total, past + steps[-1].draws
-    ahead = [*itertools.accumulate(step.draws for step in reversed(steps))][::-1]
-    return [replace(step, ahead=later) for step, later in zip(steps, ahead, strict=True)]
+        draws = past or max(left // 64, min(_LEAST, left // 2))
+        if left < 2 * past:  # too few for two rounds
+            draws = left
+        steps.append(Step(1, draws, 0))
+        left, past = left - draws, past + draws
+    ahead = 0
+    for i in reversed(range(len(steps))):
+        ahead += steps[i].draws
+        steps[i] = replace(steps[i], ahead=ahead)
+    return steps
 
 
 def _parts(pairs: int, joining: bool) -> list[int]:
@@ -189,20 +197,23 @@ class Evidence:
         self, outputs: Mapping[int, tuple[Any, Any]], bets: Bets, blocks: Sequence[int], ahead: int
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
-        layouts = {pair: self.pasts[pair].layout for pair in outputs if bets}
-        columns = {pair: [*map(of.encode, outputs[pair])] for pair, of in layouts.items()}
+        columns = {}  # of pairs with bets
+        for pair in outputs if bets else ():
+            encode = self.pasts[pair].layout.encode
+            columns[pair] = [encode(side) for side in outputs[pair]]
         for size in blocks:
             self.looks.append(self.drawn + size * len(outputs))
             self._unused = 0
         for claim, wealth in self.wealths.items():
             step = {}
-            for pair, fresh in outputs.items():
-                portfolio, sides = self._portfolios[claim, pair], columns.get(pair)
-                if sides is None:
-                    step[pair] = PairBets((), portfolio.record(*fresh, blocks))
+            for pair, (x, x_prime) in outputs.items():
+                portfolio = self._portfolios[claim, pair]
+                if pair not in columns:
+                    step[pair] = PairBets((), portfolio.record(x, x_prime, blocks))
                     continue
-                more = {"layout": layouts[pair], "past": self.past(pair)}
-                placed = [bet.on(sides, blocks, ahead, **more) for bet in bets[pair][claim]]
+                layout, past, sides = self.pasts[pair].layout, self.past(pair), columns[pair]
+                chosen = bets[pair][claim]
+                placed = [bet.on(sides, blocks, ahead, layout, past) for bet in chosen]
                 step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 
@@ -301,7 +312,7 @@ class Evidence:
     def _predicted(self, claim: Claim, level: float) -> Found | None:
         raw = self.raw[self.best]
         half = self.past(self.best) // 2
-        if half < _FEWEST:
+        if half < _FEWEST_CHOOSING:
             return None
         x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in raw)
         chosen = self._portfolios[claim, self.best].event(x, x_prime, level)
@@ -340,40 +351,64 @@ def run_rounds(
     ``evidence`` is extended by the rounds, ``steps``, until it ``stops`` after one, or after any
     block of draws if ``each_block``.
     """
-    raw, kept, past = evidence.raw, list(range(evidence.pairs)), 0
+    kept = list(range(evidence.pairs))
+    bets: dict[int, Mapping[Claim, list[Bet]]] = {}  # the first round has none
     for i, step in enumerate(steps):
-        bets = {pair: evidence.learned(pair, step) for pair in kept if i}
-        if len(kept) > (old := step.pairs - step.new):
-            kept = kept_pairs(kept, bets, old, evidence)
-        if step.new:
-            by_level = sorted(kept, key=lambda pair: -_expected_share(bets[pair]))
-            new = join(by_level[:_BEST], step.new)
-            sides = [(pair, side) for pair in new for side in (0, 1)]
-            fresh = draw(sides, step.before) if new else []
-            for pair, both in zip(new, zip(fresh[::2], fresh[1::2], strict=True), strict=True):
-                evidence.join(pair, both)
-                bets[pair] = evidence.learned(pair, step)
-                kept.append(pair)
         if i:
+            bets = {pair: evidence.learned(pair, step) for pair in kept}
+            left = step.pairs - step.new
+            if len(kept) > left:
+                kept = kept_pairs(kept, bets, left, evidence)
+            if step.new:
+                by_level = sorted(kept, key=lambda pair: -_expected_share(bets[pair]))
+                new = join(by_level[:_BEST], step.new)
+                for pair, outputs in _fresh(draw, new, step.before).items():
+                    evidence.join(pair, outputs)
+                    bets[pair] = evidence.learned(pair, step)
+                    kept.append(pair)
             evidence.choose(kept)
-        sides = [(pair, side) for pair in kept for side in (0, 1)]
-        sizes, batches, over = step.blocks(past), [], False
-        for blocks in [[size] for size in sizes] if each_block else [sizes]:
-            fresh = draw(sides, sum(blocks))
-            batches.append(fresh)
-            outputs = dict(zip(kept, zip(fresh[::2], fresh[1::2], strict=True), strict=True))
-            evidence.record(outputs, bets, blocks, step.ahead)
-            over = stops(evidence)
-            if over:
-                break
-        for (pair, side), outputs_of in zip(sides, zip(*batches, strict=True), strict=True):
-            raw[pair][side].append(joined(outputs_of))
-        del fresh, outputs, outputs_of, batches  # of which a join may be left only
-        past += len(raw[kept[0]][0][-1])
-        evidence.steps.append(replace(step, draws=len(raw[kept[0]][0][-1])))
-        if over:
+        sizes = step.blocks(evidence.past(kept[0]))
+        blocks = [[size] for size in sizes] if each_block else [sizes]
+        if _bet(draw, kept, step, blocks, bets, evidence, stops):
             break
     return evidence
+
+
+def _fresh(draw: Draw, pairs: Sequence[int], size: int) -> dict[int, tuple[Any, Any]]:
+    """Return so many fresh outputs of both sides of each pair, x first."""
+    if not pairs:
+        return {}
+    fresh = draw(list(itertools.product(pairs, (0, 1))), size)
+    return {pair: (fresh[2 * i], fresh[2 * i + 1]) for i, pair in enumerate(pairs)}
+
+
+def _bet(
+    draw: Draw,
+    pairs: Sequence[int],
+    step: Step,
+    blocks: Sequence[Sequence[int]],
+    bets: Bets,
+    evidence: Evidence,
+    stops: Callable[[Evidence], bool],
+) -> bool:
+    """Draw and bet in a round, until it stops after some blocks of draws; tell whether it did."""
+    batches: dict[int, tuple[list[Any], list[Any]]] = {pair: ([], []) for pair in pairs}
+    over = False
+    for sizes in blocks:
+        outputs = _fresh(draw, pairs, sum(sizes))
+        evidence.record(outputs, bets, sizes, step.ahead)
+        for pair, (x, x_prime) in outputs.items():
+            batches[pair][0].append(x)
+            batches[pair][1].append(x_prime)
+        over = stops(evidence)
+        if over:
+            break
+    for pair, (parts_x, parts_prime) in batches.items():
+        evidence.raw[pair][0].append(joined(parts_x))
+        evidence.raw[pair][1].append(joined(parts_prime))
+    drawn = len(evidence.raw[pairs[0]][0][-1])
+    evidence.steps.append(replace(step, draws=drawn))
+    return over
 
 
 def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:

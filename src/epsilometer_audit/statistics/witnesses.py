@@ -16,17 +16,19 @@ import numpy as np
 
 from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Claim
-from epsilometer.events.choosing import ROWS
 from epsilometer.events.digits import in_few_digits
-from epsilometer.events.events import Event, View, entries_of
-from epsilometer.events.scores import suspects
+from epsilometer.events.events import Event, Ranges, View, entries_of
+from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
 from epsilometer.ratios import ratio
 from epsilometer_audit.outcomes.outcomes import Layout
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word
 _BINS, _BEYOND = 50, 0.001  # of a histogram; share of draws beyond either end
-_TERMS, _BETTER = 3, 1.15  # conditions; times as many standard deviations with one more
+_TERMS = 3  # conditions
+_BETTER = 1.15  # times as many standard deviations with one condition more
+_FEW_VALUES = 6  # of an entry, up to which each has a condition
+_QUANTILES = 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95  # of an entry, at which half-lines end
 Chosen = tuple[Event, bool, Layout]  # whether it is likelier on x', and the layout of outputs
 
 
@@ -124,72 +126,122 @@ def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats
     return np.asarray((p - allowed) / np.sqrt(spread))
 
 
+def looked_at(layout: Layout) -> str:
+    """Say which functions of the columns of an output an audit looks at, and which not."""
+    size = len(layout.columns)
+    if size == 1:
+        return _looked_at_one(layout)
+    looks = f"columns one by one, all pairs of {size}"
+    if size > ENTRIES:
+        looks = f"the {ENTRIES} of {size} columns that differ most, one by one and in pairs"
+    looks += f" in {CELLS} x {CELLS} cells"
+    if layout.whole:
+        looks += ", rows"
+    if layout.groups:
+        looks += ", sums, ends, places and equality of entries"
+    return f"{looks}; not: finer laws of two, other functions of three or more"
+
+
+def _looked_at_one(layout: Layout) -> str:
+    """Say the same of outputs of one column."""
+    if layout.columns[0].kind == "word":
+        return "each word, and sets of words"
+    looks = "values, ranges, remainders"
+    if layout.whole:
+        looks += ", bits and sums of bits"
+    elif not layout.as_reals:
+        looks += ", low bits"
+    return f"{looks}; not: other functions of digits or bits"
+
+
 # --- conditions on the entries of a score ---------------------------------------------------------
 
 
 def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Claim) -> Event | None:
-    """Return one to three conditions that together exceed the claim most, if they do so clearly."""
+    """Return one to three conditions that together exceed the claim most, if they do so clearly.
+
+    The first are one or two; a further one is added while it makes a clear difference.
+    """
     sides = [side[:ROWS] for side in before]
-    bits = sides[0].ndim == 1
-    size = 1 + max(view.read)
-    tables = [np.column_stack(entries_of(side, size)) if bits else side for side in sides]
-    entries = suspects(tables[0], tables[1], view.read, _STRONGEST)
-    events, of_entry = [], []
-    for entry in entries:
-        each = View("bit" if bits else "entry", entry)
-        coded = not bits and layout.columns[entry].kind in ("word", "present")
-        some = _of_entry(each, np.concatenate([each.of(side) for side in sides]), coded=coded)
-        events += some
-        of_entry += [entry] * len(some)
+    events = _single_conditions(view, layout, sides)
     if not events:
         return None
-    inside = [np.column_stack([e.holds(side) for e in events]).astype(np.float32) for side in sides]
-    same, draws = np.equal.outer(of_entry, of_entry), [float(len(side)) for side in sides]
-    chosen: list[int] = []
-    best, held = -np.inf, [np.ones(len(side), np.float32) for side in sides]
+    met = [_met(events, side) for side in sides]
+    draws = [float(len(side)) for side in sides]
+
+    def excess(shares: Iterable[Floats]) -> Floats:
+        p, q = shares
+        return beyond(claim, p, q, draws)
+
+    entry = np.array([each.view.entry for each in events])
+    alone = excess(side.mean(axis=0) for side in met)
+    together = excess(side.T @ side / len(side) for side in met)
+    together[np.equal.outer(entry, entry)] = -np.inf
+    best, chosen = float(alone.max()), [int(alone.argmax())]
+    if together.max() > _BETTER * best:
+        best, chosen = float(together.max()), list(divmod(int(together.argmax()), len(events)))
     while len(chosen) < _TERMS:
-        p, q = (h @ c / len(c) for h, c in zip(held, inside, strict=True))
-        singles = beyond(claim, p, q, draws)
-        singles[np.isin(of_entry, [of_entry[i] for i in chosen])] = -np.inf
-        options = [(float(singles.max()), [int(singles.argmax())])]
-        if len(chosen) + 2 <= _TERMS:
-            p, q = ((c * h[:, None]).T @ c / len(c) for h, c in zip(held, inside, strict=True))
-            pairs = beyond(claim, p, q, draws)
-            pairs[same] = -np.inf
-            first, second = divmod(int(pairs.argmax()), len(events))
-            options.append((float(pairs.max()) / _BETTER, [first, second]))
-        gain, more = max(options)
-        if chosen and gain < _BETTER * best:
+        more = excess(side[:, chosen].prod(axis=1) @ side / len(side) for side in met)
+        more[np.isin(entry, entry[chosen])] = -np.inf
+        if more.max() < _BETTER * best:
             break
-        best = gain * _BETTER if len(more) == 2 else gain
-        chosen += more
-        held = [h * c[:, more].prod(axis=1) for h, c in zip(held, inside, strict=True)]
+        best = float(more.max())
+        chosen.append(int(more.argmax()))
     if best < VISIBLE[1]:
         return None
-    parts = tuple(events[i] for i in sorted(chosen, key=lambda i: entries.index(of_entry[i])))
+    parts = tuple(events[i] for i in sorted(chosen))
     return parts[0] if len(parts) == 1 else Event(((1, 1),), view=View("all", parts=parts))
 
 
-def _of_entry(view: View, numbers: Sample, *, coded: bool) -> list[Event]:
-    """Return conditions on an entry: values that it has or has not, and half-lines."""
-    there = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
-    values = np.unique(there)
-    few, conditions = values.size <= 6, []
-    if values.size > 1 and (few or coded):
-        for value in values[:_STRONGEST].tolist():
-            conditions.append([(value, value)])
-            if coded and values.size > 2:
-                conditions.append([(None, value - 1), (value + 1, None)])
-    if not coded and values.size > 2:
-        shares = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
-        at = values[:-1] if few else np.unique(np.quantile(there, shares, method="lower"))
-        for end in at[at < values[-1]]:
+def _met(events: Sequence[Event], side: Sample) -> Floats:
+    """Return 1 where a draw is in an event, else 0, of shape ``(draws, events)``."""
+    return np.column_stack([event.holds(side) for event in events]).astype(np.float32)
+
+
+def _single_conditions(view: View, layout: Layout, sides: Sequence[Sample]) -> list[Event]:
+    """Return conditions on the strongest entries of a score, or on its strongest bits."""
+    bits = sides[0].ndim == 1
+    tables = sides
+    if bits:
+        size = 1 + max(view.read)
+        tables = [np.column_stack(entries_of(side, size)) for side in sides]
+    events: list[Event] = []
+    for entry in suspects(tables[0], tables[1], view.read, _STRONGEST):
+        of_entry = View("bit" if bits else "entry", entry)
+        coded = not bits and layout.columns[entry].kind in ("word", "present")
+        numbers = np.concatenate([of_entry.of(side) for side in sides])
+        there = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
+        if there.size < numbers.size:
+            events += [Event((), True, of_entry), Event(((None, None),), False, of_entry)]
+        conditions = _of_codes(there) if coded else _of_numbers(there)
+        events += [Event(tuple(ranges), False, of_entry) for ranges in conditions]
+    return events
+
+
+def _of_codes(numbers: Sample) -> list[Ranges]:
+    """Return ranges of codes of words: one word, or all others."""
+    values = np.unique(numbers)
+    conditions: list[Ranges] = []
+    for value in values[:_STRONGEST].tolist() if values.size > 1 else ():
+        conditions.append([(value, value)])
+        if values.size > 2:
+            conditions.append([(None, value - 1), (value + 1, None)])
+    return conditions
+
+
+def _of_numbers(numbers: Sample) -> list[Ranges]:
+    """Return ranges of numbers: single ones, if they are few, and half-lines."""
+    values = np.unique(numbers)
+    few = values.size <= _FEW_VALUES
+    conditions: list[Ranges] = []
+    if few and values.size > 1:
+        conditions += [[(value, value)] for value in values.tolist()]
+    if values.size > 2:
+        ends = values if few else np.unique(np.quantile(numbers, _QUANTILES, method="lower"))
+        for end in ends[ends < values[-1]]:
             after = values[np.searchsorted(values, end, side="right")]
             conditions += [[(None, end.item())], [(after.item(), None)]]
-    events = [Event(tuple(ranges), False, view) for ranges in conditions]
-    if there.size < numbers.size:
-        events = [Event((), True, view), Event(((None, None),), False, view), *events]
-    return events
+    return conditions
 
 
 def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogram | None:
