@@ -4,7 +4,7 @@ import gc
 import os
 
 from epsilometer.processes import ONE_THREAD
-from epsilometer_audit.inputs import domains
+from epsilometer_audit.question import domains
 
 collect_ignore_glob = ["studies/*/config/*", "studies/benchmark/[!t]*.py"]
 

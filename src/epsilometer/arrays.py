@@ -27,3 +27,12 @@ def complex_product(a: NDArray[np.complex128], b: NDArray[np.complex128]) -> NDA
     product.real = a.real * b.real - a.imag * b.imag
     product.imag = a.real * b.imag + a.imag * b.real
     return product
+
+
+def evenly_spaced(size: int, most: int) -> list[int]:
+    """Return at most ``most`` of the first ``size`` numbers, evenly spaced, with both ends.
+
+    >>> evenly_spaced(9, 3)
+    [0, 4, 8]
+    """
+    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from epsilometer_audit.answer.one_run import audit_one_run
+    from epsilometer_audit.answer.verdict import Verdict
     from epsilometer_audit.auditing import audit, audit_outputs
-    from epsilometer_audit.inputs.domains import domain
-    from epsilometer_audit.one_run import audit_one_run
-    from epsilometer_audit.statistics.claims import (
+    from epsilometer_audit.question.claims import (
         approximate,
         gdp,
         profile,
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
         tradeoff,
         zcdp,
     )
+    from epsilometer_audit.question.domains import domain
     from epsilometer_audit.statistics.power import samples_needed
-    from epsilometer_audit.verdict import Verdict
 
 _MODULES = {
-    "Verdict": "verdict",
+    "Verdict": "answer.verdict",
     "audit": "auditing",
-    "audit_one_run": "one_run",
+    "audit_one_run": "answer.one_run",
     "audit_outputs": "auditing",
-    "domain": "inputs.domains",
+    "domain": "question.domains",
     "samples_needed": "statistics.power",
 }
 
@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = _MODULES.get(name, "statistics.claims")
+    module = _MODULES.get(name, "question.claims")
     return getattr(import_module(f"{__name__}.{module}"), name)
 
 

@@ -16,17 +16,21 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.seeds import generator
-from epsilometer_audit import conclusion
-from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
+from epsilometer_audit.answer import conclusion
+from epsilometer_audit.answer.one_run import draw_canaries, of_scores
+from epsilometer_audit.answer.verdict import Verdict
+from epsilometer_audit.checks.accepted_pairs import accepted
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
-from epsilometer_audit.one_run import draw_canaries, of_scores
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import recorded_pair
-from epsilometer_audit.question import Question, source_of
-from epsilometer_audit.request import (
+from epsilometer_audit.outputs.callables import Source
+from epsilometer_audit.outputs.outcomes import Layout
+from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.recorded import digest, read, read_scores
+from epsilometer_audit.outputs.shapes import recorded_pair
+from epsilometer_audit.question.pairs import Candidates
+from epsilometer_audit.question.question import Question, source_of
+from epsilometer_audit.question.request import (
     Kind,
     NamedMechanism,
     Pairs,
@@ -38,11 +42,8 @@ from epsilometer_audit.request import (
     request_of,
 )
 from epsilometer_audit.serving.sampling import globals_kept
-from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.sources.recorded import digest, read, read_scores
 from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.witnesses import first_visible, found
-from epsilometer_audit.verdict import Verdict
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most

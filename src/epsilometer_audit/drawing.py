@@ -19,10 +19,11 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.accepted_pairs import Candidates, accepted, named_error
-from epsilometer_audit.outcomes.shapes import joined
-from epsilometer_audit.question import Question
-from epsilometer_audit.sources.callables import Source
+from epsilometer_audit.checks.accepted_pairs import accepted, named_error
+from epsilometer_audit.outputs.callables import Source
+from epsilometer_audit.outputs.shapes import joined
+from epsilometer_audit.question.pairs import Candidates
+from epsilometer_audit.question.question import Question
 
 _CALLS = 8  # for the draws of a side
 _CALLS_OF_ONE = 128  # the same where the mechanism is called for each draw

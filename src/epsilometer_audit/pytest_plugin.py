@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from epsilometer_audit.shares import share_of
+from epsilometer_audit.question.shares import share_of
 
 if TYPE_CHECKING:
     from epsilometer.claims import AnyClaim
+    from epsilometer_audit.answer.verdict import Verdict
     from epsilometer_audit.drawing import Progress
-    from epsilometer_audit.request import Pairs
-    from epsilometer_audit.verdict import Verdict
+    from epsilometer_audit.question.request import Pairs
 
 _EXPECTED = "not refuted"  # or better
 _ORDER = ("violated", "invalid", "undecided", "not refuted", "unfinished", "refused")
@@ -120,9 +120,9 @@ class Auditor:
         """Audit a mechanism as `epsilometer.audit` does; fail unless the verdict is as expected."""
         __tracebackhide__ = True
         from epsilometer.errors import EpsilometerError, suggest
+        from epsilometer_audit.answer.verdict import EXIT_CODES, as_expected
         from epsilometer_audit.auditing import run
-        from epsilometer_audit.request import Request, options_of, request_of
-        from epsilometer_audit.verdict import EXIT_CODES, as_expected
+        from epsilometer_audit.question.request import Request, options_of, request_of
 
         suite, test = self.suite, self.item.nodeid
         for name, option in options_of(Request).items():
@@ -168,7 +168,7 @@ _TEST = pytest.StashKey[Auditor]()
 
 def _caught(verdict: Verdict) -> tuple[float, str] | None:
     """Return the detectable level in multiples of the claim and in words, of a claim that holds."""
-    from epsilometer_audit.formats import short
+    from epsilometer_audit.outputs.formats import short
 
     if not verdict.bounds or verdict.verdict not in ("not refuted", "undecided"):
         return None

@@ -7,7 +7,7 @@ from typing import Any
 from epsilometer.arrays import Sample
 from epsilometer.claims import Gaussian, Pure
 from epsilometer_audit.auditing import audit, audit_outputs
-from epsilometer_audit.statistics.claims import Concentrated, Renyi
+from epsilometer_audit.question.claims import Concentrated, Renyi
 
 Claim = Pure | Renyi | Gaussian | Concentrated
 

@@ -18,12 +18,12 @@ import numba  # noqa: F401
 import scipy.special  # noqa: F401
 
 from epsilometer.errors import EpsilometerError, one_line
-from epsilometer_audit.audits_file.cases import Case
-from epsilometer_audit.audits_file.running import audited
-from epsilometer_audit.conclusion import without
-from epsilometer_audit.formats import as_plain, input_text
-from epsilometer_audit.request import Request
-from epsilometer_audit.verdict import Verdict
+from epsilometer_audit.answer.conclusion import without
+from epsilometer_audit.answer.verdict import Verdict
+from epsilometer_audit.cli.cases import Case
+from epsilometer_audit.cli.running import audited
+from epsilometer_audit.outputs.formats import as_plain, input_text
+from epsilometer_audit.question.request import Request
 from epsilometer_workflow.files.storage import atomic, write_columns
 from exhibition.verdicts import html_of
 

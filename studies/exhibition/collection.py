@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ConfigError, suggest
-from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.cli.cases import AuditsFile
 from exhibition import LEFT_OUT
 from exhibition.products import Audit, AuditStudy
 

@@ -9,8 +9,8 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from epsilometer_audit.formats import short
-from epsilometer_audit.verdict import as_expected
+from epsilometer_audit.answer.verdict import as_expected
+from epsilometer_audit.outputs.formats import short
 from epsilometer_workflow.files.storage import atomic, read_columns, write_table
 from exhibition import LEFT_OUT
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from epsilometer.errors import ConfigError, EpsilometerError, one_line
-from epsilometer_audit.audits_file.cases import AuditsFile, Case
-from epsilometer_audit.request import NamedMechanism
+from epsilometer_audit.cli.cases import AuditsFile, Case
+from epsilometer_audit.outputs.callables import digests
+from epsilometer_audit.outputs.worker import WorkerSource
+from epsilometer_audit.question.request import NamedMechanism
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.sources.callables import digests
-from epsilometer_audit.sources.worker import WorkerSource
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products import code_digests

@@ -10,9 +10,9 @@ from typing import Any
 import jinja2
 
 from epsilometer.claims import AnyClaim
-from epsilometer_audit.formats import input_text, pair_texts, percent_sure, short
-from epsilometer_audit.shares import share_of
-from epsilometer_audit.verdict import Verdict, guesses_rows
+from epsilometer_audit.answer.verdict import Verdict, guesses_rows
+from epsilometer_audit.outputs.formats import input_text, pair_texts, percent_sure, short
+from epsilometer_audit.question.shares import share_of
 from exhibition.evidence import draw_evidence, draw_witness, image
 
 _ILLEGAL = re.compile("[^\t\n\r -~\x85\xa0-\ud7ff\ue000-\ufdcf\ufdf0-\ufffd\U00010000-\U0010ffff]")

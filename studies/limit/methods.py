@@ -19,7 +19,7 @@ from auditors import Auditor, Notion
 from epsilometer.claims import Claim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.models import Fractional, Model, Order
-from epsilometer_audit.statistics.claims import Concentrated, Renyi
+from epsilometer_audit.question.claims import Concentrated, Renyi
 from matrix.methods import Exact, Method, Pair
 
 ANYTIME = "ours, anytime"

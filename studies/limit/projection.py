@@ -102,7 +102,7 @@ def limit(
 
     Examples
     --------
-    >>> from epsilometer_audit.statistics.claims import pure
+    >>> from epsilometer_audit.question.claims import pure
     >>> from epsilometer.mechanisms.real_line import Laplace
     >>> law = ExactLaplace(Laplace(1.0))
     >>> round(floor(limit(law, 0.0, 1.0, pure(0.5)).kl_inf, alpha=0.05), 1)

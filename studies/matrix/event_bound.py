@@ -7,7 +7,7 @@ from epsilometer.events.candidates import Cells
 from epsilometer.events.choosing import best
 from epsilometer.events.looks import CELLS, PLAIN, PastDraws, looks_at
 from epsilometer.exact_test import lower_bound
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import learn as layout_of
 
 CHOOSING = 0.3  # share of the draws
 _BOLD_SHARE = 0.15  # of alpha, for an event that promises more at little caution

@@ -29,8 +29,8 @@ from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.models import Fractional, Model
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.claims import Renyi
+from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule, successive
 from matrix.event_bound import CHOOSING, event_bound
 

@@ -21,8 +21,8 @@ from tests.unit import test_audit_looks as looked
 import epsilometer_audit as ea
 from epsilometer.events.looks import FAMILIES
 from epsilometer.events.vectors import SUMMARIES
+from epsilometer_audit.question.claims import AnyClaim
 from epsilometer_audit.statistics import portfolio, predictors
-from epsilometer_audit.statistics.claims import AnyClaim
 
 FALL, DRAWS = 0.97, 3000
 PREDICTORS = "families", "tree", "histogram", "spikes"

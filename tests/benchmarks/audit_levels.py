@@ -33,7 +33,7 @@ from tests.benchmarks.honest import (
 from tests.benchmarks.scripts import Rng, gaussian, head, interval, laplace, line, most, parsed
 
 import epsilometer_audit as ea
-from epsilometer_audit import conclusion
+from epsilometer_audit.answer import conclusion
 
 ALPHA, SEEDS, AUDITS, DRAWS = 0.05, 40, 2000, 200_000
 EVERYTHING = 10_000  # audits, spread evenly over these levels

@@ -144,7 +144,7 @@ def main() -> None:
         _one(options.one)
         return
     if options.growth:
-        from epsilometer_audit.sources.callables import callable_source
+        from epsilometer_audit.outputs.callables import callable_source
 
         head("outputs | n | MB | MB at 10 n | draws, MB | growth beyond them")
         for of, (mechanism, n) in GROWING.items():

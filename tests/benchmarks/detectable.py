@@ -24,7 +24,7 @@ from tests.benchmarks.scripts import head, line, parsed
 import epsilometer_audit as ea
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.events.scores import CELLS as SIZE
-from epsilometer_audit.shares import share_of
+from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.power import POWER, _event, detectable
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 

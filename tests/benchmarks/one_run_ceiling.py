@@ -38,7 +38,7 @@ from epsilometer import checks
 from epsilometer.arrays import Floats
 from epsilometer.bisection import bisected
 from epsilometer.claims import Gaussian, gaussian_deltas
-from epsilometer_audit.canaries.guessing import Counted, count, refuted, rules_of
+from epsilometer_audit.statistics.guessing import Counted, count, refuted, rules_of
 
 ALPHA, DELTA = 0.05, 1e-5
 CASES = ((100, 0.3, 1001), (1000, 0.5, 1001), (10_000, 0.65, 401), (100_000, 0.75, 201))

@@ -18,7 +18,7 @@ from tests.benchmarks.scripts import head, interval, line, most, parsed
 from epsilometer.arrays import Bools, Floats
 from epsilometer.bisection import bisected
 from epsilometer.claims import Gaussian, gaussian_deltas
-from epsilometer_audit.canaries.guessing import Counted, count, rules_of
+from epsilometer_audit.statistics.guessing import Counted, count, rules_of
 
 ALPHA, RUNS = 0.05, 800
 Scores = Callable[[Bools, np.random.Generator], Floats]

@@ -16,13 +16,13 @@ import yaml
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
-from epsilometer_audit import conclusion
-from epsilometer_audit.audits_file import running
-from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.answer import conclusion
+from epsilometer_audit.cli import running
+from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.request import claim_of
-from epsilometer_audit.sources.callables import load
-from epsilometer_audit.statistics.claims import CLAIMS, kinds
+from epsilometer_audit.outputs.callables import load
+from epsilometer_audit.question.claims import CLAIMS, kinds
+from epsilometer_audit.question.request import claim_of
 from tests.contract.level_cases import discrete, laplace_pair, normal_pair
 from tests.unit.processes import ran
 

@@ -7,6 +7,9 @@ have the mark `stored`.
 
 from pathlib import Path
 
+_NEIGHBOURS = "unit/test_audit_neighbours.py"
+_STATISTICS = "unit/test_audit_statistics.py"
+_WHOLE = "unit/test_whole_outputs.py"
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -23,7 +26,19 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/limits.py": ["contract/test_measure.py"],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
-    "src/epsilometer/claims.py": ["unit/test_curves.py", "unit/test_berger_boos.py"],
+    "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
+    "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
+    "src/epsilometer_audit/question/shares.py": ["unit/test_pytest_plugin.py"],
+    "src/epsilometer_audit/question/*.py": ["unit/test_audit_domains.py", _NEIGHBOURS],
+    "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],
+    "src/epsilometer_audit/checks/*.py": ["unit/test_audit_sampler.py"],
+    "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
+    "src/epsilometer_audit/statistics/profiles.py": ["unit/test_one_run.py"],
+    "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py", _STATISTICS],
+    "src/epsilometer_audit/statistics/power.py": ["unit/test_detectable.py", _STATISTICS],
+    "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
+    "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
+    "src/epsilometer_audit/auditing.py": ["unit/test_audit.py", "unit/test_audit_recorded.py"],
 }
 
 

@@ -14,7 +14,7 @@ import epsilometer_audit as ea
 from epsilometer.claims import Claim
 from epsilometer.events.events import Event, Table, View
 from epsilometer.events.vectors import Formula
-from epsilometer_audit.statistics.claims import kinds
+from epsilometer_audit.question.claims import kinds
 
 
 def audited(mechanism: Any, claim: Any, samples: int, seed: int = 0, **options: Any) -> Any:

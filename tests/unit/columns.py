@@ -4,9 +4,9 @@ from collections import defaultdict
 
 import numpy as np
 
-from epsilometer_audit.outcomes.outcomes import learn
-from epsilometer_audit.outcomes.shapes import joined
-from epsilometer_audit.sources.callables import callable_source
+from epsilometer_audit.outputs.callables import callable_source
+from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.shapes import joined
 
 DRAWS = 200
 

@@ -18,12 +18,12 @@ import epsilometer_audit as ea
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import auditing
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.canaries.guessing import count, rules_of
-from epsilometer_audit.formats import percent_sure
+from epsilometer_audit.cli.cases import AuditsFile
+from epsilometer_audit.outputs.formats import percent_sure
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
-from epsilometer_audit.shares import share_of
-from epsilometer_audit.statistics.claims import renyi
+from epsilometer_audit.question.claims import renyi
+from epsilometer_audit.question.shares import share_of
+from epsilometer_audit.statistics.guessing import count, rules_of
 from epsilometer_audit.statistics.rounds import Evidence
 
 ONE = [([0, 0, 1], [0, 1, 1])]

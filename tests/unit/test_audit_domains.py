@@ -13,13 +13,14 @@ import yaml
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.checks.accepted_pairs import Candidates, accepted
+from epsilometer_audit.checks.accepted_pairs import accepted
+from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.formats import pair_texts
-from epsilometer_audit.inputs.tables import covering
-from epsilometer_audit.sources.callables import callable_source
-from epsilometer_audit.sources.worker import python_worker
+from epsilometer_audit.outputs.callables import callable_source
+from epsilometer_audit.outputs.formats import pair_texts
+from epsilometer_audit.outputs.worker import python_worker
+from epsilometer_audit.question.pairs import Candidates
+from epsilometer_audit.question.tables import covering
 
 NUMBER, REPLACED = {"values": [0, 5], "missing": True}, {"neighbours": "replace a row"}
 NAMED = {"age": {"values": [0, 99], "whole": True}, "city": {"choices": ["A", "B", None]}}

@@ -19,13 +19,13 @@ import pytest
 import yaml
 
 import epsilometer_audit as ea
-from epsilometer_audit.audits_file import running
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.cli import parser
+from epsilometer_audit.cli import parser, running
+from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.cli.parser import spelled
+from epsilometer_audit.outputs.callables import load
 from epsilometer_audit.pytest_plugin import Auditor
-from epsilometer_audit.request import (
+from epsilometer_audit.question.request import (
     Kind,
     NamedMechanism,
     Request,
@@ -33,7 +33,6 @@ from epsilometer_audit.request import (
     request_of,
     types_of,
 )
-from epsilometer_audit.sources.callables import load
 from exhibition import audit as study
 
 pytest_plugins = ["pytester"]

@@ -34,8 +34,8 @@ from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.looks import Look, PastDraws
 from epsilometer.events.scores import learn_tables, learned_score, summaries
 from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
-from epsilometer_audit.outcomes import outcomes
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
+from epsilometer_audit.outputs import outcomes
+from epsilometer_audit.outputs.outcomes import learn as layout_of
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
 from tests.sharing import FIVE

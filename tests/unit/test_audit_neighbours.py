@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.inputs import domains
-from epsilometer_audit.inputs.declarations import DOMAIN_KINDS, read
-from epsilometer_audit.inputs.entries import Number
-from epsilometer_audit.inputs.relations import contains, neighbours
+from epsilometer_audit.question import domains
+from epsilometer_audit.question.declarations import DOMAIN_KINDS, read
+from epsilometer_audit.question.entries import Number
+from epsilometer_audit.question.relations import contains, neighbours
 from tests.benchmarks.honest import SEVERAL_COLUMNS, geometric
 
 SEX, AGE = {"choices": ["m", "f"]}, {"values": [0, 3], "whole": True, "distance": 1}

@@ -34,12 +34,12 @@ from scipy.stats import binom
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
-from epsilometer_audit.outcomes.outcomes import learn
-from epsilometer_audit.outcomes.shapes import joined, recorded_pair
+from epsilometer_audit.outputs.callables import callable_source
+from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.recorded import read
+from epsilometer_audit.outputs.shapes import joined, recorded_pair
+from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.sources.callables import callable_source
-from epsilometer_audit.sources.recorded import read
-from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.unit.columns import (
     DRAWS,
     assert_a_column_differs,
@@ -222,7 +222,7 @@ def test_a_signalling_nan_is_a_number_that_is_missing_and_no_warning():
 
 def test_large_arrays_and_dictionaries_of_numbers_are_not_copied(monkeypatch):
     assert learn(np.zeros((5, 3))).encode(np.zeros((5, 3))).T.flags.c_contiguous
-    monkeypatch.setattr("epsilometer_audit.outcomes.outcomes._SMALL", 0)
+    monkeypatch.setattr("epsilometer_audit.outputs.outcomes._SMALL", 0)
     calls = [joined([[{"b": x, "a": -x, "c": 2 * x}] * 4]) for x in (1.5, 2.5)]
     together = joined(calls)
     for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2)), together):

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.sources.recorded import digest, read
+from epsilometer_audit.outputs.recorded import digest, read
 from tests.unit.audits import error_in_one_line
 
 NAN = math.nan

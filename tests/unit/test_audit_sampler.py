@@ -20,8 +20,8 @@ from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.permutations import calls_p, pieces
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
-from epsilometer_audit.sources.callables import callable_source, load
-from epsilometer_audit.sources.worker import WorkerSource, python_worker
+from epsilometer_audit.outputs.callables import callable_source, load
+from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from tests.sharing import FIVE
 
 NAMES = ["same seed", "other seed", "repetitions", "independent draws", "order of calls"]

@@ -22,9 +22,9 @@ import pytest
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import serving
+from epsilometer_audit.outputs.callables import callable_source, digests, load
+from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.sources.callables import callable_source, digests, load
-from epsilometer_audit.sources.worker import WorkerSource, python_worker
 from tests.unit.audits import error_in_one_line
 from tests.unit.processes import gone, ran, until
 
@@ -599,7 +599,7 @@ def test_a_forgotten_worker_ends():
 
 def test_the_end_of_the_interpreter_ends_the_worker():
     code = (
-        "from epsilometer_audit.sources.worker import WorkerSource\n"
+        "from epsilometer_audit.outputs.worker import WorkerSource\n"
         "source = WorkerSource(['sh', '-c', 'while read -r line; do echo $$; done; sleep 60'])\n"
         "print(source.draw(0, 1, 0)[0])\n"
     )

@@ -23,13 +23,12 @@ from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.events import Event
 from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import count, largest_bound
-from epsilometer_audit import conclusion
-from epsilometer_audit.audits_file.cases import AuditsFile
+from epsilometer_audit.answer import conclusion
+from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.statistics.bets import Bet, PlacedBet, stake
-from epsilometer_audit.statistics.claims import (
+from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.question.claims import (
     Concentrated,
     Renyi,
     approximate,
@@ -38,6 +37,7 @@ from epsilometer_audit.statistics.claims import (
     renyi,
     zcdp,
 )
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, stake
 from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.rounds import (
     Evidence,

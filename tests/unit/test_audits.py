@@ -14,11 +14,11 @@ import yaml
 
 import epsilometer_audit as ea
 from epsilometer.errors import ConfigError
-from epsilometer_audit.audits_file import running
-from epsilometer_audit.audits_file.cases import AuditsFile, Case
 from epsilometer_audit.cli import main as command
-from epsilometer_audit.request import NamedMechanism, Request
-from epsilometer_audit.sources.callables import load
+from epsilometer_audit.cli import running
+from epsilometer_audit.cli.cases import AuditsFile, Case
+from epsilometer_audit.outputs.callables import load
+from epsilometer_audit.question.request import NamedMechanism, Request
 from tests.unit.processes import gone, pid_in, until
 
 ROOT = Path(__file__).parents[2]
@@ -363,7 +363,12 @@ def test_each_mistake_of_a_file_is_a_line(write, capfd):
 
 
 def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
-    needing = ("epsilometer_audit.audits_file", "epsilometer.models", "epsilometer.yaml_files")
+    needing = (
+        "epsilometer_audit.cli.cases",
+        "epsilometer_audit.cli.running",
+        "epsilometer.models",
+        "epsilometer.yaml_files",
+    )
     for name in [name for name in sys.modules if name.startswith(needing)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "yaml", None)

@@ -9,10 +9,10 @@ import yaml
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.one_run import draw_canaries
-from epsilometer_audit.sources.callables import callable_source
-from epsilometer_audit.sources.worker import Reply
+from epsilometer_audit.answer.one_run import draw_canaries
+from epsilometer_audit.cli.cases import AuditsFile
+from epsilometer_audit.outputs.callables import callable_source
+from epsilometer_audit.outputs.worker import Reply
 
 HUGE = {"10**12": 10**12, "10**400": 10**400, "10**5000": 10**5000}  # some cannot be printed
 
@@ -102,7 +102,7 @@ def test_aliases_of_a_reasonable_file_are_read(tmp_path):
 
 
 def test_an_answer_without_an_end_ends(monkeypatch):
-    monkeypatch.setattr("epsilometer_audit.sources.worker._REPLY", 1 << 20)
+    monkeypatch.setattr("epsilometer_audit.outputs.worker._REPLY", 1 << 20)
     reply, lines = Reply(1000, failures=False), [b"[" + b"0, " * 2000 + b"0]\n"] * 1000
     with pytest.raises(MechanismError, match="sends more than"):
         list(map(reply.feed, lines))

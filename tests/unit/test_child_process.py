@@ -14,8 +14,8 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer.errors import MechanismError
-from epsilometer_audit.child_process import OverdueError, ends_after
 from epsilometer_audit.cli.main import main
+from epsilometer_audit.outputs.child_process import OverdueError, ends_after
 from tests.unit.processes import gone, pid_in, until
 
 CODE = """

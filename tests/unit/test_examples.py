@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.one_run import draw_canaries
+from epsilometer_audit.answer.one_run import draw_canaries
+from epsilometer_audit.cli.cases import AuditsFile
+from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.serving.loading import load
-from epsilometer_audit.sources.callables import callable_source
 
 FOLDER = Path(__file__).parents[2] / "docs/examples/training"
 SETTING = {"rate": 0.05, "steps": 80, "noise_multiplier": 1.5}

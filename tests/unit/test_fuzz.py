@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_audit.audits_file.cases import AuditsFile
 from epsilometer_audit.cli import parser
+from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import INTERNAL_ERROR, main
-from epsilometer_audit.sources.worker import Reply
+from epsilometer_audit.outputs.worker import Reply
 
 MECHANISM = """
 def coin(x, size, rng):

@@ -15,9 +15,9 @@ from epsilometer.events.events import Event, View
 from epsilometer.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
-from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics import bets
-from epsilometer_audit.statistics.claims import Renyi
 from epsilometer_audit.statistics.witnesses import Found
 from tests.benchmarks.forms import ALPHA, faults_of
 from tests.sharing import FIVE

@@ -27,9 +27,9 @@ DOORS = {
     "epsilometer": set(),
     "epsilometer_audit": set(),
     "epsilometer_audit.auditing": {"numpy"},  # the rest when it is called
-    "epsilometer_audit.statistics.claims": {"numpy"},
-    "epsilometer_audit.sources.worker": {"numpy"},
-    "epsilometer_audit.sources.recorded": {"numpy"},
+    "epsilometer_audit.question.claims": {"numpy"},
+    "epsilometer_audit.outputs.worker": {"numpy"},
+    "epsilometer_audit.outputs.recorded": {"numpy"},
     "epsilometer_audit.cli.main": set(),
     "epsilometer_audit.pytest_plugin": set(),
     "epsilometer_workflow.runtime.job": set(),  # all that a job imports that a server forks

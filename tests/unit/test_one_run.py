@@ -15,10 +15,13 @@ from scipy.stats import binom
 import epsilometer_audit as ea
 from epsilometer.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
-from epsilometer_audit.audits_file.cases import AuditsFile
-from epsilometer_audit.audits_file.running import audited
-from epsilometer_audit.canaries import profiles
-from epsilometer_audit.canaries.guessing import (
+from epsilometer_audit.answer.one_run import draw_canaries
+from epsilometer_audit.cli.cases import AuditsFile
+from epsilometer_audit.cli.main import main
+from epsilometer_audit.cli.running import audited
+from epsilometer_audit.outputs import callables as sources
+from epsilometer_audit.statistics import profiles
+from epsilometer_audit.statistics.guessing import (
     Counted,
     Rule,
     count,
@@ -28,9 +31,6 @@ from epsilometer_audit.canaries.guessing import (
     requested_rules,
     rules_of,
 )
-from epsilometer_audit.cli.main import main
-from epsilometer_audit.one_run import draw_canaries
-from epsilometer_audit.sources import callables as sources
 from tests.benchmarks.one_run_ceiling import ceiling
 from tests.benchmarks.one_run_levels import CASES, violated
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Delta
-from epsilometer_audit.statistics.claims import approximate, pure
+from epsilometer_audit.question.claims import approximate, pure
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import (
     FLOOR,

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.outcomes.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn
 from epsilometer_audit.serving.outputs import Broken, as_json, from_json, plain, rows
 from tests.sharing import FIVE
 from tests.unit.columns import assert_a_column_differs, drawn

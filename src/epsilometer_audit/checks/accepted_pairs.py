@@ -1,4 +1,4 @@
-"""Candidate pairs, without those that a mechanism refuses.
+"""The pairs that a mechanism accepts.
 
 Pairs of two refused inputs, such as empty tables, are left out, and the verdict says so. If it
 refuses one input only, this alone distinguishes the two, and is an error.
@@ -7,57 +7,19 @@ refuses one input only, this alone distinguishes the two, and is an error.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from epsilometer.errors import MechanismError
 from epsilometer.seeds import generator
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.formats import input_text
+from epsilometer_audit.outputs.callables import Source
+from epsilometer_audit.outputs.formats import input_text
+from epsilometer_audit.question.pairs import Candidates, Pair
 from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.sources.callables import Source
-
-Pair = tuple[Any, Any]
 
 _NAMED = 3  # pairs that are left out
-
-
-class Candidates(dict[str, Pair]):
-    """Pairs ``(x, x')`` by their names; those that a mechanism refuses are left out.
-
-    ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
-    ``untried`` are notes on inputs that are not among the pairs, ``relations`` say which inputs are
-    neighbours. ``near`` finds pairs near some of them.
-    """
-
-    def __init__(
-        self,
-        pairs: Mapping[str, Pair],
-        required: Iterable[str] = (),
-        *,
-        untried: Sequence[str] = (),
-        relations: Sequence[str] = (),
-        near: Sequence[Any] = (),
-    ) -> None:
-        super().__init__(pairs)
-        self.required = frozenset(required)
-        self.untried = list(untried)
-        self.relations = list(relations)
-        self.near = list(near)
-
-    def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
-        other = other if isinstance(other, Candidates) else Candidates(other, required=other)
-        return Candidates(
-            {**self, **other},
-            self.required | other.required,
-            untried=self.untried + other.untried,
-            relations=self.relations + other.relations,
-            near=self.near + other.near,
-        )
-
-    def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
-        return Candidates(other, required=other) | self
 
 
 @dataclass(frozen=True)

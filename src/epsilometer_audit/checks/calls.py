@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.arrays import Bools, Counts, Floats, Integers
+from epsilometer.arrays import Bools, Counts, Floats, Integers, evenly_spaced
 from epsilometer.events.events import codes_of, in_parts
 from epsilometer_audit.checks.permutations import Scores
-from epsilometer_audit.formats import input_text
-from epsilometer_audit.outcomes.outcomes import learn
-from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.outputs.formats import input_text
+from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.shapes import joined
 
 Draw = Callable[[Any, int, int], Any]
 """A function of input, number and seed that returns raw outputs."""
@@ -84,7 +84,7 @@ class Sample:
         rng = np.random.default_rng(0)
         repeats = self.times.size <= self.size // 2
         entries = self._entries(repeats)
-        chosen = [entries[i] for i in spread(len(entries), _ENTRIES)]
+        chosen = [entries[i] for i in evenly_spaced(len(entries), _ENTRIES)]
         if len(entries) > 1:
             added = np.zeros(self.size, np.int64)  # sums are exact
             for sign, (classes, times) in zip(rng.choice([-1, 1], len(entries)), entries):  # noqa: B905
@@ -104,7 +104,7 @@ class Sample:
         if width == 1 and repeats:  # the codes are in the order of numbers
             entries = [(self.codes, self.times)]
         else:
-            entries = [_classes(self._parts(i)) for i in spread(width, _ADDED)]
+            entries = [_classes(self._parts(i)) for i in evenly_spaced(width, _ADDED)]
         return [(classes, times) for classes, times in entries if times.size > 1]
 
 
@@ -186,15 +186,6 @@ def draw_calls(
         drawn[number].append(Call(seed, before, draw(inputs[number], size, seed)))
         before = number
     return [Calls(number, x, drawn[number]) for number, x in enumerate(inputs)]
-
-
-def spread(size: int, most: int) -> list[int]:
-    """Return at most ``most`` of the first ``size`` numbers, evenly spaced, with both ends.
-
-    >>> spread(9, 3)
-    [0, 4, 8]
-    """
-    return sorted({round(i) for i in np.linspace(0, size - 1, min(size, most)).tolist()})
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:

@@ -16,9 +16,9 @@ import numpy as np
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.permutations import agreement
 from epsilometer_audit.checks.sampler import ALPHA, OTHERS, Check
+from epsilometer_audit.outputs.callables import CallableSource, Origin, Source, callable_source
+from epsilometer_audit.outputs.worker import PythonWorker, WorkerSource
 from epsilometer_audit.serving.sampling import RANDOM
-from epsilometer_audit.sources.callables import CallableSource, Origin, Source, callable_source
-from epsilometer_audit.sources.worker import PythonWorker, WorkerSource
 
 _PART = 40  # one in so many of the checks' draws is drawn in each process
 _USUAL = 40  # draws in each process, or half of the checks' draws if these are fewer

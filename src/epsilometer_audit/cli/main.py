@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
-from epsilometer_audit.child_process import answered
+from epsilometer_audit.outputs.child_process import answered
 
 WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
 
@@ -50,9 +50,9 @@ def _left(first: float, since: float, part: float, now: float) -> str:
 
 
 def _audit(options: dict[str, Any]) -> int:
+    from epsilometer_audit.answer.conclusion import without
     from epsilometer_audit.auditing import run
     from epsilometer_audit.cli import parser
-    from epsilometer_audit.conclusion import without
 
     request = parser.request_of(options)
     curve, asked = parser.curve_of(options), options.get("json")
@@ -87,8 +87,8 @@ def _audits(options: dict[str, Any]) -> int:
     if "file" not in options:
         raise ArgumentError("FILE", "none is given; write a file of audits, in YAML")
     try:
-        from epsilometer_audit.audits_file import running
-        from epsilometer_audit.audits_file.cases import AuditsFile
+        from epsilometer_audit.cli import running
+        from epsilometer_audit.cli.cases import AuditsFile
     except ImportError as error:
         message = "pip install pydantic pyyaml, the extra 'audits' of this package"
         raise ArgumentError("audits", f"needs {error.name}: {message}") from None

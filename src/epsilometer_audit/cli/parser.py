@@ -10,9 +10,9 @@ from typing import Any
 
 from epsilometer.claims import AnyClaim, ClaimOption
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer_audit import request
 from epsilometer_audit.cli import values
-from epsilometer_audit.request import (
+from epsilometer_audit.question import claims, request
+from epsilometer_audit.question.request import (
     NamedMechanism,
     Option,
     Request,
@@ -20,7 +20,6 @@ from epsilometer_audit.request import (
     options_of,
     types_of,
 )
-from epsilometer_audit.statistics import claims
 
 _TABLES = "write pairs of tables, --pair or pairs= in Python (docs/audit.md), or a --domain"
 _REMOVED = {  # options that were, and what to do instead
@@ -302,7 +301,7 @@ def _pairs(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
     alone = len(given) == 1 and "domain" not in options
     pairs = {"" if alone else f"pair {i}": (x, y) for i, (x, y) in enumerate(given, start=1)}
     if "domain" in options:
-        from epsilometer_audit.inputs.domains import domain
+        from epsilometer_audit.question.domains import domain
 
         return pairs | domain(options["domain"])
     return pairs or None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from epsilometer.errors import one_line, shown
-from epsilometer_audit.statistics.claims import options
+from epsilometer_audit.question.claims import options
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}  # of a unit of time
 

@@ -1,4 +1,1 @@
-"""Tests and bounds: claims, bets and their wealth, power.
-
-It may import `outcomes` and the layers below; not `sources`.
-"""
+"""Tests and bounds: bets and their wealth, guesses about canaries, power, witnesses."""

@@ -39,7 +39,7 @@ from epsilometer.events.events import Event
 from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import Counted
 from epsilometer.ratios import log_share
-from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outputs.outcomes import Layout
 
 _LARGEST = 0.95  # of the stake at which a factor may be 0
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio

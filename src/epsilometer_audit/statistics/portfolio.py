@@ -28,9 +28,9 @@ from epsilometer.claims import Claim
 from epsilometer.events import looks
 from epsilometer.events.events import Event, View
 from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import joined
+from epsilometer_audit.outputs.outcomes import Layout
+from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.statistics import predictors
 from epsilometer_audit.statistics.witnesses import beyond
 

@@ -32,7 +32,7 @@ from epsilometer.bisection import bisected, reached
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.scores import CELLS, SCREENED
-from epsilometer_audit.statistics import claims
+from epsilometer_audit.question import claims
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
@@ -200,7 +200,7 @@ def samples_needed(
 
     It uses the formula for the detectable levels of verdicts, and is as cautious.
 
-    >>> from epsilometer_audit.statistics.claims import pure
+    >>> from epsilometer_audit.question.claims import pure
     >>> 100 < samples_needed(pure(1.0), detect=2.0) < 300
     True
 

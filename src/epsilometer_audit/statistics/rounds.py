@@ -23,10 +23,10 @@ from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.looks import PastDraws
 from epsilometer.exact_test import largest_bound
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.outcomes import learn as layout_of
-from epsilometer_audit.outcomes.shapes import joined
-from epsilometer_audit.shares import share_of
+from epsilometer_audit.outputs.outcomes import Layout
+from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.shapes import joined
+from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.bets import Bet, PlacedBet, expected, learn
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import PairBets, Wealth

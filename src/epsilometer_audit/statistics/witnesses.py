@@ -20,7 +20,7 @@ from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Ranges, View, entries_of
 from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
 from epsilometer.ratios import ratio
-from epsilometer_audit.outcomes.outcomes import Layout
+from epsilometer_audit.outputs.outcomes import Layout
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word

@@ -14,7 +14,7 @@ import yaml
 from tests.unit.conftest import CONFIG
 
 from epsilometer.errors import ConfigError, EpsilometerError
-from epsilometer_audit.verdict import Verdict
+from epsilometer_audit.answer.verdict import Verdict
 from epsilometer_workflow.files.storage import read_columns, write_columns
 from exhibition import audit, collection, environment, exhibit
 from exhibition.collection import is_as_expected, lines, rows_made, spec_of, wanted

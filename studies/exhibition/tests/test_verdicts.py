@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from markupsafe import escape
 
-from epsilometer_audit.statistics.claims import pure, zcdp
-from epsilometer_audit.verdict import Bound, Verdict, Witness
+from epsilometer_audit.answer.verdict import Bound, Verdict, Witness
+from epsilometer_audit.question.claims import pure, zcdp
 from exhibition.verdicts import html_of
 
 HOSTILE = '<script>"x"\'&\x1b[1m\x00\ud800'

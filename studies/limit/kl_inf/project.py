@@ -107,7 +107,7 @@ def project(p: Floats, q: Floats, claim: Projectable, tolerance: float = TOLERAN
 
     Examples
     --------
-    >>> from epsilometer_audit.statistics.claims import pure
+    >>> from epsilometer_audit.question.claims import pure
     >>> result = project(np.array([0.9, 0.1]), np.array([0.1, 0.9]), pure(1.0))
     >>> result.p_star.round(4), result.q_star.round(4)  # e times as likely
     (array([0.7311, 0.2689]), array([0.2689, 0.7311]))

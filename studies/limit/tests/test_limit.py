@@ -11,7 +11,7 @@ from epsilometer.claims import Delta
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer_audit.statistics.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
 from limit import projection as limit
 from limit.kl_inf import fans
 from limit.kl_inf.project import project

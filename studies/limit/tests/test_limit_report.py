@@ -15,7 +15,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer_audit.statistics.claims import pure
+from epsilometer_audit.question.claims import pure
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.products import code_digests, reports

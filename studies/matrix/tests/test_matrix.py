@@ -22,7 +22,7 @@ from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Laplace
 from epsilometer.seeds import generator
 from epsilometer_audit.auditing import audit_outputs
-from epsilometer_audit.statistics.claims import Renyi
+from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics.rounds import shuffled
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from matrix import figures

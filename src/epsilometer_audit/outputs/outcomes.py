@@ -36,10 +36,10 @@ from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
 from epsilometer.events.scores import PAIRED
-from epsilometer_audit.outcomes import reals, words
-from epsilometer_audit.outcomes.reals import NONE, Array
-from epsilometer_audit.outcomes.shapes import COLUMNS, Part, Records, parts_of, raw, typical
-from epsilometer_audit.outcomes.words import Other, Step, Word
+from epsilometer_audit.outputs import reals, words
+from epsilometer_audit.outputs.reals import NONE, Array
+from epsilometer_audit.outputs.shapes import COLUMNS, Part, Records, parts_of, raw, typical
+from epsilometer_audit.outputs.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
 _BESIDE = ((("text", "first number"),), (("text", "last number"),))  # not all that is looked at

@@ -16,12 +16,12 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
-from epsilometer_audit.checks.accepted_pairs import Candidates, Pair
-from epsilometer_audit.formats import pair_texts
-from epsilometer_audit.inputs.declarations import read
-from epsilometer_audit.inputs.entries import Change, Space
-from epsilometer_audit.inputs.relations import contains, neighbours, relation
-from epsilometer_audit.outcomes.words import listed
+from epsilometer_audit.outputs.formats import pair_texts
+from epsilometer_audit.outputs.words import listed
+from epsilometer_audit.question.declarations import read
+from epsilometer_audit.question.entries import Change, Space
+from epsilometer_audit.question.pairs import Candidates, Pair
+from epsilometer_audit.question.relations import contains, neighbours, relation
 
 MOST_PAIRS = 1000  # that a limit may ask for
 _MOST = 100  # pairs

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.checks.accepted_pairs import Pair
-from epsilometer_audit.formats import input_text
-from epsilometer_audit.inputs.entries import (
+from epsilometer_audit.outputs.formats import input_text
+from epsilometer_audit.question.entries import (
     Change,
     Entry,
     Space,
@@ -32,6 +31,7 @@ from epsilometer_audit.inputs.entries import (
     in_turn,
     same,
 )
+from epsilometer_audit.question.pairs import Pair
 
 _SMALL = 4  # all lengths up to this are tried
 _COVERED = 7  # changes of a row that have a pair with each length, filling and place

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, suggest
 from epsilometer.errors import shown as shown_value
-from epsilometer_audit.inputs.entries import (
+from epsilometer_audit.question.entries import (
     NORMS,
     Choices,
     Counts,
@@ -22,7 +22,7 @@ from epsilometer_audit.inputs.entries import (
     Space,
     Vector,
 )
-from epsilometer_audit.inputs.tables import Table
+from epsilometer_audit.question.tables import Table
 
 _ADD = "add or remove a row"
 _REPLACE = "replace a row"

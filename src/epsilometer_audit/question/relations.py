@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.formats import ends_alike
-from epsilometer_audit.inputs.entries import (
+from epsilometer_audit.outputs.formats import ends_alike
+from epsilometer_audit.question.entries import (
     NORMS,
     Choices,
     Counts,
@@ -26,7 +26,7 @@ from epsilometer_audit.inputs.entries import (
     Users,
     Vector,
 )
-from epsilometer_audit.inputs.tables import Table
+from epsilometer_audit.question.tables import Table
 
 _ROUNDED = 1 + 1e-9  # times a distance: floats that are so far apart are rounded
 

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from epsilometer import checks
 from epsilometer.errors import ArgumentError, MechanismError, one_line, text_of
 from epsilometer.processes import cause_of
-from epsilometer_audit.formats import input_text
-from epsilometer_audit.outcomes.reals import NUMBER, number_of
+from epsilometer_audit.outputs.callables import Origin, Outputs, argument_errors
+from epsilometer_audit.outputs.formats import input_text
+from epsilometer_audit.outputs.reals import NUMBER, number_of
 from epsilometer_audit.serving import program
 from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
 from epsilometer_audit.serving.sampling import folded
-from epsilometer_audit.sources.callables import Origin, Outputs, argument_errors
 
 _CHUNK = 1 << 18  # bytes that are read or written at once
 _GRACE = 0.5  # seconds to end after the end of its input

@@ -16,13 +16,13 @@ from epsilometer.arrays import Bools, Floats
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.seeds import generator
-from epsilometer_audit.canaries import guessing
+from epsilometer_audit.answer.conclusion import bound_of, invalid, make_verdict, undetected
+from epsilometer_audit.answer.verdict import Verdict, VerdictName
 from epsilometer_audit.checks.sampler import Check
-from epsilometer_audit.conclusion import bound_of, invalid, make_verdict, undetected
-from epsilometer_audit.question import Question
-from epsilometer_audit.request import Kind, RecordedScores, Request, documented, request_of
-from epsilometer_audit.sources.callables import Source
-from epsilometer_audit.verdict import Verdict, VerdictName
+from epsilometer_audit.outputs.callables import Source
+from epsilometer_audit.question.question import Question
+from epsilometer_audit.question.request import Kind, RecordedScores, Request, documented, request_of
+from epsilometer_audit.statistics import guessing
 
 _LEAST, _MOST = 10, 1_000_000  # canaries
 _DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
@@ -62,7 +62,7 @@ def audit_one_run(
     >>> rng = np.random.default_rng(1)
     >>> included = rng.random(400) < 0.5
     >>> scores = included + rng.normal(0, 0.5, 400)
-    >>> from epsilometer_audit.statistics.claims import pure
+    >>> from epsilometer_audit.question.claims import pure
     >>> audit_one_run(scores, included, pure(1.0), guesses=100).verdict
     'violated'
     """

@@ -17,13 +17,13 @@ from typing import Any
 from epsilometer.errors import ArgumentError, EpsilometerError, one_line, suggest
 from epsilometer.processes import ONE_THREAD
 from epsilometer_audit import auditing
-from epsilometer_audit.audits_file.cases import AuditsFile, Case
-from epsilometer_audit.child_process import cause_of_end, watched
-from epsilometer_audit.conclusion import without
+from epsilometer_audit.answer.conclusion import without
+from epsilometer_audit.answer.verdict import Verdict, as_expected
+from epsilometer_audit.cli.cases import AuditsFile, Case
 from epsilometer_audit.drawing import Progress
-from epsilometer_audit.formats import as_plain
-from epsilometer_audit.request import Request
-from epsilometer_audit.verdict import Verdict, as_expected
+from epsilometer_audit.outputs.child_process import cause_of_end, watched
+from epsilometer_audit.outputs.formats import as_plain
+from epsilometer_audit.question.request import Request
 
 # by the server of processes, once: what audits import late takes longer than many of them
 _LOADED = [__name__, "numba", "scipy.special"]

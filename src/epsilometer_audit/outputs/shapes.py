@@ -22,9 +22,9 @@ import numpy as np
 from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
 from epsilometer.samples import as_numpy, of_one_width
-from epsilometer_audit.outcomes import reals, words
-from epsilometer_audit.outcomes.reals import Array
-from epsilometer_audit.outcomes.words import DEPTH, Other, Step, Word
+from epsilometer_audit.outputs import reals, words
+from epsilometer_audit.outputs.reals import Array
+from epsilometer_audit.outputs.words import DEPTH, Other, Step, Word
 from epsilometer_audit.serving.errors import Broken
 from epsilometer_audit.serving.outputs import Plain, array_of, compact, of_array, rows
 

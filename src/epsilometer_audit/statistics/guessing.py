@@ -30,8 +30,8 @@ from epsilometer.arrays import Bools, Floats
 from epsilometer.claims import EventClaim, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
-from epsilometer_audit.canaries import profiles
-from epsilometer_audit.shares import share_of
+from epsilometer_audit.question.shares import share_of
+from epsilometer_audit.statistics import profiles
 
 Guesses = int | Sequence[int]
 

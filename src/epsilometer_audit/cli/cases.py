@@ -25,8 +25,10 @@ from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer.models import Fractional, Id, Model, parse
 from epsilometer.seeds import generator
 from epsilometer.yaml_files import read_yaml
-from epsilometer_audit.inputs.domains import domain
-from epsilometer_audit.request import (
+from epsilometer_audit.outputs.callables import argument_errors
+from epsilometer_audit.question import claims
+from epsilometer_audit.question.domains import domain
+from epsilometer_audit.question.request import (
     Kind,
     NamedMechanism,
     Request,
@@ -35,10 +37,8 @@ from epsilometer_audit.request import (
     options_of,
     types_of,
 )
+from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.serving.loading import parsed
-from epsilometer_audit.shares import share_of
-from epsilometer_audit.sources.callables import argument_errors
-from epsilometer_audit.statistics import claims
 from epsilometer_audit.statistics.rounds import least_samples
 
 _MOST_AUDITS = 10_000  # of a file, each in a process of its own

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer_audit.checks.accepted_pairs import Pair
-from epsilometer_audit.checks.calls import spread
+from epsilometer.arrays import evenly_spaced
+from epsilometer_audit.question.pairs import Pair
 
 _ALL_PAIRS = 14  # numbers that have at most a hundred pairs, which are all tried
 _TRIED = 1000  # changes of a column, at most
@@ -386,7 +386,7 @@ class Row(Entry):
     @property
     def _early_columns(self) -> list[int]:
         """The columns that are changed alone early."""
-        return spread(len(self.columns), _COLUMNS)
+        return evenly_spaced(len(self.columns), _COLUMNS)
 
     def _low_but(self, i: int, value: Any) -> Any:
         """Return the row of all low ends, but for one value."""

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer.events.events import Ranges
-from epsilometer_audit.outcomes.reals import number_of
+from epsilometer_audit.outputs.reals import number_of
 from epsilometer_audit.serving.outputs import Failure
 
 Step = tuple[str, Hashable]  # from an output to a part of it: ("entry", 3), ("key", "a")

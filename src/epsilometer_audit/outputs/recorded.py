@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
-from epsilometer_audit.outcomes.reals import EXACT, NUMBER, number_of
-from epsilometer_audit.outcomes.shapes import listing, recorded_pair, same_shape
+from epsilometer_audit.outputs.callables import Outputs
+from epsilometer_audit.outputs.reals import EXACT, NUMBER, number_of
+from epsilometer_audit.outputs.shapes import listing, recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Plain, compact, decoded, of_array
-from epsilometer_audit.sources.callables import Outputs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilometer import plots
 from epsilometer.results import Holds, Result, Row
-from epsilometer_audit.formats import as_plain, pair_texts, percent_sure, short
+from epsilometer_audit.outputs.formats import as_plain, pair_texts, percent_sure, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

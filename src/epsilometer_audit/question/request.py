@@ -21,9 +21,9 @@ import numpy as np
 from epsilometer import checks
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer_audit.checks.accepted_pairs import Pair
-from epsilometer_audit.formats import input_text
-from epsilometer_audit.statistics import claims
+from epsilometer_audit.outputs.formats import input_text
+from epsilometer_audit.question import claims
+from epsilometer_audit.question.pairs import Pair
 
 Pairs = Sequence[Pair] | Mapping[str, Pair]
 T = TypeVar("T", bound=Callable[..., Any])

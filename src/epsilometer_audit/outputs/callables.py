@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from epsilometer.checks import seconds
 from epsilometer.errors import ArgumentError, MechanismError, suggest, text_of
-from epsilometer_audit.child_process import OverdueError, ends_after
-from epsilometer_audit.formats import input_text
+from epsilometer_audit.outputs.child_process import OverdueError, ends_after
+from epsilometer_audit.outputs.formats import input_text
 from epsilometer_audit.serving import loading
 from epsilometer_audit.serving.digests import file_digests, source_digests
 from epsilometer_audit.serving.errors import Broken, Misuse

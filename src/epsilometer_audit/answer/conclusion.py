@@ -12,19 +12,19 @@ import numpy as np
 
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.events.scores import CELLS
+from epsilometer_audit.answer.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 from epsilometer_audit.checks.calls import Sample as Outputs
 from epsilometer_audit.checks.sampler import Check, check_drawn
-from epsilometer_audit.formats import input_text, pair_texts
-from epsilometer_audit.outcomes.outcomes import Layout
-from epsilometer_audit.outcomes.shapes import listing
-from epsilometer_audit.question import Question
-from epsilometer_audit.request import Request
+from epsilometer_audit.outputs.formats import input_text, pair_texts
+from epsilometer_audit.outputs.outcomes import Layout
+from epsilometer_audit.outputs.shapes import listing
+from epsilometer_audit.question.question import Question
+from epsilometer_audit.question.request import Request
+from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.serving.outputs import Failure
-from epsilometer_audit.shares import share_of
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.witnesses import Found, looked_at
-from epsilometer_audit.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
 
 _ONE, _TWO = "one column", f"two columns in {CELLS} x {CELLS} cells"
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most

@@ -44,11 +44,11 @@ CLAIMS = Registry(
     "claim",
     {
         "epsilon": "epsilometer.claims:Pure",
-        "renyi": "epsilometer_audit.statistics.claims:Renyi",
+        "renyi": "epsilometer_audit.question.claims:Renyi",
         "gdp": "epsilometer.claims:Gaussian",
-        "zcdp": "epsilometer_audit.statistics.claims:Concentrated",
-        "profile": "epsilometer_audit.statistics.claims:Profile",
-        "tradeoff": "epsilometer_audit.statistics.claims:TradeOff",
+        "zcdp": "epsilometer_audit.question.claims:Concentrated",
+        "profile": "epsilometer_audit.question.claims:Profile",
+        "tradeoff": "epsilometer_audit.question.claims:TradeOff",
     },
     "epsilometer.claims",
 )

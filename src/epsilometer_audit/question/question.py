@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.checks.accepted_pairs import Pair
-from epsilometer_audit.request import Kind, NamedMechanism, Request
-from epsilometer_audit.sources.callables import Source, callable_source, load
+from epsilometer_audit.outputs.callables import Source, callable_source, load
+from epsilometer_audit.question.pairs import Pair
+from epsilometer_audit.question.request import Kind, NamedMechanism, Request
 
 Method = Literal["anytime", "exact", "one run"]
 
@@ -58,7 +58,7 @@ def source_of(request: Request) -> Source:
 
 
 def _source_of_name(named: NamedMechanism, request: Request) -> Source:
-    from epsilometer_audit.sources.worker import WorkerSource, python_worker
+    from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 
     options: dict[str, Any] = {"failures": request.failures}
     if request.timeout is not None:

@@ -1,0 +1,1 @@
+"""The answer: the verdict, with its bound and witness, in words and as JSON."""

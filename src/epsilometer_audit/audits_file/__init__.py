@@ -1,1 +1,0 @@
-"""Files of audits: a list of cases, in YAML, with one alpha."""

@@ -1,1 +1,0 @@
-"""Guesses about canaries of one run: the level that the right ones refute."""

@@ -1,0 +1,1 @@
+"""The question: a claim, pairs of neighbouring inputs, and options, all checked before a draw."""
