@@ -46,7 +46,9 @@ _OTHER_EVENT = 0.15  # share of alpha for each event but the first
 _PRECISION = 2e-5  # of a bound
 _GAMMA = 0.01  # share of alpha for the limit of q
 _BETWEEN = 0.03  # share of alpha for larger tails between the values of q
-_EVEN, _NEAR, _LAST = 64, 17, 20  # values of q at equal numbers of draws
+_EVEN = 64  # values of q, evenly, at equal numbers of draws
+_NEAR = 17  # values of q near the likeliest one
+_LAST = 20  # values of q that come ever closer to 0 and to P(S) = 1
 _FEW = 1000  # draws up to which every claim of the rising grid is tested at all of them
 _STEPS = 16  # claims of the rising grid, before the last step is bisected
 _BACK = 0.3  # distance below a bound of few draws in which claims are tested again
@@ -75,7 +77,8 @@ def count(chosen: Sequence[ChosenEvent], x: Sample, x_prime: Sample) -> list[Cou
     n = min(len(x), len(x_prime))
     counted = []
     for each in chosen:
-        hits, hits_prime = each.event.count(x[:n]), each.event.count(x_prime[:n])
+        hits = each.event.count(x[:n])
+        hits_prime = each.event.count(x_prime[:n])
         if each.swapped:
             hits, hits_prime = hits_prime, hits
         counted.append(Counted(each, hits, hits_prime, n))
@@ -86,40 +89,51 @@ def largest_bound(
     counted: Sequence[Counted], claim: EventClaim, alpha: float, least: float = 0.0
 ) -> tuple[float, Counted | None]:
     """Return the largest of the events' bounds above ``least`` and its event, or that and None."""
-    largest, best = least, None
+    largest = least
+    best = None
     for i, event in enumerate(counted[::-1] if claim.of_last_event else counted):
         share = _OTHER_EVENT if i else 1 - _OTHER_EVENT * (len(counted) - 1)
         bound = _bound(event, claim, alpha * share, largest)
         if bound > largest:
-            largest, best = bound, event
+            largest = bound
+            best = event
     return largest, best
 
 
 def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> float:
     """Return an event's bound, or 0 where the claim of the level ``least`` is not refuted."""
-    n, hits, hits_prime = event.draws, event.hits, event.hits_prime
+    n = event.draws
+    hits = event.hits
+    hits_prime = event.hits_prime
     if (delta := claim.fixed_delta) is not None:
         return lower_bound(hits, n, hits_prime, n, alpha=alpha, delta=delta, least=least)
 
     def refuted(level: float) -> bool:
         """Tell whether the counts refute what a level says of this event."""
         slope, intercept = claim.null(np.array([level]), event.chosen.share_prime, math.nan)
-        kappa, b, k, k_prime = float(slope[0]), float(intercept[0]), hits, hits_prime
+        kappa = float(slope[0])
+        b = float(intercept[0])
+        k = hits
+        k_prime = hits_prime
         if kappa < 1:  # the complement, with P and Q exchanged, has the opposite slope
-            k, k_prime = n - hits_prime, n - hits
+            k = n - hits_prime
+            k_prime = n - hits
             kappa, b = 1 / kappa, 1 - (1 - b) / kappa
         if not 0 <= b < 1 or kappa > math.exp(_LARGEST):
             return False
-        epsilon, gamma = math.log(kappa), _GAMMA * alpha
+        epsilon = math.log(kappa)
+        gamma = _GAMMA * alpha
         p = p_value(k, n, k_prime, n, epsilon=epsilon, delta=b, gamma=gamma)
         return p <= (1 - _BETWEEN) * alpha
 
     if not refuted(max(least, _PRECISION)):
         return 0.0
     top = float(claim.grid[-1])
-    low, high = _PRECISION, min(2 * _PRECISION, top)
+    low = _PRECISION
+    high = min(2 * _PRECISION, top)
     while high < top and refuted(high):
-        low, high = high, min(2 * high, top)
+        low = high
+        high = min(2 * high, top)
     bound = bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
     if n <= _FEW:  # few counts: p-values rise in steps, sometimes one back
         levels: list[float] = np.linspace((1 - _BACK) * bound, bound, _STEPS * 4).tolist()
@@ -165,7 +179,8 @@ def lower_bound(
     everywhere = max(draws, draws_prime) <= _FEW
     if hits <= delta * draws or not refuted(least, everywhere=everywhere):
         return 0.0
-    share, share_prime = hits / draws - delta, max(hits_prime, 0.01) / draws_prime
+    share = hits / draws - delta
+    share_prime = max(hits_prime, 0.01) / draws_prime
     observed = math.log(max(share, 1 / draws)) - math.log(share_prime)
     step = min(max(observed, _PRECISION), _LARGEST) / _STEPS
     low = least

@@ -102,7 +102,8 @@ def audit(
 
 def run(request: Request, progress: Progress | None = None) -> Verdict:
     """Return the verdict on a request."""
-    started, mechanism = time.perf_counter(), request.mechanism
+    started = time.perf_counter()
+    mechanism = request.mechanism
     if isinstance(mechanism, NamedMechanism) and mechanism.files:
         mechanism = _recorded(mechanism)
     if isinstance(mechanism, RecordedOutputs):
@@ -135,7 +136,8 @@ def _recorded(named: NamedMechanism) -> RecordedOutputs | RecordedScores:
 
 def _of_draws(question: Question, source: Source, progress: Progress | None) -> Verdict:
     """Answer a question about a source."""
-    checks, near = list[Check](), getattr(question.pairs, "near", ())
+    checks = list[Check]()
+    near = getattr(question.pairs, "near", ())
     if isinstance(question.pairs, Candidates):
         accepted_pairs, notes = accepted(source, question.pairs, question.request.seed)
         question = replace(question, pairs=accepted_pairs)
@@ -171,7 +173,8 @@ def check_source(
     The probability that any check fails on a sampler is `FALSE_ALARMS` of alpha at most. With few
     draws a note takes the place of the checks.
     """
-    draws, share = min(samples // 10, _CHECKED), conclusion.FALSE_ALARMS * alpha
+    draws = min(samples // 10, _CHECKED)
+    share = conclusion.FALSE_ALARMS * alpha
     if draws >= _LEAST_CHECKED:
         checks = check(
             source.draw,
@@ -245,7 +248,8 @@ def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) ->
         digest=mechanism.digest,
         started=started,
     )
-    recorded, checks = [], []
+    recorded = []
+    checks = []
     for name, sides in named.items():
         where = f"outputs {name!r}" if name else "outputs"
         if len(sides) != 2:
@@ -268,8 +272,10 @@ def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) ->
 
 def _steps(samples: int, question: Question, joining: bool) -> list[rounds.Step]:
     """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
-    pairs, recorded = len(question.pairs), question.inputs is None
-    n, least = samples // pairs, rounds.least_samples(pairs)
+    pairs = len(question.pairs)
+    recorded = question.inputs is None
+    n = samples // pairs
+    least = rounds.least_samples(pairs)
     samples = max(samples, least) if recorded else samples
     steps = rounds.schedule(samples, pairs, joining=joining)
     while recorded and sum(step.draws for step in steps) > n:
@@ -350,7 +356,8 @@ def _exact(
 
     The first of them choose the pair and its events, and the others test these.
     """
-    levels, pairs = question.request.claim.events, len(recorded)
+    levels = question.request.claim.events
+    pairs = len(recorded)
     claim = levels[0]
     draws = min(len(x) for x, _ in recorded)
     first = int(draws * fixed.CHOOSING)
@@ -359,7 +366,9 @@ def _exact(
         first += first // 2
         layouts = _layouts(recorded, first, question.request.as_reals)
     tested = draws - first
-    past, choices, promised = [], [], []
+    past = []
+    choices = []
+    promised = []
     for (x, x_prime), layout in zip(recorded, layouts, strict=True):
         past.append(PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout))
         choices.append(choose_events(past[-1], levels, tested))

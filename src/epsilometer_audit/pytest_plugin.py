@@ -48,7 +48,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Check alpha and seed, and register the suite."""
     try:
-        alpha, seed = float(config.getini("privacy_alpha")), int(config.getini("privacy_seed"))
+        alpha = float(config.getini("privacy_alpha"))
+        seed = int(config.getini("privacy_seed"))
     except (TypeError, ValueError) as error:
         raise pytest.UsageError(f"privacy_alpha and privacy_seed: {error}") from None
     if not 0 < alpha < 1:
@@ -124,14 +125,16 @@ class Auditor:
         from epsilometer_audit.auditing import run
         from epsilometer_audit.question.request import Request, options_of, request_of
 
-        suite, test = self.suite, self.item.nodeid
+        suite = self.suite
+        test = self.item.nodeid
         for name, option in options_of(Request).items():
             if option.shared and name in options:
                 _fail(f"audit: {name} is one for the whole suite; set privacy_{name}")
         if expect not in EXIT_CODES:
             _fail(f"audit: expect must be a verdict, got {expect!r}{suggest(expect, EXIT_CODES)}")
         alpha, seed = self.next_call()
-        frame, root = sys._getframe(1), self.item.config.rootpath
+        frame = sys._getframe(1)
+        root = self.item.config.rootpath
         file = Path(frame.f_code.co_filename)
         shown = file.relative_to(root) if file.is_relative_to(root) else file
         place = f"  place       {shown}:{frame.f_lineno}"
@@ -144,7 +147,8 @@ class Auditor:
             request = request_of(given, mechanism=mechanism, pairs=pairs, **shared)
             verdict = run(request, progress)
         except EpsilometerError as error:
-            lines, verdict = [str(error)], None
+            lines = [str(error)]
+            verdict = None
         if verdict is None:  # outside the handler, whose traceback would be shown
             self.fail([*lines, place])
         seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
@@ -172,7 +176,8 @@ def _caught(verdict: Verdict) -> tuple[float, str] | None:
 
     if not verdict.bounds or verdict.verdict not in ("not refuted", "undecided"):
         return None
-    least, claimed = verdict.detectable or math.inf, verdict.bounds[0].claimed
+    least = verdict.detectable or math.inf
+    claimed = verdict.bounds[0].claimed
     level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
     text = f"{verdict.bounds[0].quantity} {level} where {short(claimed)} is claimed"
     return least / max(claimed, 1e-12), text
@@ -182,7 +187,9 @@ class _Suite:
     """Alpha and seed of a session, its tests, and their audits."""
 
     def __init__(self, alpha: float, seed: int) -> None:
-        self.alpha, self.seed, self.tests = alpha, seed, 0
+        self.alpha = alpha
+        self.seed = seed
+        self.tests = 0
         self.records: list[dict[str, Any]] = []
 
     @pytest.hookimpl(trylast=True)
@@ -197,14 +204,16 @@ class _Suite:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin an attempt."""
         if test := item.stash.get(_TEST, None):
-            test.again, test.called = test.calls > 0, False
+            test.again = test.calls > 0
+            test.called = False
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Fail a test that takes ``audit`` itself, passes, and has audited nothing."""
         test = item.stash.get(_TEST, None)
         if test is not None:  # a second call without a setup is another attempt, too
-            test.again, test.called = test.again or (test.called and test.calls > 0), True
+            test.again = test.again or (test.called and test.calls > 0)
+            test.called = True
         result = yield
         function = getattr(item, "function", None)  # which may take it by another fixture only
         direct = function is not None and "audit" in inspect.signature(function).parameters

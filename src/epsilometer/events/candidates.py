@@ -28,14 +28,17 @@ from epsilometer.ratios import ratio
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = 2.0, 16.0  # counts that are added to both sides of a cell: of many and of few draws
 _LIKELIER = 1e-12  # log ratio, above which a cell is likelier in any rounding
-_CAUTION, _CAUTION_LINE = 4.0, 2.5  # standard deviations, of a set and of a half-line
-_MORE, _FEW_DRAWS = 0.25, 1000  # share of more caution for ten times the draws, as it costs less
+_CAUTION = 4.0  # standard deviations, of a set
+_CAUTION_LINE = 2.5  # the same of a half-line, of which there are fewer
+_MORE = 0.25  # share of more caution for ten times the draws, as it costs less
+_FEW_DRAWS = 1000  # up to which there is no more of it
 _FRESH = 1.645  # standard deviations that a bound at 95 % subtracts on the fresh draws
 _RANKS = 200  # sizes of sets that are tried
 _VALUES = 4096  # most different values that count as categories; at most a fourth of the draws
 _ATOMS = 128  # values that get a cell of their own among quantiles
 _REPEATS = 8  # draws of a value that gets such a cell; and the smallest share of all draws:
-_COMMON, _RARE = 1 / 2000, 1 / 50_000
+_COMMON = 1 / 2000
+_RARE = 1 / 50_000
 _FINE_DRAWS = 4  # draws of a fine cell
 _TOGETHER = 64  # columns
 _MARGIN = 4  # draws whose range fresh draws hardly exceed by as much again
@@ -179,7 +182,8 @@ class Cells(ABC):
     def _half_lines(self) -> list[_Family]:
         """Return all half-lines from the left, and from the right, for either side."""
         families = []
-        left, sizes = np.arange(self.size), np.arange(1, self.size)
+        left = np.arange(self.size)
+        sizes = np.arange(1, self.size)
         for order in (left, left[::-1]):
             sides = [np.cumsum(side[order])[:-1].astype(float) for side in self._all]
             for sign in (1, -1):
@@ -204,7 +208,8 @@ def _tally(sides: Sequence[Sample]) -> tuple[Sample, Counts] | None:
     """Return the rising whole numbers, and the folds of each, ``(2, 5, k)``; None if far apart."""
     if any(side.dtype.kind != "i" or not side.size for side in sides):
         return None
-    low, high = min(int(x.min()) for x in sides), max(int(x.max()) for x in sides)
+    low = min(int(x.min()) for x in sides)
+    high = max(int(x.max()) for x in sides)
     if high - low >= max(sum(side.size for side in sides) // 8, _NEAR):
         return None
     folds = np.array([_of_fifths(side, high - low + 1, low) for side in sides])
@@ -221,7 +226,8 @@ def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
     n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
     both = (n > 0) & (m > 0)
     times = np.where(both, ours + theirs, 0)
-    share, share_prime = ratio(n, n + m), ratio(m, n + m)
+    share = ratio(n, n + m)
+    share_prime = ratio(m, n + m)
     excess = np.where(both, ours - times * share, 0.0)
     return excess, times * share * share_prime, (times > 0).sum(axis=1) - both[:, 0]
 
@@ -289,7 +295,9 @@ class Numbers(Cells):
         self.sides = x, x_prime
         if (tally := _tally(self.sides)) is not None:  # code each different number once
             distinct, folds = tally
-            times, different, total = folds.sum(axis=(0, 1)), distinct.size, int(folds.sum())
+            times = folds.sum(axis=(0, 1))
+            different = distinct.size
+            total = int(folds.sum())
             picked = _repeated(distinct, times, _quantiles(total, cells))
             sides = [(partial(_repeated, distinct, n), int(n.sum())) for n in folds.sum(axis=1)]
             common = different <= _ATOMS and times.min() >= max(_REPEATS, total * _COMMON)
@@ -309,7 +317,8 @@ class Numbers(Cells):
         if tally is None:
             enough = self.repeats or total - different >= _REPEATS - 1
             first = np.flatnonzero(np.append(True, new)[:total]) if enough else np.empty(0, int)
-            distinct, times = pooled[first], np.diff(first, append=total)
+            distinct = pooled[first]
+            times = np.diff(first, append=total)
         self.starts = _starts(picked, total, distinct, times, ends)
         self._missing = bool(total < x.size + x_prime.size)
         self._size = size = self.starts.size + 1
@@ -419,7 +428,8 @@ def _starts(
     """Return the starts of cells but the first: quantiles, values that repeat, and tails."""
     if not total:
         return distinct
-    starts, least = [picked[1:-1], *chain(*tails)], total * (_RARE if tails else _COMMON)
+    starts = [picked[1:-1], *chain(*tails)]
+    least = total * (_RARE if tails else _COMMON)
     atoms = np.flatnonzero(times >= max(_REPEATS, least))
     if atoms.size > _ATOMS:
         atoms = atoms[np.argsort(-times[atoms], kind="stable")[:_ATOMS]]

@@ -71,7 +71,8 @@ def choose_events(past: PastDraws, claims: Sequence[EventClaim], ahead: int) -> 
 
 def _chosen(candidate: Candidate, past: PastDraws) -> ChosenEvent:
     """Return the event of a candidate, with its shares of past draws."""
-    event, swapped = candidate.make_event(), candidate.sign < 0
+    event = candidate.make_event()
+    swapped = candidate.sign < 0
     likelier, other = (past.x_prime, past.x) if swapped else past.sides
     share = (event.count(likelier) + 0.5) / (len(likelier) + 1)
     share_prime = (event.count(other) + 0.5) / (len(other) + 1)
@@ -102,7 +103,8 @@ def _easier(easy: Candidate | None, hard: Candidate | None, estimate: str) -> Ca
     """Return the event that is easy to read, if it is as good by an estimate as the other."""
     if easy is None or hard is None:
         return easy or hard
-    level, other = getattr(easy, estimate), getattr(hard, estimate)
+    level = getattr(easy, estimate)
+    other = getattr(hard, estimate)
     as_good = level >= other or level >= _AS_GOOD * other
     return easy if as_good else hard
 

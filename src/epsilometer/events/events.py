@@ -28,7 +28,9 @@ PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _ONE_BY_ONE = 20  # ends with which numbers are compared one by one, in place of a search
 _SEARCHED = 5000  # numbers, below which a search is faster
 _LARGEST = float(np.finfo(np.float64).max)
-LOWEST, ZERO, NOT_FINITE = -1074, 1024, 1025
+LOWEST = -1074
+ZERO = 1024
+NOT_FINITE = 1025
 """Exponents of lowest bits: the smallest; the codes of 0 and of numbers that are not finite."""
 MINUS_ZERO = -5e-324
 """Stands for -0.0, which equals 0.0."""
@@ -322,7 +324,9 @@ def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:
         infinite = np.inf if which else -np.inf
         return np.array([infinite if end is None else end for end in ends], float)
     limits = np.iinfo(dtype)
-    least, most = limits.min, limits.max  # they are computed at each access
+    # they are computed at each access
+    least = limits.min
+    most = limits.max
     whole: list[Number] = []
     for end in ends:
         if end is None:
@@ -356,14 +360,16 @@ def codes_of(outputs: Sample) -> Integers:
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``; they are in the outputs' order.
     """
     rows = outputs.reshape(len(outputs), -1)
-    codes, number = rows[:, 0], 2**62
+    codes = rows[:, 0]
+    number = 2**62
     for column in rows.T[1:]:
         values = int((ranks := codes_of(column)).max()) + 1
         if number * values >= 2**62:  # avoid overflow: number the codes that occur from 0
             codes = codes_of(codes).astype(np.int64)
             if (number := int(codes.max()) + 1) == len(rows):
                 break
-        codes, number = codes * values + ranks, number * values
+        codes = codes * values + ranks
+        number = number * values
     whole = codes.dtype.kind == "i" and codes.size > 0
     low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
     if high - low >= max(_LOOKED_UP_EACH * codes.size, _LOOKED_UP):
@@ -371,7 +377,8 @@ def codes_of(outputs: Sample) -> Integers:
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):
         seen[np.subtract(part, low, dtype=np.int64)] = True
-    places, numbers = seen.cumsum(dtype=np.int32), np.empty(codes.size, np.int32)
+    places = seen.cumsum(dtype=np.int32)
+    numbers = np.empty(codes.size, np.int32)
     for part, of_part in zip(in_parts(codes), in_parts(numbers), strict=True):
         of_part[:] = places[np.subtract(part, low, dtype=np.int64)] - 1
     return numbers

@@ -69,7 +69,8 @@ def _suspicious(
         return {}
     pooled = np.concatenate(reals)
     low, high = np.quantile(pooled[::8], (0.16, 0.84))
-    spread, largest = float(high - low), float(np.abs(pooled).max())
+    spread = float(high - low)
+    largest = float(np.abs(pooled).max())
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
     least = 0.0 if exact else largest * 2.0**-44  # a modulus of reals needs 44 of 53 bits
     if as_reals:
@@ -114,14 +115,16 @@ def z_score(x: Sample, x_prime: Sample, cells: int) -> float:
 def _z_score(*counts: Counts) -> float:
     """Return how far counts differ, in all cells together or in one, in standard deviations."""
     excess, variance, free = deviations(*map(np.atleast_2d, counts))
-    squares, degrees = ratio(excess**2, variance), int(free.sum())
+    squares = ratio(excess**2, variance)
+    degrees = int(free.sum())
     together = ratio(squares.sum() - degrees, math.sqrt(2 * degrees))
     return max(float(together), math.sqrt(squares.max()))
 
 
 def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
     """Return the period of the difference of the sides, if any, and its standard deviations."""
-    bins, padded = 8192, 8  # of histograms, and with zeros behind them, times as many
+    bins = 8192  # of a histogram
+    padded = 8  # times as many, with zeros behind it
     pooled = np.concatenate([x, x_prime])
     low, high = np.quantile(pooled, (0.01, 0.99))
     if high - low < 1 / _LARGE:

@@ -100,7 +100,8 @@ class PastDraws:
     def __post_init__(self, earlier: PastDraws | None) -> None:
         self.sides = self.x, self.x_prime
         if earlier is not None and earlier.layout == self.layout:
-            self._learned, self.known = dict(earlier._learned), earlier.known
+            self._learned = dict(earlier._learned)
+            self.known = earlier.known
             earlier._scores.clear()  # which hold the draws, and each other
 
     @property
@@ -129,7 +130,8 @@ class PastDraws:
         return self._scores[name]
 
     def _score(self, name: str, learn: Learner) -> Look | None:
-        size, middle = len(self.x), len(self.x) // 2
+        size = len(self.x)
+        middle = len(self.x) // 2
         most = min(size, _TAUGHT, max(_TAUGHT_NUMBERS // self.x[0].size, ROWS))
         known, rows = self._learned.get(name, (None, 0))
         if known is not None and most < 2 * rows:  # more would hardly change it
@@ -332,7 +334,8 @@ def _steps(x: Sample) -> list[float]:
     rows = max(min(_STEP_ROWS, _COMPARED // x.shape[1]), 100)
     entries = x[-rows:].astype(np.float64)
     entries -= entries.mean(axis=0)
-    before, after = entries[:, :-1], entries[:, 1:]
+    before = entries[:, :-1]
+    after = entries[:, 1:]
     products = (after * before).sum(axis=0)
     squares = (entries**2).sum(axis=0)
     slopes = np.round(ratio(products, squares[:-1]), 1)

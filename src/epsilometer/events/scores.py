@@ -166,7 +166,8 @@ def _quantile(ordered: Floats, there: Counts, share: float) -> Floats:
     place = share * last
     below = place.astype(np.int64)
     rows = np.arange(len(ordered))
-    low, high = ordered[rows, below], ordered[rows, np.minimum(below + 1, last)]
+    low = ordered[rows, below]
+    high = ordered[rows, np.minimum(below + 1, last)]
     return np.asarray(low + (place - below) * (high - low))
 
 
@@ -207,11 +208,13 @@ def _weights(features: Floats, first: int) -> Floats:
     target = np.arange(len(features)) < first
     # with a ridge penalty, and an upper bound of the Hessian: steps never overshoot
     inverse = np.linalg.inv(features.T @ features / 4 + np.eye(features.shape[1]))
-    weights, constant = np.zeros(features.shape[1]), 0.0
+    weights = np.zeros(features.shape[1])
+    constant = 0.0
     for _ in range(25):
         rest = target - 1 / (1 + np.exp(-np.clip(features @ weights + constant, -500, 500)))
         step = inverse @ (features.T @ rest - weights)
-        weights, constant = weights + step, constant + 4 * float(rest.mean())
+        weights = weights + step
+        constant = constant + 4 * float(rest.mean())
         if np.abs(step).max() < 0.01:
             break
     return weights
@@ -232,7 +235,8 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
     tables = []
     for pair in sorted(z_scores, key=z_scores.__getitem__, reverse=True)[:_PAIRS]:
         if z_scores[pair] > _DIFFERENT:
-            first, second = columns[pair[0]], columns[pair[1]]
+            first = columns[pair[0]]
+            second = columns[pair[1]]
             counts, counts_prime = first.crossed(second)
             p = (counts + 1.0) / (counts.sum() + 1)
             q = (counts_prime + 1.0) / (counts_prime.sum() + 1)

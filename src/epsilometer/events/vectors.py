@@ -101,7 +101,8 @@ def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Sampl
     if name == CORRELATION:
         first, second = (_centred(rows) for rows in columns)
         return _sum(first * second) / np.sqrt(_sum(first**2) * _sum(second**2))
-    rows, numbers = columns[0], np.full(len(sample), np.nan)
+    rows = columns[0]
+    numbers = np.full(len(sample), np.nan)
     if (there := ~np.isnan(rows)).all():
         numbers = SUMMARIES[name](rows)
     else:

@@ -26,7 +26,8 @@ from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
 from epsilometer_audit.statistics.witnesses import Found, looked_at
 
-_ONE, _TWO = "one column", f"two columns in {CELLS} x {CELLS} cells"
+_ONE = "one column"
+_TWO = f"two columns in {CELLS} x {CELLS} cells"
 FALSE_ALARMS = 0.1  # share of alpha for the checks of the sampler, .001 at most
 
 
@@ -51,12 +52,14 @@ def verdict_of(
     and side, if they are known. ``more`` are facts that the verdict says as they are.
     """
     if question.checks_sampler:
-        sizes, alpha = [calls.get((pair, side), ()) for side in (0, 1)], question.request.alpha
+        sizes = [calls.get((pair, side), ()) for side in (0, 1)]
+        alpha = question.request.alpha
         last = check_drawn(*outputs[pair], alpha=FALSE_ALARMS * alpha, calls=sizes)
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    event, table = question.request.event or EVENT, dict[str, dict[float, float | None]]()
+    event = question.request.event or EVENT
+    table = dict[str, dict[float, float | None]]()
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
@@ -72,11 +75,14 @@ def verdict_of(
             few = "no level would have been found with probability .9 by these draws"
             reasons = [*layout.left_out] or [few]
         elif missed := undetected(question, level):
-            name, reasons = "undecided", [missed]
+            name = "undecided"
+            reasons = [missed]
         sides = [side for pair_sides in outputs for side in pair_sides]
         if not layout.left_out and (constant := _constant(sides)):
-            name, reasons = "undecided", [*reasons, constant]
-    inputs, direction = None if question.inputs is None else question.inputs[pair], None
+            name = "undecided"
+            reasons = [*reasons, constant]
+    inputs = None if question.inputs is None else question.inputs[pair]
+    direction = None
     swapped = swapped if witness is None else witness.swapped
     if swapped is not None:
         names = ("x", "x'") if inputs is None else pair_texts(*inputs)
@@ -196,7 +202,9 @@ def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
 def _witness(found: Found | None, violated: bool) -> Witness | None:
     if found is None:
         return None
-    event, whole, layout = found.event, found.whole or found.event, found.layout
+    event = found.event
+    whole = found.whole or found.event
+    layout = found.layout
     number = layout.number_of(whole)
     scored = whole.view.kind in ("score", "learned")
     rests = f"bets on predicted distributions of {number}" if found.predicted else number * scored
@@ -205,7 +213,8 @@ def _witness(found: Found | None, violated: bool) -> Witness | None:
     elif scored:
         rests += " (JSON: witness.ranges); no event of a few entries differs as much"
     (hits, hits_prime), (draws, draws_prime) = found.hits, found.draws
-    counts, ranges = (hits, draws, hits_prime, draws_prime), layout.plain(event)
+    counts = (hits, draws, hits_prime, draws_prime)
+    ranges = layout.plain(event)
     note = LOW_BITS if violated and event.view.kind == "low bit" else None
     score = layout.plain(found.whole) if found.whole else None
     text = layout.text(event)

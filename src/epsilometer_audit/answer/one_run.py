@@ -24,8 +24,10 @@ from epsilometer_audit.question.question import Question
 from epsilometer_audit.question.request import Kind, RecordedScores, Request, documented, request_of
 from epsilometer_audit.statistics import guessing
 
-_LEAST, _MOST = 10, 1_000_000  # canaries
-_DOUBT, _WRONG = 1e-3, 1e-6  # of coins that are fair
+_LEAST = 10  # canaries
+_MOST = 1_000_000  # canaries
+_DOUBT = 1e-3  # p-value of fair coins, below which a note says so
+_WRONG = 1e-6  # the same, below which they are invalid
 _REVERSED = -5.0  # standard deviations
 
 
@@ -76,7 +78,8 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
     about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
     question = Question(request=request, started=started, **about)
     claim = request.claim
-    values, inside = _scores(recorded.scores), _included(recorded.included)
+    values = _scores(recorded.scores)
+    inside = _included(recorded.included)
     if values.size != inside.size:
         message = f"must be as many as the scores, {values.size}, got {inside.size}"
         raise ArgumentError("included", message)
@@ -98,7 +101,8 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
         missed = "no guesses would have refuted it: more canaries or guesses are needed"
     verdict: VerdictName = "undecided" if missed else "not refuted"
     if lower >= claim.level:
-        verdict, missed = "violated", ""
+        verdict = "violated"
+        missed = ""
     best = min(counted, key=lambda result: result.p_value_of(claim))
     rule = best.rule
     guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
@@ -163,7 +167,8 @@ def _checks(scores: Floats, included: Bools) -> list[Check]:
     """Check the coins and the sign of the scores."""
     from scipy.stats import binomtest, rankdata
 
-    m, k = scores.size, int(included.sum())
+    m = scores.size
+    k = int(included.sum())
     chance = float(binomtest(k, m).pvalue)
     text = f"{k} of {m} canaries were in"
     checked = [Check("fair coins", "passed", text)]

@@ -207,7 +207,8 @@ class Verdict(Result):
         that of the audit if not given. Without a witness only the title is drawn.
         """
         axes = plots.axes_of(ax)
-        worst, witness = self.worst, self.witness
+        worst = self.worst
+        witness = self.witness
         title = self.verdict.upper()
         if worst is not None:
             claimed = worst.claimed if claim is None else claim
@@ -217,7 +218,8 @@ class Verdict(Result):
             axes.set_title(title, fontsize="medium")
             return plots.finished(axes, "output", "draws")
         axes.set_title(f"{title}\n{witness.counts_text}", fontsize="medium")
-        shown, names = witness.histogram, ("x", "x'")
+        shown = witness.histogram
+        names = ("x", "x'")
         if self.pair is not None:
             names = pair_texts(*self.pair)
         edges = np.array(shown.edges)
@@ -271,7 +273,8 @@ class Verdict(Result):
             text = f"{self.draws} a side{pairs}, {self.outputs}"
             rows.append(("draws", f"{text}; {self.seconds:.1f} s, seed {self.seed}"))
         if self.source:
-            many, assumed = "many draws a call", ", assumed independent"
+            many = "many draws a call"
+            assumed = ", assumed independent"
             rows.append(("source", self.source.replace(many, many + assumed)))
         shown = ("note",) if self.reasons else ("note", "failed")
         rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]

@@ -92,7 +92,8 @@ class About(Model):
 
 def _optional(kind: type) -> dict[str, Any]:
     """Return the fields of a dataclass for a model, but those that audits of a file share."""
-    options, types = options_of(kind), types_of(kind)
+    options = options_of(kind)
+    types = types_of(kind)
     return {name: (types[name] | None, None) for name in options if not options[name].shared}
 
 
@@ -173,9 +174,12 @@ class AuditsFile:
     """
 
     def __init__(self, path: Path, seed: int = 0, *, environments: bool = False) -> None:
-        self.path, self.folder = path, path.parent  # paths in the file are relative to it
+        # paths in the file are relative to it
+        self.path = path
+        self.folder = path.parent
         file = parse(_File, read_yaml(path), str(path))
-        self.alpha, self.left_out = file.alpha, file.left_out
+        self.alpha = file.alpha
+        self.left_out = file.left_out
         share = share_of(file.alpha, len(file.audits))
         self.cases: dict[str, Case] = {}
         for name, entry in file.audits.items():
@@ -211,7 +215,8 @@ def _check(case: Case, environments: bool) -> None:
             raise ArgumentError("function", str(error)) from None
     request = case.request()
     if request.kind is Kind.DRAWS and request.samples is not None:
-        least, pairs = least_samples(len(request.pairs)), len(request.pairs)
+        least = least_samples(len(request.pairs))
+        pairs = len(request.pairs)
         if request.samples < least:
             many = f"must be at least {least} for {pairs} pairs"
             raise ArgumentError("samples", f"{many}, got {request.samples}")

@@ -19,7 +19,10 @@ from typing import Any
 from epsilometer.errors import ArgumentError, EpsilometerError, MechanismError, one_line, suggest
 from epsilometer_audit.outputs.child_process import answered
 
-WRONG_USE, FAILED, INTERNAL_ERROR, INTERRUPTED = 2, 4, 70, 130
+WRONG_USE = 2
+FAILED = 4
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
 
 _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdicts
 
@@ -27,7 +30,8 @@ _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdict
 @contextlib.contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """Show progress on a terminal, in one line that changes."""
-    shown, reports = sys.stderr.isatty() and not quiet, list[tuple[float, float]]()
+    shown = sys.stderr.isatty() and not quiet
+    reports = list[tuple[float, float]]()
 
     def show(part: float, line: str) -> None:
         if shown:
@@ -55,7 +59,8 @@ def _audit(options: dict[str, Any]) -> int:
     from epsilometer_audit.cli import parser
 
     request = parser.request_of(options)
-    curve, asked = parser.curve_of(options), options.get("json")
+    curve = parser.curve_of(options)
+    asked = options.get("json")
     read = [*request.mechanism.files, (request.mechanism.function or "").rpartition(":")[0]]
     read += [curve.file] if curve else []
     path = None if asked in (None, "-") else _writable(asked, read)

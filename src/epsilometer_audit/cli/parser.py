@@ -61,7 +61,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> Any:
         argument, _, text = message.removeprefix("argument ").partition(": ")
         if not text:
-            argument, text = "the command", message
+            argument = "the command"
+            text = message
         raise ArgumentError(argument, text)
 
 
@@ -160,7 +161,8 @@ def _add(group: Any, word: str, about: str, *names: str, **more: Any) -> None:
 
 def _add_field(group: Any, name: str, option: Option, kind: Any) -> None:
     """Add the option of a field, whose type says how its values are read."""
-    word, about = _word(name, option), option.about
+    word = _word(name, option)
+    about = option.about
     if word.startswith("--no-"):
         _add(group, word, f"do not {about}", dest=name, action="store_false")
         return
@@ -291,7 +293,8 @@ def request_of(options: Mapping[str, Any]) -> Request:
     fields = {name: options[name] for name in options_of(Request) if name in options}
     if "guesses" in fields and len(fields["guesses"]) == 1:
         (fields["guesses"],) = fields["guesses"]
-    named, claim = NamedMechanism(**mechanism), claim_of(options)
+    named = NamedMechanism(**mechanism)
+    claim = claim_of(options)
     return Request(mechanism=named, pairs=_pairs(options), claim=claim, **fields)
 
 

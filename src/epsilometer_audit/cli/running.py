@@ -95,7 +95,8 @@ def run(
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     verdicts: dict[str, Verdict] = {}
-    waiting, running = list(cases), dict[str, tuple[Connection, Connection, Any]]()
+    waiting = list(cases)
+    running = dict[str, tuple[Connection, Connection, Any]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -112,7 +113,8 @@ def run(
                 news += [reader, process.sentinel]
             wait(news)
             for name, (reader, words, process) in list(running.items()):
-                ended, message = not process.is_alive(), None  # a line of progress, or a verdict
+                ended = not process.is_alive()
+                message = None  # a line of progress, or a verdict
                 try:
                     message = reader.recv() if reader.poll() else None
                 except EOFError:

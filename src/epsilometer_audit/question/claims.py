@@ -56,7 +56,8 @@ CLAIMS = Registry(
 
 _PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of a function
 _MOST_POINTS = 20  # of a profile, each with a share of alpha
-_MOST_LINES, _READ = 10, 300  # of a trade-off curve; points of a function
+_MOST_LINES = 10  # of a trade-off curve
+_READ = 300  # points of a function
 _GAUSSIAN = 4.5  # standard deviations: draws of Gaussian noise show divergences this far out
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
@@ -81,7 +82,9 @@ class DivergenceClaim(Claim):
         return s * (order - 1) / order * mean ** (-1 / order), s * mean ** (1 - 1 / order) / order
 
     def of(self, p: Floats, q: Floats) -> Floats:
-        log_p, log_q = np.log([p, 1 - p]), np.log([q, 1 - q])  # of the event, and of all else
+        # of the event, and of all else
+        log_p = np.log([p, 1 - p])
+        log_q = np.log([q, 1 - q])
         levels = []
         for a in self.orders:
             divergence = np.logaddexp(*(a * log_p + (1 - a) * log_q)) / (a - 1)
@@ -398,7 +401,9 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
         after = np.append(np.inf, np.minimum.accumulate((1 - second) / first))
     before = np.append(np.maximum.accumulate((second / (1 - first))[::-1])[::-1], 0.0)
     at = np.divide(1 - before, after - before, np.zeros(after.size), where=after > before)
-    power, i, lines = 1 - before * (1 - at), 0, []
+    power = 1 - before * (1 - at)
+    i = 0
+    lines = []
     while i < at.size - 1:
         rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
         line = rises.max(), power[i] - rises.max() * at[i]
@@ -408,7 +413,8 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
     if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
         order = np.sqrt(deltas) - np.log(slopes) / np.log(slopes[0])
         few = np.searchsorted(order, np.linspace(order[0], order[-1], _MOST_LINES))
-        slopes, deltas = slopes[np.unique(few)], deltas[np.unique(few)]
+        slopes = slopes[np.unique(few)]
+        deltas = deltas[np.unique(few)]
     return np.maximum(slopes, 1.0), np.maximum(deltas, 0.0)
 
 
@@ -422,7 +428,9 @@ def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[flo
         raise ArgumentError(name, text + next(own, "")) from None
 
 
-renyi, profile, tradeoff = Renyi.claimed, Profile.claimed, TradeOff.claimed
+renyi = Renyi.claimed
+profile = Profile.claimed
+tradeoff = TradeOff.claimed
 
 
 def checked_detect(detect: object, claim: AnyClaim) -> float:

@@ -102,13 +102,18 @@ class TogetherError(ArgumentError):
     """An argument that excludes another, or needs one of others; a door may spell these."""
 
     def __init__(self, argument: str, text: str, others: Sequence[str]) -> None:
-        self.text, self.others = text, others
+        self.text = text
+        self.others = others
         super().__init__(argument, text.format(" or ".join(others)))
 
 
-_SOURCE, _ANSWER, _MORE = "the mechanism", "the answer", "advanced"
-_INPUTS, _CLAIM = "the neighbouring inputs, one or both of", "the claim, one of"
-_DRAWS, _CANARIES = "the number of draws", "canaries: an audit of one training run"
+_SOURCE = "the mechanism"
+_ANSWER = "the answer"
+_MORE = "advanced"
+_INPUTS = "the neighbouring inputs, one or both of"
+_CLAIM = "the claim, one of"
+_DRAWS = "the number of draws"
+_CANARIES = "canaries: an audit of one training run"
 _RECORDED = (Kind.OUTPUTS, Kind.ONE_RUN)
 
 

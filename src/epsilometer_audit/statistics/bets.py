@@ -109,7 +109,8 @@ class PlacedBet:
 
     def growth(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
         """Return the logs of factors of the wealth, of blocks or of all, ``(blocks, m)``."""
-        bet, v = self.bet, self.bet.mean_psi
+        bet = self.bet
+        v = self.bet.mean_psi
         kappa, b = claim.null(levels, v, bet.order)
         u = kappa * v + b
         variance = bet.variance_phi + kappa**2 * bet.variance_psi
@@ -117,7 +118,8 @@ class PlacedBet:
         at = stake(bet.mean_phi, u, most, variance, self.ahead, alpha)
         gain = np.log1p(at * (bet.phi[:, None] - u))
         loss = np.log1p(-at * kappa * (bet.psi[:, None] - v))
-        counts, counts_prime = self.counts, self.counts_prime
+        counts = self.counts
+        counts_prime = self.counts_prime
         if not by_block:
             counts = counts.sum(axis=0, keepdims=True)
             counts_prime = counts_prime.sum(axis=0, keepdims=True)
@@ -125,7 +127,8 @@ class PlacedBet:
 
     def counted(self) -> Counted:
         """Return the counts in the event of a bet on one."""
-        bet, event = self.bet, self.bet.event()
+        bet = self.bet
+        event = self.bet.event()
         assert event is not None
         chosen = ChosenEvent(event, bet.swapped, bet.mean_phi, bet.mean_psi, bet.expected)
         others, hits = self.counts.sum(axis=0).tolist()
@@ -182,7 +185,9 @@ def expected(bets: list[Bet]) -> float:
 
 def _event_bet(chosen: ChosenEvent) -> Bet:
     """Return the bet on an event: phi and psi are 1 inside, 0 outside."""
-    event, p, q = chosen.event, chosen.share, chosen.share_prime
+    event = chosen.event
+    p = chosen.share
+    q = chosen.share_prime
     return Bet(
         coded=lambda sample: event.holds(sample).view(np.int8),
         phi=np.array([0.0, 1.0]),
@@ -228,14 +233,16 @@ def _function_bet(look: Cells, goal: Goal, swapped: bool, shrinkage: float) -> B
     Each fifth of the draws evaluates functions that the other fifths teach.
     """
     ours, theirs = look.folds[::-1] if swapped else look.folds
-    whole, whole_prime = ours.sum(axis=0), theirs.sum(axis=0)
+    whole = ours.sum(axis=0)
+    whole_prime = theirs.sum(axis=0)
     log_ratio = _log_ratio(whole, whole_prime, shrinkage)
     learned = _log_ratio(whole - ours, whole_prime - theirs, shrinkage)
     learned = np.maximum(learned, 2 * log_ratio.min())
     tops = np.array(_CLIPS) * log_ratio.max()
     clips = tops[:, None, None]  # of shape (clips, folds, cells)
     phi, psi = _functions(np.minimum(learned, clips) - clips, goal.order)
-    of_phi, of_psi = moments(ours, phi), moments(theirs, psi, _TOP_DRAWS)
+    of_phi = moments(ours, phi)
+    of_psi = moments(theirs, psi, _TOP_DRAWS)
     past = int(min(ours.sum(), theirs.sum()))
     expected = expected_levels(of_phi, of_psi, goal, past)
     i = int(expected.argmax())
@@ -283,11 +290,14 @@ def expected_levels(of_phi: Moments, of_psi: Moments, goal: Goal, past: int) -> 
     ``past`` draws a side taught the moments. Where no level should be refuted, it is below 0, the
     nearer to 0 the more the wealth should grow; where not even the mean shows one, it is this mean.
     """
-    claim, order, ahead = goal.claim, goal.order, goal.ahead
+    claim = goal.claim
+    order = goal.order
+    ahead = goal.ahead
     shown = order / (order - 1) * log_share(of_phi.mean) - log_share(of_psi.mean)
     shown = np.minimum(shown / claim.divergence(1.0, order), claim.grid[-1])
     levels = np.maximum(shown, 0.0)[:, None] * np.linspace(0, 1, _LEVELS)
-    mean, v = of_phi.mean[:, None], of_psi.mean[:, None]
+    mean = of_phi.mean[:, None]
+    v = of_psi.mean[:, None]
     kappa, b = claim.null(levels, v, order)
     variance = of_phi.variance[:, None] + kappa**2 * of_psi.variance[:, None]
     excess = mean - kappa * v - b - np.sqrt(variance / past)

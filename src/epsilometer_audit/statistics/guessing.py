@@ -48,11 +48,14 @@ def _terms(right: int, guesses: int, epsilon: float | Floats) -> tuple[Floats, F
     """Return P[W >= v], and P[W >= v] P[W < v] / (v P[W = v])."""
     from scipy.special import betainc, expit, gammaln
 
-    v, r, level = right, guesses, np.asarray(epsilon, float)
+    v = right
+    r = guesses
+    level = np.asarray(epsilon, float)
     if v <= 0:
         return np.ones(level.shape), np.zeros(level.shape)
     q = expit(level)
-    tail, below = betainc(v, r - v + 1, q), betainc(r - v + 1, v, expit(-level))
+    tail = betainc(v, r - v + 1, q)
+    below = betainc(r - v + 1, v, expit(-level))
     log_right = -np.logaddexp(0.0, -level)
     chosen = gammaln(r + 1) - gammaln(v + 1) - gammaln(r - v + 1)
     log_pmf = chosen + v * log_right + (r - v) * (log_right - level)
@@ -102,7 +105,8 @@ def rules_of(canaries: int, claim: EventClaim, alpha: float) -> list[Rule]:
     [80, 40, 20]
     """
     has_delta = claim.fixed_delta is not None
-    rules, guesses = [], float(canaries)
+    rules = []
+    guesses = float(canaries)
     while guesses >= _LEAST:
         rules.append(Rule.even(int(guesses)))
         guesses /= 2.0 if has_delta else math.sqrt(2)
@@ -201,7 +205,8 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
 
     ``scores`` and ``included`` have shape ``(m,)``; ``seed`` gives the order of equal scores.
     """
-    m, share = scores.size, share_of(1.0, len(rules))
+    m = scores.size
+    share = share_of(1.0, len(rules))
     ties = generator(seed, "one run", "ties").random(m)
     rising = included[np.lexsort((ties, scores))]
     right = [int(rising[m - r.top :].sum()) + int((~rising[: r.bottom]).sum()) for r in rules]
@@ -261,7 +266,8 @@ def detectable(rules: Sequence[Rule], m: int, claim: EventClaim, alpha: float) -
     from scipy.special import betaincinv, logit
 
     def smallest(rule: Rule) -> float | None:
-        r, share = rule.guesses, share_of(1.0, len(rules))
+        r = rule.guesses
+        share = share_of(1.0, len(rules))
         least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
         if least > r:
             return None

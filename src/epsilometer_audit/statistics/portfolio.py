@@ -36,11 +36,15 @@ from epsilometer_audit.statistics.witnesses import beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
 # `make limit`.
-_LOW_BITS, _SCORES = 0.15, 0.5  # shares of the views of lowest bits, and of scores of all entries
+_LOW_BITS = 0.15  # share of the views of lowest bits
+_SCORES = 0.5  # share of the views of scores of all entries
 _GIVEN = 0.2  # part of the wealth that goes to new views
-_LINEAR, _SUMMED, _AIMED = 8, 32, 32  # draws of a side until scores are learned, levels chosen
-_SELECTED = 60  # draws of a side, from which only some views of vectors go on:
-_RICH, _SUSPECTS = 3, 2  # so many that have won most, and those of so many suspect entries
+_LINEAR = 8  # draws of a side until a linear score is learned
+_SUMMED = 32  # draws of a side until other scores are learned
+_AIMED = 32  # draws of a side until levels are chosen
+_SELECTED = 60  # draws of a side, from which only some views of vectors go on
+_RICH = 3  # of these, views that have won most
+_SUSPECTS = 2  # of these, suspect entries with a view of their own
 _PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
 _ALWAYS = "linear", "sum", "signs", "steps", "learned"  # scores that do so
 _NUMBERS = "number", "rest"  # kinds of columns
@@ -113,7 +117,8 @@ class Portfolio:
             others = other.level ** np.linspace(1, 1 / 6, 6)
             self._levels[other.quantity] = others
             _, *more = against(other, others)
-            first, second = np.concatenate([first, more[0]]), np.concatenate([second, more[1]])
+            first = np.concatenate([first, more[0]])
+            second = np.concatenate([second, more[1]])
         self._bets = partial(_best_bets, bet=bet, first=first, second=second)
         self._initial = np.zeros((len(first), 1))
 
@@ -122,7 +127,8 @@ class Portfolio:
         pieces: list[Any] = []
         start = used = 0
         while start < len(sizes):
-            end, size = start, 0
+            end = start
+            size = 0
             while end < len(sizes) and self._draws + size < self._next:
                 size += sizes[end]
                 end += 1
@@ -131,7 +137,8 @@ class Portfolio:
             pieces += self.bet(columns[0], columns[1], sizes[start:end]).pieces
             for raw, side in zip(self._raw, fresh, strict=True):
                 raw.append(side)
-            start, used = end, used + size
+            start = end
+            used = used + size
             if self._draws >= self._next:
                 together = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
                 self._raw = [together[0]], [together[1]]
@@ -139,7 +146,8 @@ class Portfolio:
                 columns = [*map(layout.encode, together)]
                 past = looks.PastDraws(columns[0], columns[1], layout, self._past)
                 self.choose(past)
-                self._next, self._past = 2 * self._draws, past
+                self._next = 2 * self._draws
+                self._past = past
         return Growth(pieces)
 
     def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
@@ -192,8 +200,11 @@ class Portfolio:
 
         From now on they are chosen by such calls only.
         """
-        before, same = self._views, past.layout == self._layout
-        self._next, self._past, self._layout = math.inf, None, past.layout
+        before = self._views
+        same = past.layout == self._layout
+        self._next = math.inf
+        self._past = None
+        self._layout = past.layout
         self._views = {}
         for key, new, numbers in _views(past, self._wanted(before, past) if same else bool):
             old = before.get(key)
@@ -338,16 +349,21 @@ def _exceeding(
     prediction: predictors.Prediction, claim: Claim, draws: Sequence[float]
 ) -> tuple[Bools, bool]:
     """Tell of each cell whether it is in the event, and whether the event is likelier on x'."""
-    best, chosen, swapped = -math.inf, np.zeros(1, np.int64), False
+    best = -math.inf
+    chosen = np.zeros(1, np.int64)
+    swapped = False
     for turned in (False, True):
-        p, q = prediction.p, prediction.q
+        p = prediction.p
+        q = prediction.q
         if turned:
             p, q = q, p
         order = np.argsort(np.log(q) - np.log(p), kind="stable")
         excess = beyond(claim, np.cumsum(p[order])[:-1], np.cumsum(q[order])[:-1], draws)
         most = int(excess.argmax())
         if excess[most] > best:
-            best, chosen, swapped = float(excess[most]), order[: most + 1], turned
+            best = float(excess[most])
+            chosen = order[: most + 1]
+            swapped = turned
     inside = np.zeros(prediction.p.size, bool)
     inside[chosen] = True
     return inside, swapped
@@ -492,7 +508,8 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     """Return the number of bits of whole numbers that look like bits; 0 for others."""
     if x.dtype.kind != "i" or len(x) < 2 * _SUMMED:
         return 0
-    low, high = min(x.min(), x_prime.min()), max(x.max(), x_prime.max())
+    low = min(x.min(), x_prime.min())
+    high = max(x.max(), x_prime.max())
     size = int(high).bit_length()
     top = 1 << max(size - 1, 0)
     # the highest bit of noisy counts hardly varies, or is rarely set
@@ -506,7 +523,8 @@ def _learners(past: looks.PastDraws) -> dict[str, looks.Learner]:
     if x.ndim == 1:
         size = _bits(x, x_prime) if past.layout.columns[0].kind in _NUMBERS else 0
         return looks.sums(x, size) if size else {}
-    half, entries = len(x) // 2, past.layout.numbers
+    half = len(x) // 2
+    entries = past.layout.numbers
     learners: dict[str, looks.Learner] = {}
     if half >= _LINEAR and len(entries) > 1:
         learners["linear"] = partial(linear_score, entries=entries[:ENTRIES])

@@ -43,7 +43,8 @@ EVENTS = (0.5, 0.1, 0.01, 0.001)
 EVENT = 0.1
 """That of the event in which a level is to be detected, if no other is requested."""
 # Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
-_PREDICTING, _EVENT = 8.0, (12.0, 1.2)  # nats, to learn noise, and an event: a - b log probability
+_PREDICTING = 8.0  # nats, to learn noise
+_EVENT = (12.0, 1.2)  # a and b of the nats, a - b log probability, to learn an event
 _MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
@@ -88,7 +89,9 @@ def _detected(
     """Tell for each level whether a bet on cells, or on an event, refutes the claim."""
     from scipy.special import ndtri
 
-    draws, z, seen = sum(step.draws for step in steps), float(ndtri(goal)), levels > 0
+    draws = sum(step.draws for step in steps)
+    z = float(ndtri(goal))
+    seen = levels > 0
     if event is None:
         p, q = _cells(claim, levels)
         laws: list[Any] = [(*_growth(claim, p, q, FLOOR), _PREDICTING)]
@@ -100,13 +103,15 @@ def _detected(
             first = 2 * steps[0].draws if steps[0].pairs > 1 else draws  # which rank the pairs
             p, q, seen = _in_table(p, q, first // 4)  # a half of those before the last round
             draws //= 2
-        laws, events = [], [(p, q)]
+        laws = []
+        events = [(p, q)]
     for p, q in events:
         nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
         laws.append((*_growth_of_event(claim, p, q), nats))
     detected = np.zeros(levels.size, bool)
     for growth, spread, nats in laws:
-        past, kept = 0, seen
+        past = 0
+        kept = seen
         for step, after in pairwise(steps):
             past += step.draws
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
@@ -133,11 +138,14 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     """Return the largest mean growth of bets against the claim at each level, and its variance."""
     bet, *implied = against(claim, np.array([claim.level]))
     implied = [each.ravel() for each in implied]
-    p, q = np.maximum(p, 1e-300), np.maximum(q, 1e-300)
+    p = np.maximum(p, 1e-300)
+    q = np.maximum(q, 1e-300)
     bets = [bet(Prediction(np.empty(0), *law, floor), *implied) for law in zip(p, q, strict=True)]
     f, g = (np.array(logs) for logs in zip(*bets, strict=True))
-    p, q = p[..., None], q[..., None]
-    mean, mean_prime = (p * f).sum(axis=1), (q * g).sum(axis=1)
+    p = p[..., None]
+    q = q[..., None]
+    mean = (p * f).sum(axis=1)
+    mean_prime = (q * g).sum(axis=1)
     spread = (p * f**2).sum(axis=1) - mean**2 + (q * g**2).sum(axis=1) - mean_prime**2
     best = (mean + mean_prime).argmax(axis=1)
     rows = np.arange(best.size)
@@ -163,7 +171,8 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
 
 def _log_ratio_moments(share: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of the log ratio of an event's probability to another one."""
-    hit, miss = np.log(share / other), np.log((1 - share) / (1 - other))
+    hit = np.log(share / other)
+    miss = np.log((1 - share) / (1 - other))
     return share * hit + (1 - share) * miss, share * (1 - share) * (hit - miss) ** 2
 
 
@@ -176,7 +185,8 @@ def detectable(
     probabilities would exceed 1 together. The first of the rounds, ``steps``, has no bets.
     ``joint`` tells whether the event is one of two columns, not of one.
     """
-    low, top = claim.level, float(claim.grid[-1])
+    low = claim.level
+    top = float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event, joint)
@@ -229,7 +239,8 @@ def samples_needed(
         return bool(_detected(single, np.array([detect]), steps, alpha, goal, event)[0])
 
     while not enough(high):
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
         if high > 1e12:
             raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))

@@ -67,17 +67,26 @@ _FEWEST_LEARNED = 2  # draws a side that are learned from
 _NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
-FLOOR, _SMALL_FLOOR = 0.03, 0.006  # of both sides' mean in each probability; of a histogram's
-_LOCATION, _SCALE, _BOTH, _NEITHER = 0.4, 0.3, 0.2, 0.1  # prior: what differs
-_NARROW, _WIDE_LOG = 0.3, 0.7  # differences in scales: small ones, and wide ones of log scales
+FLOOR = 0.03  # share of both sides' mean in each probability
+_SMALL_FLOOR = 0.006  # the same in the probabilities of a histogram
+# prior of what differs between the sides
+_LOCATION = 0.4
+_SCALE = 0.3
+_BOTH = 0.2
+_NEITHER = 0.1
+_NARROW = 0.3  # a small difference, in scales
+_WIDE_LOG = 0.7  # a wide difference of log scales
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
 _MEDIAN = np.array([0.4999999999995, 0.5000000000005])  # shares of draws up to it, but for rounding
 # Of a split of the tree: the prior probabilities that both sides have the same share of draws on
 # the left, similar ones or any; and how many draws of the mean the last two have beside their own.
-_SAME_SHARE, _NEAR_SHARE, _FAR_SHARE = 0.3, 0.2, 0.5
-_NEAR_DRAWS, _FAR_DRAWS = 10.0, 1.0
+_SAME_SHARE = 0.3
+_NEAR_SHARE = 0.2
+_FAR_SHARE = 0.5
+_NEAR_DRAWS = 10.0
+_FAR_DRAWS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,18 +103,21 @@ class Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
         values, counts = _different(x)
         values_prime, counts_prime = _different(x_prime)
-        known, both = self.values.size, self.values.size + values.size
+        known = self.values.size
+        both = self.values.size + values.size
         values = _numbers(np.concatenate([self.values, values, values_prime]))
         weights = np.zeros((2, values.size))
         weights[:, :known] = self.weights
         weights[0, known:both] = counts
         weights[1, both:] = counts_prime
         order = values.argsort(kind="stable")
-        values, weights = values[order], weights.take(order, axis=1)
+        values = values[order]
+        weights = weights.take(order, axis=1)
         new = np.append(True, values[1:] != values[:-1])
         if not new.all():
             starts = new.nonzero()[0]
-            values, weights = values[starts], np.add.reduceat(weights, starts, axis=1)
+            values = values[starts]
+            weights = np.add.reduceat(weights, starts, axis=1)
         return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
 
 
@@ -126,7 +138,8 @@ def _thinned(values: Floats, weights: Floats) -> Points:
     group = (ends - both / 2) // width
     new = heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])
     starts = np.concatenate([[0], 1 + new.nonzero()[0]])
-    centre, sizes = values[starts], np.diff(starts, append=values.size)
+    centre = values[starts]
+    sizes = np.diff(starts, append=values.size)
     with np.errstate(invalid="ignore", over="ignore"):
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
         weights = np.add.reduceat(weights, starts, axis=1)
@@ -192,7 +205,8 @@ def _fits(past: Points) -> Floats:
     They have shape ``(4, 2, 2)``; the last is for scales. Centres are means and medians; spreads
     are standard deviations from the mean, and mean absolute deviations from the median.
     """
-    values, weights = past.values, past.weights
+    values = past.values
+    weights = past.weights
     below = weights.cumsum(axis=1)
     fits = np.empty((4, 2, 2))
     fits[0] = n = below[:, -1]
@@ -210,19 +224,22 @@ def _fits(past: Points) -> Floats:
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
 def tree(past: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
-    values, both = past.values, past.weights[0] + past.weights[1]
+    values = past.values
+    both = past.weights[0] + past.weights[1]
     if values.size < 2:
         return None
     repeats = _repeat(both)
     group = (np.where(repeats, 0.0, both).cumsum() - 1e-9) // max(both.sum() / _LEAVES, 2.0)
     new = (group[1:] > group[:-1]) | repeats[1:] | repeats[:-1]
     last = new.nonzero()[0]  # values of cells
-    low, high = values[last], values[last + 1]
+    low = values[last]
+    high = values[last + 1]
     middle = low + (high - low) / 2
     edges = np.where((low <= middle) & (middle < high), middle, low)
     edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
     p, q = np.add.reduceat(past.weights, np.concatenate([[0], last + 1]), axis=1)
-    ranges, parts = np.zeros((2 * p.size, 2), np.int64), np.zeros((2 * p.size, 2))
+    ranges = np.zeros((2 * p.size, 2), np.int64)
+    parts = np.zeros((2 * p.size, 2))
     _split(p, q, np.zeros((3, p.size + 1)), ranges, parts)
     return Prediction(np.where(repeats[last], low, edges), p, q)
 
@@ -237,7 +254,8 @@ def histogram(past: Points) -> Prediction | None:
 
     A few draws more in each cell have the shares of both sides near it, so that order matters.
     """
-    values, counts = past.values, past.weights
+    values = past.values
+    counts = past.weights
     if not (_finite(past) and 1 < values.size <= len(_NEAR)):
         return None
     near = counts @ _NEAR[: values.size, : values.size] + 0.01
@@ -251,7 +269,8 @@ def spikes(past: Points) -> Prediction | None:
 
     None if there are few draws, if no value repeats, or if a draw is infinite.
     """
-    values, weights = past.values, past.weights
+    values = past.values
+    weights = past.weights
     repeats = _repeat(weights.sum(axis=0))
     atoms = values[repeats]
     if not (weights.sum() >= 16 and atoms.size and _finite(past)):
@@ -265,7 +284,8 @@ def spikes(past: Points) -> Prediction | None:
         below = np.nextafter(atoms, -math.inf)
     edges = np.unique(np.concatenate([rest.edges, below, atoms]))
     ends = np.append(edges, math.inf)
-    cells, wide = np.searchsorted(atoms[:-1], ends), np.searchsorted(rest.edges, ends)
+    cells = np.searchsorted(atoms[:-1], ends)
+    wide = np.searchsorted(rest.edges, ends)
     repeats = atoms[cells] == ends
     parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
     p, q = (
@@ -286,7 +306,9 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
     cells = prediction.p.size
-    shares, ratios, sums = np.empty((2, cells)), np.empty(cells), np.zeros((2, cells + 1))
+    shares = np.empty((2, cells))
+    ratios = np.empty(cells)
+    sums = np.zeros((2, cells + 1))
     fs, gs = np.empty((2, cells, epsilons.size))
     _order(prediction.p, prediction.q, prediction.floor / 2, shares, ratios, sums)
     _factors(shares, ratios, sums, epsilons, deltas, np.empty(3), fs, gs)
@@ -301,7 +323,9 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
-    part, p, q = prediction.floor / 2, prediction.p, prediction.q
+    part = prediction.floor / 2
+    p = prediction.p
+    q = prediction.q
     p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
     _renyi_factors(p, q, orders, rhos, np.array([0.5, 1.0, 2.0, 4.0]), fs, gs)
@@ -343,9 +367,12 @@ class Mixture:
 
         Return the log wealth after each block, of shape ``(blocks, m)``.
         """
-        x, x_prime = _numbers(x), _numbers(x_prime)
+        x = _numbers(x)
+        x_prime = _numbers(x_prime)
         ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
-        grown, done, start = [self.logs[None]], [0], 0
+        grown = [self.logs[None]]
+        done = [0]
+        start = 0
         while start < len(x):
             self._learn()
             self._bets = self._bets or [g if g is None else self.bets(g) for g in self._predictions]
@@ -384,8 +411,10 @@ class Mixture:
             return
         if self._fresh:
             x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
-            self._past, self._fresh = self._past.with_draws(x, x_prime), []
-        self._fitted, self._bets = self._draws, []
+            self._past = self._past.with_draws(x, x_prime)
+            self._fresh = []
+        self._fitted = self._draws
+        self._bets = []
         self._predictions = [predictor(self._past) for predictor in self.shares]
 
     def inherit(self, other: Mixture) -> None:
@@ -404,7 +433,9 @@ class Mixture:
     ) -> None:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
-        self.logs, self.claims, self.bets = logs.take(index, axis=1), index.size, bets
+        self.logs = logs.take(index, axis=1)
+        self.claims = index.size
+        self.bets = bets
         self._bets = []
 
     @property
@@ -437,20 +468,20 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 @compiled
 def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
-    n, centre, spread, scale = (
-        fits[0, a, side],
-        fits[1, a, side],
-        fits[2, a, side],
-        fits[3, a, side],
-    )
-    size, most = nodes.shape[2], -math.inf
+    n = fits[0, a, side]
+    centre = fits[1, a, side]
+    spread = fits[2, a, side]
+    scale = fits[3, a, side]
+    size = nodes.shape[2]
+    most = -math.inf
     step = 1 / math.sqrt(n)
     narrow = step if a else step * 0.7071067811865476
     for j in range(size):
         nodes[a, side, j] = centre + (j - (size - 1) / 2) * step * scale
         logs[a, side, j] = math.log(scale) + narrow * (j - (size - 1) / 2)
     for j in range(size):
-        lost, off = 0.0, nodes[a, side, j] - centre
+        lost = 0.0
+        off = nodes[a, side, j] - centre
         if a == 0:
             lost = 0.5 * n * (spread * spread + off * off)
         else:
@@ -470,7 +501,8 @@ def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ig
 @compiled
 def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
-    size, total = nodes.shape[2], 0.0
+    size = nodes.shape[2]
+    total = 0.0
     for k in range(size):
         for h in range(size):
             r = (logs[a, 0, k] - logs[a, 1, h]) / _NARROW
@@ -484,7 +516,8 @@ def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
                 for i in range(size):
                     u = (nodes[a, 0, j] - nodes[a, 1, i]) * inverse
                     u *= u
-                    v, t = 1 + u, 1 + u / (_NARROW * _NARROW)
+                    v = 1 + u
+                    t = 1 + u / (_NARROW * _NARROW)
                     w = other * u / (v * v) + same / (t * t)
                     w *= work[a, 0, j, k] * work[a, 1, i, h]
                     work[a, 0, j, size + k] += w
@@ -497,7 +530,8 @@ def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
 def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  # type: ignore[no-untyped-def]
     """Add predicted probabilities to those of the cells; return whether there are any."""
     # by family, side and location: likelihoods at each scale, then posteriors
-    top, size = -math.inf, nodes.shape[2]
+    top = -math.inf
+    size = nodes.shape[2]
     for a in range(2):
         units[a] = _likelihoods(a, 0, values, weights, fits, nodes, logs, work)
         units[a] += _likelihoods(a, 1, values, weights, fits, nodes, logs, work)
@@ -544,17 +578,22 @@ def _split(p, q, below, ranges, parts):  # type: ignore[no-untyped-def]
         below[2, i + 1] = below[2, i] + p[i] + q[i]
     ranges[0, 0], ranges[0, 1] = 0, p.size
     parts[0, 0], parts[0, 1] = 1.0, 1.0
-    done, size = 0, 1
+    done = 0
+    size = 1
     while done < size:
-        start, end = ranges[done, 0], ranges[done, 1]
-        part, part_prime = parts[done, 0], parts[done, 1]
+        start = ranges[done, 0]
+        end = ranges[done, 1]
+        part = parts[done, 0]
+        part_prime = parts[done, 1]
         done += 1
         if end - start == 1:
             p[start], q[start] = part, part_prime
             continue
         cut = _cut(below[2], start, end)
-        left, right = below[0, cut] - below[0, start], below[0, end] - below[0, cut]
-        left_prime, right_prime = below[1, cut] - below[1, start], below[1, end] - below[1, cut]
+        left = below[0, cut] - below[0, start]
+        right = below[0, end] - below[0, cut]
+        left_prime = below[1, cut] - below[1, start]
+        right_prime = below[1, end] - below[1, cut]
         share, share_prime = _left_shares(left, right, left_prime, right_prime)
         ranges[size, 0], ranges[size, 1] = start, cut
         parts[size, 0], parts[size, 1] = part * share, part_prime * share_prime
@@ -593,7 +632,8 @@ def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyp
     same = _SAME_SHARE * math.exp(log - top)
     near = _NEAR_SHARE * math.exp(near - top)
     far = _FAR_SHARE * math.exp(far - top)
-    share, share_prime = same * mean, same * mean
+    share = same * mean
+    share_prime = same * mean
     share += near * (left + _NEAR_DRAWS * mean) / (left + right + _NEAR_DRAWS)
     share += far * (left + _FAR_DRAWS * mean) / (left + right + _FAR_DRAWS)
     share_prime += (
@@ -607,7 +647,8 @@ def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyp
 @compiled
 def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
     """Return the log likelihood of counts whose share has a Beta prior of so many draws."""
-    a, b = draws * mean, draws * (1 - mean)
+    a = draws * mean
+    b = draws * (1 - mean)
     prior = math.lgamma(draws) - math.lgamma(a) - math.lgamma(b)
     return (
         prior + math.lgamma(left + a) + math.lgamma(right + b) - math.lgamma(left + right + draws)
@@ -617,7 +658,8 @@ def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
 @compiled
 def _below(ratios, ratio):  # type: ignore[no-untyped-def]
     """Return how many of the increasing ratios are smaller."""
-    start, end = 0, ratios.size
+    start = 0
+    end = ratios.size
     while start < end:
         half = (start + end) >> 1
         if ratios[half] < ratio:
@@ -644,7 +686,8 @@ def _order(p, q, part, shares, ratios, sums):  # type: ignore[no-untyped-def]
         first = (1 - part) * p[i] + part * q[i] + 1e-12
         second = (1 - part) * q[i] + part * p[i] + 1e-12
         shares[0, i], shares[1, i] = first / (first + second), second / (first + second)
-        ratio, j = first / second, i
+        ratio = first / second
+        j = i
         while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities so far
             ratios[j], sums[0, j + 1], sums[1, j + 1] = ratios[j - 1], sums[0, j], sums[1, j]
             j -= 1
@@ -657,17 +700,27 @@ def _order(p, q, part, shares, ratios, sums):  # type: ignore[no-untyped-def]
 @compiled
 def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
     """Return the derivative of the growth of a bet by a, and minus the second one."""
-    p, q, a, b = sums[0], sums[1], bet[0], 2 - bet[0]
-    top, top_prime = a * e + b, a + b * e
-    least, least_prime = _least_other(e, top, bet[1]), _least_other(e, top_prime, bet[2])
-    first, last = a / (e * b), e * a / b  # ratios in the middle
-    i, j = _below(ratios, first), _below(ratios, last)
+    p = sums[0]
+    q = sums[1]
+    a = bet[0]
+    b = 2 - bet[0]
+    top = a * e + b
+    top_prime = a + b * e
+    least = _least_other(e, top, bet[1])
+    least_prime = _least_other(e, top_prime, bet[2])
+    # ratios in the middle
+    first = a / (e * b)
+    last = e * a / b
+    i = _below(ratios, first)
+    j = _below(ratios, last)
     i_most = _below(ratios, min(least_prime / (e * bet[2]), first))
     j_most = _below(ratios, max(e * bet[1] / least, last))
-    middle, middle_prime = (p[j] - p[i]) / a, (q[j] - q[i]) / b
+    middle = (p[j] - p[i]) / a
+    middle_prime = (q[j] - q[i]) / b
     behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
     before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
-    at_end, at_start = (q[ratios.size] - q[j_most]) / least, p[i_most] / least_prime
+    at_end = (q[ratios.size] - q[j_most]) / least
+    at_start = p[i_most] / least_prime
     slope = (behind + at_end - before - at_start) * (e - 1) + middle - middle_prime
     bend = behind / top + at_end / least + before / top_prime + at_start / least_prime
     return slope, bend * (e - 1) * (e - 1) + middle / a + middle_prime / b
@@ -676,17 +729,24 @@ def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
 @compiled
 def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Return the same by the largest f (1) or by the largest g (2)."""
-    p, q, a, b, largest = sums[0], sums[1], bet[0], 2 - bet[0], bet[which]
+    p = sums[0]
+    q = sums[1]
+    a = bet[0]
+    b = 2 - bet[0]
+    largest = bet[which]
     if which == 1:
         least = _least_other(e, a * e + b, largest)
         j = _below(ratios, max(e * largest / least, e * a / b))
-        gain, loss = p[ratios.size] - p[j], q[ratios.size] - q[j]
+        gain = p[ratios.size] - p[j]
+        loss = q[ratios.size] - q[j]
     else:
         least = _least_other(e, a + b * e, largest)
         i = _below(ratios, min(least / (e * largest), a / (e * b)))
-        gain, loss = q[i], p[i]
+        gain = q[i]
+        loss = p[i]
     lost = 2 * delta / (2 * (1 - delta) + delta * (bet[1] + bet[2]))
-    gain, loss = gain / largest, e * loss / least
+    gain = gain / largest
+    loss = e * loss / least
     return gain - loss - lost, gain / largest + e * loss / least - 0.5 * lost * lost
 
 
@@ -699,7 +759,8 @@ def _least_other(e, top, largest):  # type: ignore[no-untyped-def]
 @compiled
 def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Set number ``which`` of a bet where the growth has no slope, by Newton's method."""
-    low, high = max(2 - bet[2], 0.0), min(bet[1], 2.0)
+    low = max(2 - bet[2], 0.0)
+    high = min(bet[1], 2.0)
     if which > 0:  # the largest f is at least a, the largest g at least b
         low = bet[0] if which == 1 else 2 - bet[0]
         high = low + (2 - low) / e
@@ -725,7 +786,8 @@ def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
 @compiled
 def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
     """Return f and g of a cell, whose p and q are ``share`` and ``other`` of their sum."""
-    a, b = bet[0], 2 - bet[0]
+    a = bet[0]
+    b = 2 - bet[0]
     if share * b > e * other * a:
         top = a * e + b
         f = share * top / e
@@ -741,16 +803,22 @@ def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
 def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
     for m in range(epsilons.size):
-        e, delta = math.exp(epsilons[m]), deltas[m]
+        e = math.exp(epsilons[m])
+        delta = deltas[m]
         bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
         for step in range(13 if delta > 1e-4 else 1):  # less hardly changes the bet
             _solve(ratios, sums, e, delta, bet, step % 3)
-        most, most_prime, largest, largest_prime = 0.0, 0.0, 0.0, 0.0  # A, B, F and G
+        most = 0.0  # A
+        most_prime = 0.0  # B
+        largest = 0.0  # F
+        largest_prime = 0.0  # G
         for i in range(shares.shape[1]):
             f, g = _factors_of_cell(shares[0, i], shares[1, i], e, bet)
             fs[i, m], gs[i, m] = f, g
-            most, most_prime = max(most, e * f + g), max(most_prime, f + e * g)
-            largest, largest_prime = max(largest, f), max(largest_prime, g)
+            most = max(most, e * f + g)
+            most_prime = max(most_prime, f + e * g)
+            largest = max(largest, f)
+            largest_prime = max(largest_prime, g)
         total = (1 - delta) * (most + most_prime) / (1 + e) + delta * (largest + largest_prime)
         scale = math.log(2 / total)
         for i in range(shares.shape[1]):
@@ -762,8 +830,10 @@ def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: igno
 def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
     """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
     top = ratio.max()
-    phi, psi = np.exp((order - 1) * (ratio - top)), np.exp(order * (ratio - top))
-    v, s = (q * psi).sum(), math.exp(rho * (order - 1) / order)
+    phi = np.exp((order - 1) * (ratio - top))
+    psi = np.exp(order * (ratio - top))
+    v = (q * psi).sum()
+    s = math.exp(rho * (order - 1) / order)
     gain[:] = phi - s * v ** ((order - 1) / order)
     loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
 
@@ -771,14 +841,16 @@ def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def
 @allocating
 def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
     """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
-    low, high = 0.0, 1e300
+    low = 0.0
+    high = 1e300
     for i in range(p.size):
         if up[i] < 0:
             high = min(high, -0.98 * f[i] / up[i])
         if down[i] > 0:
             high = min(high, 0.98 * g[i] / down[i])
     for _ in range(10):
-        middle, slope = 0.5 * (low + high), 0.0
+        middle = 0.5 * (low + high)
+        slope = 0.0
         for i in range(p.size):
             slope += p[i] * up[i] / (f[i] + middle * up[i])
             slope -= q[i] * down[i] / (g[i] - middle * down[i])
@@ -802,7 +874,8 @@ def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untype
             clipped = np.minimum(np.maximum(ratio, -clip), clip)
             _renyi_bet(q, clipped, orders[m], rhos[m], gain, loss)
             _renyi_bet(p, -clipped, orders[m], rhos[m], gain_prime, loss_prime)
-            f, g = np.ones(p.size), np.ones(p.size)
+            f = np.ones(p.size)
+            g = np.ones(p.size)
             for _ in range(2):
                 stake = _best_stake(p, q, f, g, gain, loss)
                 other = _best_stake(q, p, g, f, gain_prime, loss_prime)

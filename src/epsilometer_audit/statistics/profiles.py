@@ -26,7 +26,8 @@ from epsilometer.compiled import allocating, compiled
 _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
 _BELL = np.exp(-(_KNOTS**2) / 2)
 _STEPS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.15, 0], [0, 0, 0.4]])  # log height, centre, width
-_TRIES, _WIDTH = 120, 0.2
+_TRIES = 120
+_WIDTH = 0.2
 _MOST = 600.0  # epsilon
 
 
@@ -71,7 +72,8 @@ def _holds(free, right, guesses, limits, costs):  # type: ignore[no-untyped-def]
 @compiled
 def _smallest(right: int, guesses: int, limits: Floats, costs: Floats) -> float:  # pragma: no cover
     """Return a0, to a thousandth of it, or 1e-7."""
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while high - low > 1e-3 * high + 1e-7:
         middle = (low + high) / 2 if low > 0 else high / 4
         if _holds(middle, right, guesses, limits, costs):

@@ -38,7 +38,8 @@ _ODD = 4  # draws on one side only, of which a few pairs have as many by chance
 _SURE = 8  # draws on one side only, which are hardly by chance where the claim holds
 _END = 0.3  # what a draw beyond all of the other side counts
 _COLUMNS = 64  # of outputs, in which such draws are looked for
-_NEW, _SEARCHES = 8, 3  # pairs that join a round at most, and rounds that are there for it
+_NEW = 8  # pairs that join a round at most
+_SEARCHES = 3  # rounds in which pairs join
 _BEST = 3  # pairs near which others are looked for
 _SHARPENING = 0.1  # of alpha, for the bound of an event after "violated"
 _CHOSEN = 50_000  # of the past draws of a side choose what a verdict names
@@ -132,7 +133,8 @@ def schedule(samples: int, pairs: int, *, joining: bool = False) -> list[Step]:
         if left < 2 * past:  # too few for two rounds
             draws = left
         steps.append(Step(1, draws, 0))
-        left, past = left - draws, past + draws
+        left = left - draws
+        past = past + draws
     ahead = 0
     for i in reversed(range(len(steps))):
         ahead += steps[i].draws
@@ -211,7 +213,9 @@ class Evidence:
                 if pair not in columns:
                     step[pair] = PairBets((), portfolio.record(x, x_prime, blocks))
                     continue
-                layout, past, sides = self.pasts[pair].layout, self.past(pair), columns[pair]
+                layout = self.pasts[pair].layout
+                past = self.past(pair)
+                sides = columns[pair]
                 chosen = bets[pair][claim]
                 placed = [bet.on(sides, blocks, ahead, layout, past) for bet in chosen]
                 step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
@@ -254,7 +258,8 @@ class Evidence:
 
     def bounds(self) -> dict[Claim, float]:
         """Return the lower confidence bound for each level of the claim."""
-        claims, first = self.claim.levels, next(iter(self.wealths.values()))
+        claims = self.claim.levels
+        first = next(iter(self.wealths.values()))
         return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
 
     def sharpened(
@@ -266,7 +271,8 @@ class Evidence:
         holds, no bound above it may be shown, which is as probable. If it does not, the claim
         itself is below the level, so the bets' bound and that of the events share alpha.
         """
-        sharp, bets = dict(bounds), dict[Claim, PlacedBet]()
+        sharp = dict(bounds)
+        bets = dict[Claim, PlacedBet]()
         for claim, low in bounds.items():
             wealth = self.wealths.get(claim, next(iter(self.wealths.values())))
             last = wealth.steps[-1]
@@ -304,7 +310,8 @@ class Evidence:
 
     def shown(self, bet: PlacedBet, claim: Claim) -> Found | None:
         """Return the event of a bet on the last pair, with its counts of fresh draws, if any."""
-        event, end = bet.bet.event(), bet.past + int(bet.counts.sum())
+        event = bet.bet.event()
+        end = bet.past + int(bet.counts.sum())
         if event is None or bet.layout is None:
             return None
         return self._counted((event, bet.bet.swapped, bet.layout), claim, bet.past, end)
@@ -320,7 +327,8 @@ class Evidence:
 
     def _counted(self, chosen: Chosen, claim: Claim, start: int, end: int | None = None) -> Found:
         """Count an event in the draws from the ``start`` on; without an ``end``, a portfolio's."""
-        raw, encode = self.raw[self.best], chosen[2].encode
+        raw = self.raw[self.best]
+        encode = chosen[2].encode
         before = [encode(_part(side, start - _CHOSEN, start)) for side in raw]
         fresh = [encode(_part(side, start, end)) for side in raw]
         return found(chosen, before, fresh, claim, predicted=end is None)
@@ -451,7 +459,8 @@ def _expected_share(bets: Mapping[Claim, list[Bet]]) -> float:
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
     """Return the most draws of a side in a value of which the other has none, or 0 if few."""
-    most, size = 0.0, len(x)
+    most = 0.0
+    size = len(x)
     for column in np.concatenate([x, x_prime]).reshape(size + len(x_prime), -1)[:, :_COLUMNS].T:
         values, codes = np.unique(column, return_inverse=True)
         ours, theirs = (np.bincount(c, minlength=len(values)) for c in (codes[:size], codes[size:]))

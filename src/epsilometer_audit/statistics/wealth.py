@@ -29,7 +29,8 @@ from epsilometer.claims import Claim
 from epsilometer_audit.statistics.bets import Bet, PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 
-_EARLY, _LATER = 0.95, 0.5  # portfolios' part of the wealth: until events are chosen, and then
+_EARLY = 0.95  # portfolios' part of the wealth until events are chosen
+_LATER = 0.5  # their part from then on
 _GIVEN = 0.1  # part of the wealth that goes to pairs that join where none is dropped
 _LEVELS_BY_ROUND = 512  # of a grid that are tested together at the ends of rounds
 _LEVELS_BY_BLOCK = 32  # of those that no end of a round refutes, after each block
@@ -74,7 +75,8 @@ class _Course:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         self._pass_on(step.keys())
         if not self._events_chosen and any(bets.placed for bets in step.values()):
-            self._events_chosen, self._shares = True, self._later
+            self._events_chosen = True
+            self._shares = self._later
             for pair, logs in self.wealth.items():
                 self.wealth[pair] = _log_sum(logs, 0) + self._later
         courses = []
@@ -160,7 +162,8 @@ class Wealth:
         Levels are those of the claim's grid, and the claimed one.
         """
         grid = np.union1d(claim.grid, [claim.level])
-        needed, first = self.needed - math.log(share), 0
+        needed = self.needed - math.log(share)
+        first = 0
         while first < grid.size:  # the ends of rounds refute most levels
             start = first
             first = self._first_left(claim, grid, first, needed, by_block=False)
@@ -195,7 +198,8 @@ class Wealth:
 
         And whether the portfolio of the pair won more than all these bets.
         """
-        levels, course = np.array([level]), self._claimed
+        levels = np.array([level])
+        course = self._claimed
         if level != self.claim.level:
             course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
             for step in self.steps:

@@ -24,7 +24,8 @@ from epsilometer_audit.outputs.outcomes import Layout
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many
 _STRONGEST = 8  # entries of a score that conditions are about, and values of a word
-_BINS, _BEYOND = 50, 0.001  # of a histogram; share of draws beyond either end
+_BINS = 50  # of a histogram
+_BEYOND = 0.001  # share of draws beyond either end
 _TERMS = 3  # conditions
 _BETTER = 1.15  # times as many standard deviations with one condition more
 _FEW_VALUES = 6  # of an entry, up to which each has a condition
@@ -83,7 +84,8 @@ def found(
     """
     event, swapped, layout = chosen
     turn = -1 if swapped else 1
-    before, fresh = before[::turn], fresh[::turn]
+    before = before[::turn]
+    fresh = fresh[::turn]
     draws = len(fresh[0]), len(fresh[1])
 
     def counted(told: Event, whole: Event | None) -> Found:
@@ -177,9 +179,11 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     alone = excess(side.mean(axis=0) for side in met)
     together = excess(side.T @ side / len(side) for side in met)
     together[np.equal.outer(entry, entry)] = -np.inf
-    best, chosen = float(alone.max()), [int(alone.argmax())]
+    best = float(alone.max())
+    chosen = [int(alone.argmax())]
     if together.max() > _BETTER * best:
-        best, chosen = float(together.max()), list(divmod(int(together.argmax()), len(events)))
+        best = float(together.max())
+        chosen = list(divmod(int(together.argmax()), len(events)))
     while len(chosen) < _TERMS:
         more = excess(side[:, chosen].prod(axis=1) @ side / len(side) for side in met)
         more[np.isin(entry, entry[chosen])] = -np.inf
@@ -252,7 +256,8 @@ def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogr
     pooled = pooled[np.isfinite(pooled)]
     if not pooled.size:
         return None
-    values, labels = np.unique(pooled), list[str]()
+    values = np.unique(pooled)
+    labels = list[str]()
     discrete = values.size <= _BINS
     if discrete:
         middles = (values[1:] + values[:-1]) / 2
