@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from epsilometer.errors import EpsilometerError
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.exact import EXACT
@@ -68,14 +69,29 @@ def _entry(name: str) -> str:
 
 
 def inputs(name: str) -> list[Any]:
-    """Return the first pair of inputs of the example and, if there are more, one other."""
+    """Return the first pair of inputs of the example, if there are more one other, and one between.
+
+    A distance of 1 is its own square: a formula with another power would pass.
+    """
     entry = configured().mechanisms[_entry(name)]
     values: list[Any] = []
     for which in entry.inputs:
         for x in configured().inputs(_entry(name), which).sides():
             if x not in values:
                 values.append(x)
-    return [*values[:2], *values[2:][:: max(1, len(values))]]
+    return [*values[:2], *values[2:][:: max(1, len(values))], *_between(name, *values[:2])]
+
+
+def _between(name: str, x: Any, x_prime: Any) -> list[float]:
+    """Return a number between two inputs, if the example takes such numbers."""
+    if not isinstance(x, int | float):
+        return []
+    inner = x + 0.37 * (x_prime - x)
+    try:
+        mechanism(name).check_input(inner)
+    except EpsilometerError:
+        return []
+    return [inner]
 
 
 def mechanism(name: str):
