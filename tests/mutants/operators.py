@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,9 +44,9 @@ REORDERING = ("shuffled", "permutation")
 class _Fault(Operator):
     """An operator that puts one text in place of a node, where there is such a text."""
 
+    @abstractmethod
     def replacements(self, node: Node) -> Iterator[str]:
         """Yield the texts that may stand in place of a node."""
-        raise NotImplementedError
 
     def mutation_positions(self, node: Node) -> Iterator[tuple[Any, Any]]:
         """Yield the position once for each text."""

@@ -366,7 +366,10 @@ def _checked(name: str, target: str) -> type[AnyClaim]:
 
 def options() -> dict[str, ClaimOption]:
     """Return the options of all registered claims by name."""
-    return {option.name: option for kind in kinds().values() for option in kind.options}
+    by_name: dict[str, ClaimOption] = {}
+    for kind in kinds().values():
+        by_name |= {option.name: option for option in kind.options}
+    return by_name
 
 
 def pure(epsilon: float) -> Pure:

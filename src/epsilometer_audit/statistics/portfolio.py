@@ -206,7 +206,7 @@ class Portfolio:
         self._past = None
         self._layout = past.layout
         self._views = {}
-        for key, new, numbers in _views(past, self._wanted(before, past) if same else bool):
+        for key, new, numbers in _views(past, self._goes_on(before, past) if same else bool):
             old = before.get(key)
             if same and old is not None and old.rule == new.rule:
                 self._views[key] = old
@@ -243,7 +243,7 @@ class Portfolio:
             for key, share in heirs.items():
                 self._views[key].take(inherited + math.log(share), only=key not in before)
 
-    def _wanted(self, views: Mapping[Any, _Viewed], past: looks.PastDraws) -> Wanted:
+    def _goes_on(self, views: Mapping[Any, _Viewed], past: looks.PastDraws) -> GoesOn:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
@@ -429,19 +429,19 @@ def _key(view: View, layout: Layout) -> Any:
     return view.kind, column.path, column.kind
 
 
-Wanted = Callable[[Any], bool]
+GoesOn = Callable[[Any], bool]
 """Tells by its key whether a view is bet on."""
 
 Choice = tuple[Any, "_Viewed", Callable[[], tuple[Sample, Sample]]]
 """The key of a view, the view, and what makes the numbers of past draws of both sides."""
 
 
-def _views(past: looks.PastDraws, wanted: Wanted) -> Iterator[Choice]:
-    """Yield the views of wanted keys that past draws choose: columns, low bits, and scores."""
+def _views(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[Choice]:
+    """Yield the views that past draws choose, of keys that go on: columns, low bits, and scores."""
     entries = _entries(past)
-    yield from _columns(past, entries, wanted)
-    yield from _low_bits(past, entries, wanted)
-    yield from _scores(past, wanted)
+    yield from _columns(past, entries, goes_on)
+    yield from _low_bits(past, entries, goes_on)
+    yield from _scores(past, goes_on)
 
 
 def _entries(past: looks.PastDraws) -> Sequence[int]:
@@ -455,10 +455,10 @@ def _entries(past: looks.PastDraws) -> Sequence[int]:
     return suspects(*past.sides, varying, _ENTRIES)
 
 
-def _columns(past: looks.PastDraws, entries: Sequence[int], wanted: Wanted) -> Iterator[Choice]:
+def _columns(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[Choice]:
     """Yield single columns."""
     views = [View("entry", entry) for entry in entries] if past.x.ndim > 1 else [View()]
-    views = [view for view in views if wanted(_key(view, past.layout))]
+    views = [view for view in views if goes_on(_key(view, past.layout))]
     for view in views:
         coded = past.layout.columns[view.entry].kind not in _NUMBERS
         if coded:
@@ -470,21 +470,21 @@ def _columns(past: looks.PastDraws, entries: Sequence[int], wanted: Wanted) -> I
         yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
 
 
-def _low_bits(past: looks.PastDraws, entries: Sequence[int], wanted: Wanted) -> Iterator[Choice]:
+def _low_bits(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[Choice]:
     """Yield the lowest bits of reals."""
     if past.layout.as_reals:
         return
     views = [View("low bit", entry) for entry in past.layout.reals if entry in entries]
-    views = [view for view in views if wanted(_key(view, past.layout))]
+    views = [view for view in views if goes_on(_key(view, past.layout))]
     for view in views:
         viewed = _Viewed(view, _LOW_BITS / len(views), predictors.DISCRETE)
         yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
 
 
-def _scores(past: looks.PastDraws, wanted: Wanted) -> Iterator[Choice]:
+def _scores(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[Choice]:
     """Yield scores of all entries or bits, which are seen in whole steps."""
     learners = _learners(past)
-    names = [name for name in learners if wanted(name)]
+    names = [name for name in learners if goes_on(name)]
     for name in names:
         score = past.score(name, learners[name])
         if score is not None:
