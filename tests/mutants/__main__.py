@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -115,36 +116,49 @@ class Copy:
             file.write_text(source, encoding="utf-8")
 
 
+class Copies:
+    """Copies of the project, each for one run of tests at a time."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._free: Queue[Copy] = Queue()
+        for i in range(number):
+            self._free.put(Copy(folder / str(i)))
+
+    @contextmanager
+    def one(self) -> Iterator[Copy]:
+        """Yield a copy that is free, when there is one."""
+        copy = self._free.get()
+        try:
+            yield copy
+        finally:
+            self._free.put(copy)
+
+    def limit(self, files: Sequence[str]) -> float:
+        """Return the seconds that tests may take; exit if they fail without a fault."""
+        with self.one() as copy:
+            began = time.monotonic()
+            if not copy.passes(files):
+                raise SystemExit(f"{' '.join(files)}: these fail without any fault")
+        return 30 + _SLOWER * (time.monotonic() - began)
+
+    def survives(self, mutant: Mutant, limit: float) -> bool:
+        """Return whether the tests of its subject pass with a fault."""
+        with self.one() as copy:
+            survives = copy.survives(mutant, limit)
+        print("survives" if survives else "noticed ", mutant, file=sys.stderr, flush=True)
+        return survives
+
+
 def surviving(mutants: Sequence[Mutant], jobs: int) -> set[Mutant]:
     """Return the faults that no test of their subject notices."""
-    unnoticed = set()
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        copies: Queue[Copy] = Queue()
-        for number in range(jobs):
-            copies.put(Copy(Path(folder) / str(number)))
-        limits = {}
-        first = copies.get()
-        for files in {tuple(tests_of(mutant.module)) for mutant in mutants}:
-            began = time.monotonic()
-            if not first.passes(files):
-                raise SystemExit(f"{' '.join(files)}: these fail without any fault")
-            limits[files] = 30 + _SLOWER * (time.monotonic() - began)
-        copies.put(first)
-
-        def try_one(mutant: Mutant) -> bool:
-            copy = copies.get()
-            try:
-                survives = copy.survives(mutant, limits[tuple(tests_of(mutant.module))])
-            finally:
-                copies.put(copy)
-            print("survives" if survives else "noticed ", mutant, file=sys.stderr, flush=True)
-            return survives
-
-        with ThreadPoolExecutor(jobs) as pool:
-            for mutant, survives in zip(mutants, pool.map(try_one, mutants), strict=True):
-                if survives:
-                    unnoticed.add(mutant)
-    return unnoticed
+    subjects = [tuple(tests_of(mutant.module)) for mutant in mutants]
+    different = sorted(set(subjects))
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
+        copies = Copies(Path(folder), jobs)
+        limits = dict(zip(different, pool.map(copies.limit, different), strict=True))
+        allowed = [limits[subject] for subject in subjects]
+        survived = list(pool.map(copies.survives, mutants, allowed))
+    return {mutant for mutant, alive in zip(mutants, survived, strict=True) if alive}
 
 
 def report(mutants: Sequence[Mutant], unnoticed: set[Mutant], left_out: Counter[str]) -> str:
