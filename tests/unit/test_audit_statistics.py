@@ -503,6 +503,7 @@ def test_a_function_may_be_an_accountants(claim):
         assert -1e-8 <= point.delta - delta_of(0.5)(point.epsilon) <= 0.004
 
 
+@pytest.mark.stored
 def test_the_page_shows_the_verdicts_on_curves():
     page = " ".join(Path("docs/audit.md").read_text().split())
     for claim in ea.tradeoff({0.1: 0.8}), ea.profile({0: 0.383, 1: 0.13, 2: 0.011, 3: 0.00155}):
