@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.special import logsumexp
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
@@ -269,3 +270,21 @@ def test_what_a_class_lacks_is_said_before_any_draw(tmp_path):
     assert done.stderr == (
         "epsilometer: claim variation: toy:Variation [toy 1.0]: does not have implied and text\n"
     )
+
+
+@pytest.mark.parametrize(("order", "rho"), [(2.0, 0.5), (2.0, 30.0), (8.0, 0.2), (8.0, 5.0)])
+def test_the_noise_of_a_renyi_claim_attains_its_level(order, rho):
+    """By quadrature of the divergence of Gaussian or, at large levels, of Laplace noise."""
+    (part,) = ea.renyi({order: rho}).parts
+    noise = part.noise(np.array([rho]))
+    distance = float(noise.distances[0])
+    z, step = np.linspace(-60 - 10 * distance, 60 + 10 * distance, 2_000_001, retstep=True)
+
+    def log_density(z):
+        if noise.gaussian:
+            return norm.logpdf(z)
+        return -np.abs(z) - math.log(2)  # SciPy's is -inf far out
+
+    terms = order * log_density(z - distance) + (1 - order) * log_density(z)
+    divergence = (logsumexp(terms) + math.log(step)) / (order - 1)
+    assert divergence == pytest.approx(rho, rel=1e-3)
