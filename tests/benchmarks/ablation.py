@@ -1,8 +1,8 @@
 """What each family of looks, summaries, predictors and scores is worth, by leaving it out.
 
-`python -m tests.benchmarks.ablation` takes some twenty minutes; `--only low` leaves out families with this
-text in their name. A family pays if without it some bounds of all draws fall by 3 %, some claims
-are no longer refuted, or the draws until a refutation rise.
+`python -m tests.benchmarks.ablation` takes some twenty minutes; `--only low` leaves out families
+with this text in their name. A family pays if without it some bounds of all draws fall by 3 %, some
+claims are no longer refuted, or the draws until a refutation rise.
 """
 
 from __future__ import annotations
