@@ -1,8 +1,9 @@
 """Draws the folders of `src` and the imports between them into docs/architecture.md.
 
 ``python -m tests.architecture`` (or ``make architecture``) writes the picture anew, and
-tests/unit/test_imports.py compares the two. A box is a folder. Modules beside folders are two
-boxes: those that import these folders, and the others. `__main__` only calls `cli`: left out.
+tests/unit/test_imports.py compares the two. A box is a folder. Modules beside folders are three
+boxes: those that import these folders, those that folders import, and those between. `__main__`
+only calls `cli`: left out.
 """
 
 import ast
@@ -61,7 +62,7 @@ def boxes() -> tuple[dict[str, list[str]], dict[str, set[str]]]:
 
 
 def box(module: str, edges: dict[str, set[str]], packages: set[str]) -> str:
-    """Return the box of a module: its folder, or one of two where it lies beside folders."""
+    """Return the box of a module: its folder, or one of three where it lies beside folders."""
     for package in ONE_BOX:
         if f"{module}.".startswith(f"{package}."):
             return package
@@ -71,8 +72,12 @@ def box(module: str, edges: dict[str, set[str]], packages: set[str]) -> str:
         return package
     inside = {m: t if m.startswith(f"{package}.") else set() for m, t in edges.items()}
     reached = {module, *reachable(module, inside)}
-    above = any(f"{m}.".startswith(folders) for m in reached)
-    return f"{package} {'above' if above else 'below'}"
+    if not any(f"{m}.".startswith(folders) for m in reached):
+        return f"{package} below"
+    users = {m for m in inside if module in inside[m] or module in reachable(m, inside)}
+    if any(f"{m}.".startswith(folders) for m in users):
+        return f"{package} between"
+    return f"{package} above"
 
 
 def reachable(

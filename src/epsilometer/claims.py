@@ -33,8 +33,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats
 
 LARGEST = 300.0
 """The largest level, and exponent: the square of its exponential is finite."""

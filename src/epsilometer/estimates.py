@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks, plots
-from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Pure
 from epsilometer.classifiers.neighbours import MOST_ENTRIES
 from epsilometer.densities.binned import quantiles
@@ -48,6 +47,7 @@ from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.columns import columns_of
 from epsilometer.events.events import Event
 from epsilometer.events.looks import PastDraws
+from epsilometer.numerics.arrays import Floats, Sample
 from epsilometer.results import Holds, Result, Row
 from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
 

@@ -1,7 +1,7 @@
 """What two samples show of a mechanism's privacy, in every notion at once, and how sure that is.
 
 One split of the draws serves all: the first part chooses events, and the rest confirms them, as in
-`exact_test` and `limits`. So these bounds hold at every number of draws:
+`events.exact_test` and `events.limits`. So these bounds hold at every number of draws:
 
 - epsilon and mu, each by an exact test of events that were chosen for it;
 - delta at every epsilon, and the errors of tests, by limits of sets that rise with the loss;
@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from epsilometer import checks, estimates, plots
-from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.claims import EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
@@ -30,9 +29,10 @@ from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
 from epsilometer.events.columns import columns_of
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, range_texts
+from epsilometer.events.exact_test import CHOOSING, Counted, count, largest_bound
+from epsilometer.events.limits import NestedLimits, box_of, least_divergences
 from epsilometer.events.looks import PastDraws
-from epsilometer.exact_test import CHOOSING, Counted, count, largest_bound
-from epsilometer.limits import NestedLimits, box_of, least_divergences
+from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.results import Result, Row
 from epsilometer.samples import Pair, pair_of
 from epsilometer.seeds import generator

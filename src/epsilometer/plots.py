@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Counts, Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

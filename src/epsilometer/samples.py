@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks, seeds
-from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError, one_line, shown
+from epsilometer.numerics.arrays import Sample
 
 _NAMES = "x", "x_prime", "outputs"
 _LARGEST = 2**62  # its distances do not overflow

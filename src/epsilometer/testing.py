@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
-from epsilometer.arrays import Bools, Floats
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
@@ -24,6 +23,7 @@ from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
+from epsilometer.numerics.arrays import Bools, Floats
 
 _REGISTRIES = {r.group: r for r in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS)}
 _ORDERS = (1.01, 2.0, 10.0, math.inf)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from epsilometer import exact_test as fixed
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError
+from epsilometer.events import exact_test as fixed
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.seeds import generator

@@ -19,10 +19,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
-from epsilometer.arrays import Sample
 from epsilometer.errors import ArgumentError, ConfigError, one_line, suggest
 from epsilometer.mechanisms.base import Outputs
-from epsilometer.models import Model, parse
+from epsilometer.numerics.arrays import Sample
+from epsilometer.settings.models import Model, parse
 
 METHODS = Path(__file__).parent / "methods"
 PROGRAMS = (*sorted(METHODS.glob("*.py")), Path(__file__).parent / "recorded.py")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from epsilometer.arrays import Sample
 from epsilometer.claims import Gaussian, Pure
+from epsilometer.numerics.arrays import Sample
 from epsilometer_audit.auditing import audit, audit_outputs
 from epsilometer_audit.question.claims import Concentrated, Renyi
 

@@ -10,8 +10,8 @@ from pydantic import Field, PositiveFloat, PositiveInt, StringConstraints, model
 
 import auditors
 from epsilometer.errors import ConfigError, suggest
-from epsilometer.models import Id, Model
 from epsilometer.seeds import generator
+from epsilometer.settings.models import Id, Model
 from epsilometer_workflow.configuration.config import Scalar, read
 from epsilometer_workflow.configuration.functions import public_functions
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from epsilometer.claims import AnyClaim
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 
 _MEASURED, _CLAIMED, _GUIDE = "#0072b2", "#b3261e", "#666666"
 _SIZE = 4.7, 2.9  # inches

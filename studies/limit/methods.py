@@ -18,7 +18,7 @@ import numpy as np
 from auditors import Auditor, Notion
 from epsilometer.claims import Claim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.models import Fractional, Model, Order
+from epsilometer.settings.models import Fractional, Model, Order
 from epsilometer_audit.question.claims import Concentrated, Renyi
 from matrix.methods import Exact, Method, Pair
 

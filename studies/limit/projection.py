@@ -17,8 +17,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
-from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels, quadrature
 from epsilometer.exact.base import Distribution
@@ -26,6 +24,8 @@ from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.exact.real_line import ExactLaplace, ExactLaplaceVector, NormalShift
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.bisection import bisected
 from limit.kl_inf.draws import coins, floor, least_draws
 from limit.kl_inf.project import Projectable, Projection, project
 

@@ -12,7 +12,7 @@ from pydantic import Field, PositiveFloat, PositiveInt
 
 from auditors import PROGRAMS, Auditor, listed
 from epsilometer.errors import ArgumentError
-from epsilometer.models import Fractional
+from epsilometer.settings.models import Fractional
 from limit import methods as audits
 from limit.kl_inf.draws import floor, least_draws
 from limit.methods import ALPHA, ANYTIME, Claimed, Run

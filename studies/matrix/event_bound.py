@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from epsilometer.arrays import Sample
 from epsilometer.events.candidates import Cells
 from epsilometer.events.choosing import best
+from epsilometer.events.exact_test import lower_bound
 from epsilometer.events.looks import CELLS, PLAIN, PastDraws, looks_at
-from epsilometer.exact_test import lower_bound
+from epsilometer.numerics.arrays import Sample
 from epsilometer_audit.outputs.outcomes import learn as layout_of
 
 CHOOSING = 0.3  # share of the draws

@@ -17,18 +17,18 @@ import numpy as np
 from pydantic import Field, JsonValue
 
 from auditors import Auditor
-from epsilometer import exact_test as fixed
-from epsilometer.arrays import Sample
 from epsilometer.claims import EventClaim, Pure
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import Answer, answers
 from epsilometer.estimators.base import Claims, check_pure
 from epsilometer.estimators.spectrum import epsilon_at
+from epsilometer.events import exact_test as fixed
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.exact.base import Distribution, divergence, spectrum
-from epsilometer.models import Fractional, Model
+from epsilometer.numerics.arrays import Sample
+from epsilometer.settings.models import Fractional, Model
 from epsilometer_audit.outputs.outcomes import learn as layout_of
 from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule, successive

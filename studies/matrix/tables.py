@@ -19,9 +19,9 @@ from epsilometer.errors import ArgumentError, one_line
 from epsilometer.estimators.base import Claims
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.models import Order
-from epsilometer.proportions import clopper_pearson
-from epsilometer.registry import load
+from epsilometer.numerics.proportions import clopper_pearson
+from epsilometer.settings.models import Order
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.storage import SampleFile
 from matrix.methods import (
     PROMISES,

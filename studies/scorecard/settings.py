@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from epsilometer.models import Model
+from epsilometer.settings.models import Model
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.study import Study
 

@@ -35,9 +35,9 @@ from tests.benchmarks.one_run_levels import divergences, least_mu
 from tests.benchmarks.scripts import head, line, parsed
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
-from epsilometer.bisection import bisected
 from epsilometer.claims import Gaussian, gaussian_deltas
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.bisection import bisected
 from epsilometer_audit.statistics.guessing import Counted, count, refuted, rules_of
 
 ALPHA, DELTA = 0.05, 1e-5

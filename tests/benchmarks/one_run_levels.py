@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import expit, ndtri
 from tests.benchmarks.scripts import head, interval, line, most, parsed
 
-from epsilometer.arrays import Bools, Floats
-from epsilometer.bisection import bisected
 from epsilometer.claims import Gaussian, gaussian_deltas
+from epsilometer.numerics.arrays import Bools, Floats
+from epsilometer.numerics.bisection import bisected
 from epsilometer_audit.statistics.guessing import Counted, count, rules_of
 
 ALPHA, RUNS = 0.05, 800

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 
 Rng = np.random.Generator
 Mechanism = Callable[..., Any]

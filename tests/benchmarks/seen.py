@@ -23,7 +23,7 @@ from tests.benchmarks.scripts import Rng, head, line, parsed
 
 import epsilometer_audit as ea
 from epsilometer.claims import Claim
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
 
 ALPHA, ENOUGH, ONE = 0.05, 0.85, ea.pure(1.0)

@@ -29,7 +29,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.estimators.answering import answers as answers_of
 from epsilometer.estimators.base import Claims
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 from tests.contract.examples import configured
 from tests.contract.level_cases import CASES, EPSILON, ROOT, Case, discrete
 

@@ -12,7 +12,7 @@ from scipy import stats
 import epsilometer as em
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 from tests.contract.examples import configured
 from tests.contract.level_cases import CASES, Case
 from tests.contract.levels import (

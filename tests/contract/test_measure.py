@@ -17,8 +17,8 @@ from epsilometer.claims import Gaussian
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
-from epsilometer.exact_test import Counted, largest_bound
-from epsilometer.limits import Box, NestedLimits, box_of, least_divergences
+from epsilometer.events.exact_test import Counted, largest_bound
+from epsilometer.events.limits import Box, NestedLimits, box_of, least_divergences
 from epsilometer.seeds import generator
 from tests.contract.measured import FAMILIES, MEASURED, counted, most
 

@@ -8,7 +8,7 @@ from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.registry import Registry, load
+from epsilometer.settings.registry import Registry, load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, Functions
 from epsilometer_workflow.stages import tabulate
 from tests.contract.examples import configured

@@ -8,7 +8,8 @@ import pytest
 
 import epsilometer as em
 import epsilometer_audit as ea
-from epsilometer import estimates, exact_test
+from epsilometer import estimates
+from epsilometer.events import exact_test
 from epsilometer.events.choosing import PastDraws
 from epsilometer_audit.statistics.rounds import Evidence
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from epsilometer.arrays import complex_product
+from epsilometer.numerics.arrays import complex_product
 
 SOURCE = Path(__file__).parents[2] / "src"
 BEHIND_TABLES = [

@@ -21,8 +21,8 @@ from epsilometer.claims import AnyClaim, Claim, Delta, gaussian_deltas
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.events import Event
+from epsilometer.events.exact_test import count, largest_bound
 from epsilometer.events.looks import PastDraws
-from epsilometer.exact_test import count, largest_bound
 from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main

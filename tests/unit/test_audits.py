@@ -366,8 +366,8 @@ def test_without_its_libraries_it_names_the_extra(write, capfd, monkeypatch):
     needing = (
         "epsilometer_audit.cli.cases",
         "epsilometer_audit.cli.running",
-        "epsilometer.models",
-        "epsilometer.yaml_files",
+        "epsilometer.settings.models",
+        "epsilometer.settings.yaml_files",
     )
     for name in [name for name in sys.modules if name.startswith(needing)]:
         monkeypatch.delitem(sys.modules, name)

@@ -24,8 +24,8 @@ from epsilometer.errors import ConfigError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS, planner
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.models import parse
-from epsilometer.registry import load
+from epsilometer.settings.models import parse
+from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration.config import MechanismEntry
 from epsilometer_workflow.configuration.functions import RENDERERS
 from epsilometer_workflow.configuration.study import Study

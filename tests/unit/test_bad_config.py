@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from epsilometer.errors import ConfigError
-from epsilometer.models import parse
+from epsilometer.settings.models import parse
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.products.checking import checked
 from tests.products import all_products

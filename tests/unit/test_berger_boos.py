@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
 import epsilometer_audit as ea
-from epsilometer.bisection import bisected
 from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
-from epsilometer.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
-from epsilometer.proportions import clopper_pearson
+from epsilometer.events.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
+from epsilometer.numerics.bisection import bisected
+from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence
 from epsilometer_audit.statistics.wealth import Wealth
 from tests.unit.audits import audited, seldom

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.models import parse
+from epsilometer.settings.models import parse
 from epsilometer_workflow.configuration.config import Artifact
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.place import Place

@@ -14,7 +14,7 @@ from numba.core.caching import CacheImpl
 from numba.core.types.functions import BaseFunction
 
 SOURCE = """
-from epsilometer.compiled import allocating, compiled
+from epsilometer.numerics.compiled import allocating, compiled
 
 @allocating
 def twice(values):

@@ -12,7 +12,7 @@ import epsilometer_audit as ea
 from epsilometer.events import choosing, fine_cells, looks, scores
 from epsilometer.events.candidates import Numbers
 from epsilometer.events.events import Event, View
-from epsilometer.ratios import has_spread, log_share, ratio
+from epsilometer.numerics.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.outputs.outcomes import learn

@@ -10,11 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from epsilometer import registry, testing
+from epsilometer import testing
 from epsilometer.errors import ConfigError, UnknownNameError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.settings import registry
 from epsilometer_workflow.configuration import functions
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.checking import checked

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95])

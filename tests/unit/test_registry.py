@@ -6,8 +6,8 @@ from scipy import stats
 
 from epsilometer import seeds
 from epsilometer.errors import UnknownNameError
-from epsilometer.proportions import clopper_pearson
-from epsilometer.registry import Registry, load
+from epsilometer.numerics.proportions import clopper_pearson
+from epsilometer.settings.registry import Registry, load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from tests.unit.loading import printed
 
@@ -33,7 +33,12 @@ def test_no_other_name_is_found():
     for name in (
         *("", ".", "serches", "_laplace", "pd", "pd.DataFrame", "ExactTruncatedLaplace", "__doc__"),
         *("gorla2022", "gorla2022.", "gorla2022.serches", "gorla2022._laplace"),
-        *("gorla2023.searches", "os.system", "subprocess.run", "epsilometer.registry.load"),
+        *(
+            "gorla2023.searches",
+            "os.system",
+            "subprocess.run",
+            "epsilometer.settings.registry.load",
+        ),
         *("..storage.read_table", "../storage.read_table", "../tables/gorla2022.searches"),
         *("__init__.searches", "gorla2022:searches", "gorla2022.searches ", "a/b.searches"),
     ):

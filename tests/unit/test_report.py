@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError, DataError
-from epsilometer.models import parse
+from epsilometer.settings.models import parse
 from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.storage import write_table

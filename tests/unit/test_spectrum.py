@@ -9,7 +9,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators import accuracy as theory
 from epsilometer.estimators import spectrum as sp
 from epsilometer.estimators.spectrum import Spectrum
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 
 KNN = {"classifier": "nearest_neighbours"}
 INTERVALS = ("clopper-pearson", "bootstrap")

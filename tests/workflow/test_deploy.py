@@ -72,4 +72,4 @@ def test_the_package_and_the_study_of_the_page(tmp_path):
     (study / "Snakefile").write_text(module.replace(path, hosted))
     run(environment, study, "--cores", "1", "-n")
     (copy,) = (study / ".snakemake/epsilometer").iterdir()
-    assert (copy / "src/epsilometer/registry.py").is_file()
+    assert (copy / "src/epsilometer/settings/registry.py").is_file()

@@ -10,7 +10,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.products.reports import Figure, Page
 from epsilometer_workflow.reports import style

@@ -4,7 +4,7 @@ It may import `densities` and the layers below; `estimators` and the layers abov
 To add one: a module here and a line below. `scikit_learn` takes any classifier of that library.
 """
 
-from epsilometer.registry import Registry
+from epsilometer.settings.registry import Registry
 
 CLASSIFIERS = Registry(
     "classifier",

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
+from epsilometer.numerics.arrays import Counts, Floats, Sample
 
 _UNIT_DRAWS = 1000  # draws of each side that determine the units of entries
 

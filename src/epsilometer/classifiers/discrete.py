@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Integers, Sample
 from epsilometer.checks import Checked, Count
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
 from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Counts, Floats, Integers, Sample
 
 _BITS = 64
 _BLOCK = 1 << 22  # distances held at once

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
 from epsilometer.classifiers.base import Votes, units_of
 from epsilometer.errors import ArgumentError, one_line, suggest
+from epsilometer.numerics.arrays import Floats, Sample
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Indices, Sample
 from epsilometer.checks import Checked, Count, Fractional
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
-from epsilometer.compiled import allocating, compiled
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats, Indices, Sample
+from epsilometer.numerics.compiled import allocating, compiled
 
 MOST_ENTRIES = 20  # of vectors: among more, all points are nearly as far
 _MOST_POINTS = 2**12  # of vectors in training: each output is compared with all of them

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from epsilometer.arrays import Floats
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.compiled import compiled
 
 _SHARE = 5e-4  # smallest share of the draws in an atom
 _DRAWS_OF_AN_ATOM = 10  # smallest number of draws in an atom

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 
 
 @dataclass(frozen=True)

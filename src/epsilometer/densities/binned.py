@@ -17,9 +17,9 @@ from numpy.polynomial.hermite_e import hermeval
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats, complex_product
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats, complex_product
+from epsilometer.numerics.compiled import compiled
 
 _BLOCK = 2**13  # draws that stay in the processor's cache
 _POINTS = 401  # of the grid, as in R

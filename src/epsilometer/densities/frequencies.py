@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Integers
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Counts, Floats, Integers
+from epsilometer.numerics.compiled import compiled
 
 _SLICES = 2**14  # of the outputs: only those with the lower end of a cell are sorted
 _PLACING_DRAWS = 5000  # draws of a side, which show where most outputs are

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Sample
-from epsilometer.compiled import compiled
 from epsilometer.densities.frequencies import count_outcomes
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Counts, Sample
+from epsilometer.numerics.compiled import compiled
 
 
 def histogram(

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats, complex_product
 from epsilometer.densities.binned import linear_counts, quantiles
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats, complex_product
 
 _REACH = 8.5  # bandwidths beyond which a Gaussian kernel is below 1e-16 of its peak
 _MOST_POINTS = 2**22  # of the convolved grid

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Sample
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import RealSample, bkde, dpik
 from epsilometer.densities.frequencies import cell_frequencies, frequencies
+from epsilometer.numerics.arrays import Sample
 
 
 def reduce_pair(x: Sample, x_prime: Sample, reduction: Mapping[str, Any]) -> Densities:

@@ -4,7 +4,7 @@ It may import `classifiers` and the layers below.
 To add one: a module here, a line below, an entry in ``config/estimators.yaml``.
 """
 
-from epsilometer.registry import Registry
+from epsilometer.settings.registry import Registry
 
 ESTIMATORS = Registry(
     "estimator",

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Sample
 from epsilometer.densities.histogram import histogram
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Claims, both_ways, over_pairs, pairs_of
+from epsilometer.numerics.arrays import Sample
 
 if TYPE_CHECKING:
     from epsilometer.estimators.spectrum import Tested

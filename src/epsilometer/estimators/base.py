@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.checks import Checked, Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
 
 
 @dataclass(frozen=True)

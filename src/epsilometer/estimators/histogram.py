@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Floats
 from epsilometer.checks import Count, Positive
 from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims, HistogramMethod, PairEstimates, check_countable
+from epsilometer.numerics.arrays import Counts, Floats
 
 MOST_CELLS = 10**7  # above it, a histogram is larger than its sample
 

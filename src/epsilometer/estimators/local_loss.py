@@ -38,7 +38,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats, Sample
 from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import quantiles
@@ -46,6 +45,7 @@ from epsilometer.densities.frequencies import frequencies
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import Estimator, Loss, OutputEvidence, ScreeningMethod, check_pure
+from epsilometer.numerics.arrays import Bools, Floats, Sample
 
 Region = tuple[float, float]
 Estimated = tuple[Sample, Floats, Floats]

@@ -19,8 +19,8 @@ from functools import cache
 from typing import Any
 
 from epsilometer import checks
-from epsilometer.bisection import bisected
 from epsilometer.errors import ArgumentError, NoGuaranteeError
+from epsilometer.numerics.bisection import bisected
 
 _BEYOND = 10**40  # plans above this are refused
 

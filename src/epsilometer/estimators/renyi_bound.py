@@ -29,11 +29,11 @@ import numpy as np
 from scipy.special import gammaln, log_expit, ndtri
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.checks import Flag, Fractional, Positive, Several
 from epsilometer.densities.base import Densities
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import DensityMethod, Guarantee
+from epsilometer.numerics.arrays import Floats
 
 # limits beyond which a bound is not trusted:
 _LEAST_DRAWS = 10  # draws of a side, over the order's square

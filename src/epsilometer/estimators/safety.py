@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Counts
 from epsilometer.checks import Fractional, Positive, Several
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import planner
@@ -23,6 +22,7 @@ from epsilometer.estimators.base import (
     check_countable,
     check_pure,
 )
+from epsilometer.numerics.arrays import Counts
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.checks import Flag, Fractional
 from epsilometer.classifiers import CLASSIFIERS
 from epsilometer.classifiers.base import Classifier
 from epsilometer.errors import ArgumentError, UnknownNameError, suggest
 from epsilometer.estimators.base import Estimator, Guarantee, check_pure
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.arrays import Counts, Floats, Sample
+from epsilometer.numerics.proportions import clopper_pearson
 
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
 _RESAMPLES = 2000

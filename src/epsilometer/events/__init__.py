@@ -1,4 +1,1 @@
-"""Events: sets of outputs that draws suggest and that a person can check.
-
-It imports the ground of the library only; the exact test and audits import it.
-"""
+"""Events: sets of outputs that draws suggest, that a person can check, and their exact tests."""

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.events import Event, View, codes_of, in_parts
-from epsilometer.ratios import ratio
+from epsilometer.numerics.arrays import Counts, Floats, Sample
+from epsilometer.numerics.ratios import ratio
 
 FOLDS = 5  # successive parts of the draws of a side
 SHRINKAGES = 2.0, 16.0  # counts that are added to both sides of a cell: of many and of few draws

@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
 from epsilometer.events.events import Event, Number
+from epsilometer.numerics.arrays import Floats, Sample
 
 _READ = ("output", "entry", "learned", "score", "remainder", "difference", "summary", "all")
 """Kinds of views whose numbers a reader sees."""

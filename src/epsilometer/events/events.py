@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Integers, Sample
 from epsilometer.events.vectors import Formula, summary
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Integers, Sample
 
 Number = float | int
 

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events.candidates import Numbers, deviations
 from epsilometer.events.events import View, in_parts, lowest_bits, remainders
-from epsilometer.ratios import ratio
+from epsilometer.numerics.arrays import Counts, Floats, Sample
+from epsilometer.numerics.ratios import ratio
 
 _DRAWS = 2048  # of either side for a test
 _MODULI = 3  # moduli

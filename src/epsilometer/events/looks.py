@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Sample
 from epsilometer.events.candidates import Cells, Numbers, Values, tables
 from epsilometer.events.events import Table, View, entries_of, stepped
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
@@ -32,7 +31,8 @@ from epsilometer.events.scores import (
     learned_score,
     summaries,
 )
-from epsilometer.ratios import ratio
+from epsilometer.numerics.arrays import Sample
+from epsilometer.numerics.ratios import ratio
 
 CELLS = 64  # between quantiles of both sides
 SUMMED = 16  # cells of an entry in a sum

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Sample
 from epsilometer.events import vectors
 from epsilometer.events.candidates import Numbers
 from epsilometer.events.columns import Columns
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
-from epsilometer.ratios import has_spread, ratio
+from epsilometer.numerics.arrays import Counts, Floats, Sample
+from epsilometer.numerics.ratios import has_spread, ratio
 
 PAIRED = 1024  # columns among which pairs are searched for dependence
 ENTRIES = 64  # that are looked at, of more

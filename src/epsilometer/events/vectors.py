@@ -9,7 +9,7 @@ from functools import reduce
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
+from epsilometer.numerics.arrays import Floats, Sample
 
 _PART = 1 << 14  # rows that are worked on at a time
 _CLIPPED = 8.0  # units of its spread, at which an entry is clipped

@@ -4,7 +4,7 @@ The registry has the names of the mechanisms. It may import all of the library b
 `estimates`. Code that estimates must not import it.
 """
 
-from epsilometer.registry import Registry
+from epsilometer.settings.registry import Registry
 
 EXACT = Registry(
     "exact distribution",

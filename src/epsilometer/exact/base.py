@@ -5,8 +5,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats
 
 _ROUNDING = 1e-14  # relative error of a level
 

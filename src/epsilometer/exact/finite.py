@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.exact import levels
 from epsilometer.exact.levels import Comparison
 from epsilometer.mechanisms.finite import (
@@ -18,6 +17,7 @@ from epsilometer.mechanisms.finite import (
     RandomizedResponse,
     RareMatch,
 )
+from epsilometer.numerics.arrays import Floats
 
 _MOST_PEOPLE = 20  # 2^20 vectors are enumerated
 

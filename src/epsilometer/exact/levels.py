@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 
 _TERMS = 16  # of the series below
 _SERIES_UP_TO = 0.5  # there the first term left out is 1e-17 of the first

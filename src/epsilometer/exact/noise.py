@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Floats
 from epsilometer.exact import levels
 from epsilometer.exact.levels import Comparison
+from epsilometer.numerics.arrays import Bools, Floats
 
 _LOG_2 = math.log(2)
 _CLOSE = 0.5

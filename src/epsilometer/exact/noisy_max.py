@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
@@ -18,6 +17,7 @@ from epsilometer.mechanisms.noisy_max import (
     NoisyMaxValue,
     ReportNoisyMax,
 )
+from epsilometer.numerics.arrays import Floats
 
 
 class ExactNoisyMaxIndex(Enumerated):

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.exact import levels, real_line
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.noisy_sum import NoisySum
+from epsilometer.numerics.arrays import Floats
 
 
 class ExactNoisySum(LineDistribution):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.arrays import Floats
 from epsilometer.exact import levels
 from epsilometer.exact.levels import Comparison
+from epsilometer.numerics.arrays import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _TAIL = 2.0 ** np.arange(-4, 7)  # ends of the pieces of a tail, in scales

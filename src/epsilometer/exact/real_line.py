@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from scipy.special import erfcx, ndtr
 
 from epsilometer import checks
-from epsilometer.arrays import Floats, complex_product
 from epsilometer.exact import quadrature
 from epsilometer.mechanisms.real_line import (
     Gaussian,
@@ -19,6 +18,7 @@ from epsilometer.mechanisms.real_line import (
     LaplaceVector,
     NoisyGradientDescent,
 )
+from epsilometer.numerics.arrays import Floats, complex_product
 
 _CELLS = 1 << 18  # of the lattice on which losses are added
 

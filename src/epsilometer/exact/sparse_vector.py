@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from epsilometer.arrays import Floats
 from epsilometer.errors import ArgumentError
 from epsilometer.exact import levels, quadrature
 from epsilometer.exact.finite import Enumerated
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.noise import LaplaceNoise
 from epsilometer.mechanisms.sparse_vector import SparseVector, SparseVectorBits
+from epsilometer.numerics.arrays import Floats
 
 _LAPLACE = LaplaceNoise()
 

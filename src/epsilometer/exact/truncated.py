@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, logsumexp, ndtr
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.exact import levels, quadrature, real_line
 from epsilometer.exact.levels import Comparison
 from epsilometer.exact.quadrature import LineDistribution
@@ -19,6 +18,7 @@ from epsilometer.mechanisms.truncated import (
     TruncatedGaussian,
     TruncatedLaplace,
 )
+from epsilometer.numerics.arrays import Floats
 
 
 class IntervalNoise(LineDistribution):

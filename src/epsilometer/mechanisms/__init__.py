@@ -4,7 +4,7 @@ It may import the modules of the lowest layers; `exact` and the workflow may imp
 To add one: a module here, a line below, an entry in ``config/mechanisms.yaml``.
 """
 
-from epsilometer.registry import Registry
+from epsilometer.settings.registry import Registry
 
 MECHANISMS = Registry(
     "mechanism",

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Sample
 from epsilometer.checks import Checked
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Sample
 
 Outputs = Literal["scalar", "index", "bits", "vector", "tuple", "mixed"]
 """The kind of one output, and the array that holds a sample of ``n``.

@@ -12,12 +12,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats, Indices
 from epsilometer.checks import Checked, Count, Flag, Fractional, Order, Positive, Several
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs, check_list, check_people
 from epsilometer.mechanisms.noise import Noise, blocks
+from epsilometer.numerics.arrays import Floats, Indices
+from epsilometer.numerics.compiled import compiled
 
 
 @dataclass(frozen=True)

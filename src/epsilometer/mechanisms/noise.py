@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.arrays import Floats, Indices
-from epsilometer.compiled import compiled
+from epsilometer.numerics.arrays import Floats, Indices
+from epsilometer.numerics.compiled import compiled
 
 Uints = NDArray[np.uint64]
 

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Indices
 from epsilometer.checks import Count, Positive, Several
-from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
+from epsilometer.numerics.arrays import Floats, Indices
+from epsilometer.numerics.compiled import compiled
 
 
 @dataclass(frozen=True)

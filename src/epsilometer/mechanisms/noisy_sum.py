@@ -10,12 +10,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Count, Positive
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs, check_people
 from epsilometer.mechanisms.noise import Noise, blocks
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.compiled import compiled
 
 
 @dataclass(frozen=True)

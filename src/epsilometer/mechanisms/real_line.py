@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Count, Flag, Fractional, Positive
-from epsilometer.compiled import compiled
 from epsilometer.mechanisms.base import Outputs, check_answers, check_people
 from epsilometer.mechanisms.noise import Noise, blocks, noisy
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.compiled import compiled
 
 
 class _Additive(Checked):

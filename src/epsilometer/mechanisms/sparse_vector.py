@@ -25,12 +25,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Indices, Sample
 from epsilometer.checks import Count, Flag, Positive, Real
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks
+from epsilometer.numerics.arrays import Indices, Sample
+from epsilometer.numerics.compiled import compiled
 
 
 @dataclass(frozen=True)

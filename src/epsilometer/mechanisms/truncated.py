@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
 from epsilometer.checks import Checked, Positive
 from epsilometer.mechanisms.base import Outputs
+from epsilometer.numerics.arrays import Floats
 
 
 @dataclass(frozen=True)

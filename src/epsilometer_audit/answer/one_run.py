@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError, MechanismError
+from epsilometer.numerics.arrays import Bools, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.answer.conclusion import bound_of, invalid, make_verdict, undetected
 from epsilometer_audit.answer.verdict import Verdict, VerdictName

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.arrays import Bools, Counts, Floats, Integers, evenly_spaced
 from epsilometer.events.events import codes_of, in_parts
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Integers, evenly_spaced
 from epsilometer_audit.checks.permutations import Scores
 from epsilometer_audit.outputs.formats import input_text
 from epsilometer_audit.outputs.outcomes import learn

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats, Integers
-from epsilometer.ratios import log_share, ratio
+from epsilometer.numerics.arrays import Counts, Floats, Integers
+from epsilometer.numerics.ratios import log_share, ratio
 
 PIECES = 6
 _PERMUTATIONS = 199

@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Floats
+from epsilometer.numerics.arrays import Bools, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.checks import permutations as shuffled
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls

@@ -22,9 +22,9 @@ from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag
 
 from epsilometer.claims import ClaimOption
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.models import Fractional, Id, Model, parse
 from epsilometer.seeds import generator
-from epsilometer.yaml_files import read_yaml
+from epsilometer.settings.models import Fractional, Id, Model, parse
+from epsilometer.settings.yaml_files import read_yaml
 from epsilometer_audit.outputs.callables import argument_errors
 from epsilometer_audit.question import claims
 from epsilometer_audit.question.domains import domain

@@ -32,10 +32,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError, one_line
 from epsilometer.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
 from epsilometer.events.scores import PAIRED
+from epsilometer.numerics.arrays import Counts
 from epsilometer_audit.outputs import reals, words
 from epsilometer_audit.outputs.reals import NONE, Array
 from epsilometer_audit.outputs.shapes import COLUMNS, Part, Records, parts_of, raw, typical

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from epsilometer.arrays import Counts, Floats
+from epsilometer.numerics.arrays import Counts, Floats
 
 Array = NDArray[Any]
 Values = list[Any] | Array  # arrays of numbers only, the outputs along the first axis

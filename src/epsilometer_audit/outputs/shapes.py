@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Counts
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Counts
 from epsilometer.samples import as_numpy, of_one_width
 from epsilometer_audit.outputs import reals, words
 from epsilometer_audit.outputs.reals import Array

@@ -25,8 +25,6 @@ from typing import Any
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Floats
-from epsilometer.bisection import bisected, reached
 from epsilometer.claims import (
     LARGEST,
     AnyClaim,
@@ -38,7 +36,9 @@ from epsilometer.claims import (
     check_range,
 )
 from epsilometer.errors import ArgumentError, ConfigError
-from epsilometer.registry import Registry, load
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.bisection import bisected, reached
+from epsilometer.settings.registry import Registry, load
 
 CLAIMS = Registry(
     "claim",

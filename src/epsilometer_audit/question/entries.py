@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import evenly_spaced
+from epsilometer.numerics.arrays import evenly_spaced
 from epsilometer_audit.question.pairs import Pair
 
 _ALL_PAIRS = 14  # numbers that have at most a hundred pairs, which are all tried

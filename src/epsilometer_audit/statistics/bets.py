@@ -31,14 +31,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.claims import Claim, Gaussian
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
 from epsilometer.events.events import Event
+from epsilometer.events.exact_test import Counted
 from epsilometer.events.looks import PastDraws
-from epsilometer.exact_test import Counted
-from epsilometer.ratios import log_share
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
+from epsilometer.numerics.ratios import log_share
 from epsilometer_audit.outputs.outcomes import Layout
 
 _LARGEST = 0.95  # of the stake at which a factor may be 0

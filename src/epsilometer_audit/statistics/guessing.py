@@ -26,9 +26,9 @@ from functools import partial
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats
 from epsilometer.claims import EventClaim, gaussian_deltas
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Bools, Floats
 from epsilometer.seeds import generator
 from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics import profiles

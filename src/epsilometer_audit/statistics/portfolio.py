@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Sample
 from epsilometer.claims import Claim
 from epsilometer.events import looks
 from epsilometer.events.events import Event, View
 from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.outputs.outcomes import Layout
 from epsilometer_audit.outputs.outcomes import learn as layout_of
 from epsilometer_audit.outputs.shapes import joined

@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Bools, Floats
-from epsilometer.bisection import bisected, reached
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.scores import CELLS, SCREENED
+from epsilometer.numerics.arrays import Bools, Floats
+from epsilometer.numerics.bisection import bisected, reached
 from epsilometer_audit.question import claims
 from epsilometer_audit.statistics.portfolio import against
 from epsilometer_audit.statistics.predictors import FLOOR, Prediction

@@ -54,9 +54,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Counts, Floats, Sample
-from epsilometer.compiled import allocating, compiled
 from epsilometer.events.events import PART
+from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
+from epsilometer.numerics.compiled import allocating, compiled
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides

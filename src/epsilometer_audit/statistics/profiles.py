@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Floats
-from epsilometer.compiled import allocating, compiled
+from epsilometer.numerics.arrays import Floats
+from epsilometer.numerics.compiled import allocating, compiled
 
 _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
 _BELL = np.exp(-(_KNOTS**2) / 2)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
+from epsilometer.events.exact_test import largest_bound
 from epsilometer.events.looks import PastDraws
-from epsilometer.exact_test import largest_bound
 from epsilometer_audit.outputs.outcomes import Layout
 from epsilometer_audit.outputs.outcomes import learn as layout_of
 from epsilometer_audit.outputs.shapes import joined

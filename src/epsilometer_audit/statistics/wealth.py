@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Floats
 from epsilometer.claims import Claim
+from epsilometer.numerics.arrays import Floats
 from epsilometer_audit.statistics.bets import Bet, PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Sample
 from epsilometer.claims import Claim
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Ranges, View, entries_of
 from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
-from epsilometer.ratios import ratio
+from epsilometer.numerics.arrays import Floats, Sample
+from epsilometer.numerics.ratios import ratio
 from epsilometer_audit.outputs.outcomes import Layout
 
 VISIBLE = 3.0, 2.0  # standard deviations between the shares of two sides; else at least so many

@@ -23,8 +23,8 @@ from pydantic import (
 )
 
 from epsilometer.errors import EpsilometerError, suggest
-from epsilometer.models import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
-from epsilometer.yaml_files import read_yaml
+from epsilometer.settings.models import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
+from epsilometer.settings.yaml_files import read_yaml
 from epsilometer_workflow.files.parsing import Draws
 from epsilometer_workflow.files.place import Place
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from epsilometer.errors import UnknownNameError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.registry import Registry, installed
+from epsilometer.settings.registry import Registry, installed
 
 _REPORTS = Path(__file__).parents[1] / "reports"
 _OURS = [file.parent.name for file in _REPORTS.glob("*/__init__.py")]

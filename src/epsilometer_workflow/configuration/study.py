@@ -23,7 +23,7 @@ from epsilometer.estimators.base import Claims, pairs_of
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
-from epsilometer.models import ModelType, parse
+from epsilometer.settings.models import ModelType, parse
 from epsilometer_workflow.configuration import config, functions
 from epsilometer_workflow.files.parsing import Batch, Draws, spell
 from epsilometer_workflow.files.place import Place

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
-from epsilometer.registry import Registry
+from epsilometer.settings.registry import Registry
 
 
 @dataclass(frozen=True)

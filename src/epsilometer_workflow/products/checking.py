@@ -16,8 +16,8 @@ from epsilometer.errors import suggest
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.models import ID
-from epsilometer.registry import load
+from epsilometer.settings.models import ID
+from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Combination, Study, listed

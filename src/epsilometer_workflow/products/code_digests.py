@@ -17,7 +17,7 @@ from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
-from epsilometer.yaml_files import read_yaml
+from epsilometer.settings.yaml_files import read_yaml
 from epsilometer_workflow.configuration.functions import file_in, roots, source_of
 
 _SOURCE = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ from epsilometer.densities.histogram import ladder
 from epsilometer.errors import ConfigError, one_line
 from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration.study import Combination, Study
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.files.place import Place

@@ -13,7 +13,7 @@ from epsilometer.errors import EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed

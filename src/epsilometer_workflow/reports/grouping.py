@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import ArgumentError, suggest
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 
 Builder = TypeVar("Builder", bound=Callable[..., pd.DataFrame])
 Law = Callable[[float], Any]

@@ -11,7 +11,7 @@ import numpy as np
 
 from epsilometer import seeds
 from epsilometer.estimators.base import Claims, LevelEstimate, both_ways
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.pairs import Pair, key_columns, over_pairs
 from epsilometer_workflow.files.storage import write_columns
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer import seeds
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.pairs import Pair, key_columns, over_pairs
 from epsilometer_workflow.files.storage import concatenated, write_columns
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from epsilometer import seeds
-from epsilometer.arrays import Counts
 from epsilometer.densities.base import Densities
 from epsilometer.estimators.base import Claims, OutputEvidence, over_pairs, pairs_of
-from epsilometer.registry import load
+from epsilometer.numerics.arrays import Counts
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.storage import concatenated, read_columns, write_columns
 
 Spec = Mapping[str, Any]

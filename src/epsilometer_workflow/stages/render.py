@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.errors import ArgumentError
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style

@@ -10,7 +10,7 @@ from typing import Any
 from epsilometer import seeds
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.drawing import draw
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.pairs import Pair, key_columns
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples, write_columns
 

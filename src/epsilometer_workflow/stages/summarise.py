@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence, spectrum
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports.grouping import law_of
 

@@ -23,8 +23,8 @@ import pandas as pd
 from pydantic import BaseModel, Field, PositiveFloat, create_model
 
 from epsilometer.errors import ArgumentError
-from epsilometer.models import Epsilon, Model, Order, parse
-from epsilometer.registry import load
+from epsilometer.settings.models import Epsilon, Model, Order, parse
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping

@@ -14,7 +14,7 @@ from epsilometer import seeds
 from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims, pairs_of
 from epsilometer.mechanisms.drawing import draw
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.storage import write_columns
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.registry import load
+from epsilometer.settings.registry import load
 from epsilometer_workflow.files.pairs import Pair, key_columns
 from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
 from epsilometer_workflow.stages.screen import selected

@@ -11,8 +11,8 @@ from tests.unit.conftest import CONFIG
 from tests.unit.test_security import HOSTILE
 
 from epsilometer.errors import EpsilometerError
-from epsilometer.models import ID
-from epsilometer.yaml_files import read_yaml
+from epsilometer.settings.models import ID
+from epsilometer.settings.yaml_files import read_yaml
 from exhibition.products import Audit, AuditStudy, made_of
 
 FILE = Path("config/audits/small.yaml")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 from limit.kl_inf.dual import Growth
 
 _TABLE = 1024

@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 
 _STEPS, _HALVINGS = 200, 30
 _STALLED, _POLISHING = 30, 3  # steps without progress, and steps after the tolerance is reached

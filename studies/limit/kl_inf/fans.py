@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from epsilometer.arrays import Floats, Integers
+from epsilometer.numerics.arrays import Floats, Integers
 from limit.kl_inf.dual import Growth, completed, maximise
 
 

@@ -23,9 +23,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from epsilometer.arrays import Floats
 from epsilometer.claims import gaussian_deltas
 from epsilometer.errors import ArgumentError
+from epsilometer.numerics.arrays import Floats
 from limit.kl_inf import fans
 from limit.kl_inf.divergences import Orders
 from limit.kl_inf.dual import completed, maximise

@@ -17,8 +17,8 @@ from epsilometer.exact.finite import ExactRandomizedResponse
 from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.finite import RandomizedResponse
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
-from epsilometer.models import Epsilon, Fractional
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
+from epsilometer.settings.models import Epsilon, Fractional
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Points = Annotated[int, Field(ge=2)]

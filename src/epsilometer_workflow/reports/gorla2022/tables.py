@@ -23,8 +23,8 @@ from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.truncated import ExactTruncatedGaussian, ExactTruncatedLaplace
 from epsilometer.mechanisms.finite import BernoulliPair
 from epsilometer.mechanisms.truncated import TruncatedGaussian, TruncatedLaplace
-from epsilometer.models import Epsilon, Fractional, Order
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
+from epsilometer.settings.models import Epsilon, Fractional, Order
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 TwoInputs = Annotated[list[float], Field(min_length=2, max_length=2)]

@@ -11,7 +11,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.renyi_bound import RenyiBoundAsPublished
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 _BEGIN = ["panel", "mechanism", "epsilon", "inputs"]

@@ -15,7 +15,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.estimators.accuracy import accuracy, cones
 from epsilometer.estimators.spectrum import epsilon_at
 from epsilometer.exact.base import spectrum
-from epsilometer.models import Epsilon, Fractional
+from epsilometer.settings.models import Epsilon, Fractional
 from epsilometer_workflow.reports.grouping import PAIRS, Law, grouped
 
 Claims = Annotated[list[NonNegativeFloat], Field(min_length=1)]

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 
 Number = TypeVar("Number", int, float)
 

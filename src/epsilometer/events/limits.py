@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from epsilometer.arrays import Counts, Floats
-from epsilometer.proportions import clopper_pearson
+from epsilometer.numerics.arrays import Counts, Floats
+from epsilometer.numerics.proportions import clopper_pearson
 
 _TURNS = 100  # at most; two are enough as a rule
 _HALVINGS = 100  # of an interval of log factors, to the last digit

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilometer.arrays import Floats
+from epsilometer.numerics.arrays import Floats
 
 
 def clopper_pearson(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.arrays import Bools, Floats
+from epsilometer.numerics.arrays import Bools, Floats
 
 _ROUNDING = 1e-9  # of the size of numbers: they differ by less where only their rounding differs
 _RAREST = 1e-300  # share, for its logarithm

@@ -34,12 +34,12 @@ from itertools import pairwise
 import numpy as np
 
 from epsilometer import checks
-from epsilometer.arrays import Sample
-from epsilometer.bisection import bisected
 from epsilometer.claims import EventClaim
-from epsilometer.compiled import compiled
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
+from epsilometer.numerics.arrays import Sample
+from epsilometer.numerics.bisection import bisected
+from epsilometer.numerics.compiled import compiled
 
 CHOOSING = 0.2  # share of the draws
 _OTHER_EVENT = 0.15  # share of alpha for each event but the first

@@ -1,0 +1,1 @@
+"""Numerics: types of arrays, loops compiled on their first call, bisection, proportions, ratios."""
