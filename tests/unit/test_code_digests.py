@@ -142,7 +142,7 @@ def test_a_template_counts_with_its_module(copy):
 
 
 def test_new_imports_are_followed_but_those_for_type_checkers(copy):
-    copy.edit(MECHANISM, "", "from .. import proportions\nfrom . import noisy_sum\n")
+    copy.edit(MECHANISM, "", "from ..numerics import proportions\nfrom . import noisy_sum\n")
     late = "    from epsilometer.exact import quadrature\n    digest ="
     copy.edit("epsilometer/seeds.py", "    digest =", late)
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
