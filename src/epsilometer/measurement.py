@@ -28,7 +28,7 @@ from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
 from epsilometer.events.columns import columns_of
 from epsilometer.events.digits import in_few_digits
-from epsilometer.events.events import Event, range_texts
+from epsilometer.events.events import Event, equality_text, parity_text, range_texts
 from epsilometer.events.exact_test import CHOOSING, Counted, count, largest_bound
 from epsilometer.events.limits import NestedLimits, box_of, least_divergences
 from epsilometer.events.looks import PastDraws
@@ -609,9 +609,13 @@ def _text(event: Event, split: _Split) -> str:
         return f"output is {_listed([_in_words(list(row)) for row in view.rows])}"
     if view.kind == "all":
         return " and ".join(_text(part, split) for part in view.parts)
+    if view.kind == "parity":
+        return parity_text(event, [_text(part, split) for part in view.parts])
     names = ["output"]
     if pair.x.ndim > 1:
         names = list(pair.columns) or [f"entry {i}" for i in range(pair.x.shape[1])]
+    if view.kind == "equal":
+        return equality_text(event, names)
     return _listed(range_texts(view.text(names), event.ranges))
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import sys
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -234,6 +235,113 @@ def word_in_text(side: int, n: int, rng: Rng) -> Any:
     has = rng.random(n) < (0.5, 0.05)[side]
     texts[has, rng.integers(9, size=n)[has]] = list("secret")
     return [" ".join(map("".join, text)) for text in texts.tolist()]
+
+
+# --- relations of entries, which a statistician would tabulate in one line -------------------------
+
+
+@leak("two reals equal in 5 %, beside 4", lambda z: z[1] == z[4])
+def equal_in_five(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(size=(n, 6))
+    equal = (rng.random(n) < 0.05) & (side == 0)
+    z[equal, 4] = z[equal, 1]
+    return z
+
+
+@leak("two reals equal in 1 %", lambda z: z[0] == z[1])
+def equal_in_one(side: int, n: int, rng: Rng) -> Any:
+    z = rng.laplace(size=(n, 2))
+    equal = (rng.random(n) < 0.01) & (side == 0)
+    z[equal, 1] = z[equal, 0]
+    return z
+
+
+@leak("two whole numbers of 200 equal in 1 %", lambda z: z[0] == z[2], 40_000)
+def equal_whole_numbers(side: int, n: int, rng: Rng) -> Any:
+    z = rng.integers(200, size=(n, 3))
+    equal = (rng.random(n) < 0.02) & (side == 0)
+    z[equal, 2] = z[equal, 0]
+    return z
+
+
+@leak("a difference modulo .1", lambda z: (z[0] - z[1]) % 0.1)
+def difference_modulo(side: int, n: int, rng: Rng) -> Any:
+    z = rng.normal(size=(n, 2))
+    wrong = ((z[:, 0] - z[:, 1]) % 0.1 < 0.05) != (coin(side, n, rng, 2.2) == 1)
+    z[wrong, 1] += 0.05
+    return z
+
+
+@leak("low bits of two whole numbers, beside 3", lambda z: (z[1] ^ z[3]) & 1)
+def low_bits_of_two(side: int, n: int, rng: Rng) -> Any:
+    z = np.rint(rng.laplace(0, 60, (n, 5))).astype(np.int64)
+    z[:, 3] += (z[:, 1] + z[:, 3] + coin(side, n, rng, 2.2)) % 2
+    return z
+
+
+@leak("a sum modulo 7", lambda z: (z[0] + z[1]) % 7 == 3)
+def sum_modulo(side: int, n: int, rng: Rng) -> Any:
+    z = rng.integers(0, 500, size=(n, 2))
+    z[:, 1] += coin(side, n, rng, 2.2) * ((3 - z[:, 0] - z[:, 1]) % 7)
+    return z
+
+
+@leak("a board of 40 x 40", lambda z: (int(40 * z[0]) + int(40 * z[1])) % 2)
+def fine_board(side: int, n: int, rng: Rng) -> Any:
+    z = rng.random((n, 2)) * (1, 39 / 40)
+    wrong = (np.floor(40 * z).sum(axis=1) % 2) != coin(side, n, rng, 2.2)
+    z[wrong, 1] += 1 / 40
+    return z
+
+
+@leak("three of 40 bits", lambda z: z[[4, 17, 31]].sum() % 2)
+def three_of_forty(side: int, n: int, rng: Rng) -> Any:
+    z = rng.integers(2, size=(n, 40))
+    z[:, 31] = (z[:, 4] + z[:, 17] + coin(side, n, rng, 2.2)) % 2
+    return z
+
+
+@leak("the parity of 20 bits of a number", lambda z: int(z).bit_count() % 2)
+def parity_of_word(side: int, n: int, rng: Rng) -> Any:
+    z = rng.integers(1 << 19, size=n)
+    odd = sum((z >> bit) & 1 for bit in range(19)) % 2
+    return 2 * z + (odd + coin(side, n, rng, 2.2)) % 2
+
+
+@leak("five of 18 flags", lambda z: z[[1, 5, 6, 11, 16]].sum() % 2)
+def five_flags(side: int, n: int, rng: Rng) -> Any:
+    z = rng.random((n, 18)) < 0.4
+    z[:, 16] = (z[:, [1, 5, 6, 11]].sum(axis=1) + coin(side, n, rng, 2.2)) % 2 == 1
+    return z
+
+
+@leak("a check digit of a text", lambda z: luhn(z) % 10 == 0)
+def check_digit(side: int, n: int, rng: Rng) -> Any:
+    digits = rng.integers(10, size=(n, 12))
+    valid = coin(side, n, rng, 2.2) == 1
+    texts = []
+    for row, good in zip(digits.tolist(), valid.tolist(), strict=True):
+        text = "".join(map(str, row[:11]))
+        check = -luhn(text + "0") % 10
+        texts.append(text + str(check if good else row[11]))
+    return texts
+
+
+@leak("the checksum of a text", lambda z: zlib.crc32(z.encode()) % 2)
+def checksum(side: int, n: int, rng: Rng) -> Any:
+    texts = []
+    for wanted in coin(side, n, rng, 2.2).tolist():
+        text = "id "
+        while zlib.crc32(text.encode()) % 2 != wanted or text == "id ":
+            text = f"id {rng.integers(10**9)}"
+        texts.append(text)
+    return texts
+
+
+def luhn(text: str) -> int:
+    """Return the sum of digits from the right, each second one doubled and its digits added."""
+    digits = [int(digit) for digit in text[::-1]]
+    return sum(digits[::2]) + sum(2 * d - 9 * (d > 4) for d in digits[1::2])
 
 
 def simple_bound(claim: Claim, x: Any, x_prime: Any) -> float:

@@ -11,7 +11,7 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
 
@@ -37,12 +37,12 @@ MINUS_ZERO = -5e-324
 
 Kind = Literal[
     "output", "entry", "bit", "score", "row", "low bit", "learned", "remainder", "difference",
-    "summary", "all",
+    "summary", "all", "equal", "parity",
 ]  # fmt: skip
 Ranges = Sequence[tuple[Number | None, Number | None]]
 """A first and a last number each; None where there is no end."""
 
-_OF_ENTRIES = "entry", "bit", "low bit", "remainder", "difference"
+_OF_ENTRIES = "entry", "bit", "low bit", "remainder", "difference", "equal"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class View:
     an entry, see `lowest_bits`; ``learned``, a score by a formula; ``remainder`` of a number, or of
     an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
     ``summary`` of the entries of ``groups``, see `vectors`; ``all``, 1 for outputs in all
-    ``parts``.
+    ``parts``; ``parity``, 1 for outputs in an odd number of them; ``equal``, 1 where an entry is
+    the ``other``. A remainder may be that of the number of an ``inner`` view.
     """
 
     kind: Kind = "output"
@@ -71,37 +72,13 @@ class View:
     groups: tuple[tuple[int, ...], ...] = ()
     tables: tuple[Table, ...] = ()
     steps: tuple[float, ...] = ()
+    inner: View | None = None
 
-    def of(self, sample: Sample) -> Sample:  # noqa: PLR0911
+    def of(self, sample: Sample) -> Sample:
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
-        if self.kind in ("entry", "low bit", "remainder") and sample.ndim > 1:
-            sample = np.ascontiguousarray(sample[:, self.entry])
-        if self.kind == "all":
-            inside = np.array([part.holds(sample) for part in self.parts])
-            return np.asarray(inside.all(axis=0), np.int64)
-        if self.kind == "bit":
-            return (sample >> self.entry) & 1
-        if self.kind == "score":
-            size = 1 + max(self.read)
-            if sample.ndim == 1 and len(sample) > 1 << size:  # each word once
-                return self.of(np.arange(1 << size)).take(sample & ((1 << size) - 1))
-            wide = sample.ndim == 2
-            columns: Any = stepped(sample, self.steps).T if wide else entries_of(sample, size)
-            return np.asarray(sum(table.of(columns) for table in self.tables))
-        if self.kind == "row":
-            chosen = np.asarray(self.rows, sample.dtype).reshape(len(self.rows), -1)
-            codes = codes_of(np.concatenate([chosen, sample]))
-            return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
-        if self.kind == "low bit":
-            return lowest_bits(sample)
-        if self.kind == "remainder":
-            return remainders(sample, self.modulus)
-        if self.kind == "difference":
-            with np.errstate(invalid="ignore", over="ignore"):
-                return np.asarray(sample[:, self.entry] - self.factor * sample[:, self.other])
-        if self.kind == "summary":
-            return summary(self.summary, self.groups, sample)
-        return sample if self.formula is None else self.formula.of(sample)
+        if self.inner is not None:
+            return remainders(self.inner.of(sample), self.modulus)
+        return _NUMBERS[self.kind](self, sample)
 
     def text(self, names: Sequence[str]) -> str:  # noqa: PLR0911
         """Name the number of an output, by the names of the entries."""
@@ -117,7 +94,11 @@ class View:
         if self.kind == "difference":
             times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
             return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
+        if self.inner is not None:
+            return f"({self.inner.text(names)}) modulo {self.modulus!r}"
         name = names[self.entry]
+        if self.kind == "equal":
+            return f"whether {name} equals {names[self.other]}"
         if self.kind == "low bit":
             return f"the lowest bit of {name}"
         if self.kind == "remainder":
@@ -133,6 +114,16 @@ class View:
         for table in self.tables:
             entries.update(table.entries)
         return sorted(entries)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the view as plain values for JSON, without fields at their defaults."""
+        plain: dict[str, Any] = {}
+        if self.kind != "output":
+            plain["view"] = self.kind
+        if self.kind in _OF_ENTRIES and self.inner is None:
+            plain["entry"] = self.entry
+        more = [each.name for each in fields(self)[2:] if getattr(self, each.name) != each.default]
+        return plain | {name: _plain(getattr(self, name)) for name in more}
 
     def closed(self, ranges: Ranges) -> Ranges:
         """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
@@ -205,17 +196,11 @@ class Event:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the event as plain values for JSON."""
-        view = self.view
         ranges = [[_plain_end(first), _plain_end(last)] for first, last in self.ranges]
         plain: dict[str, Any] = {"ranges": ranges}
         if self.missing:
             plain["missing"] = True
-        if view.kind != "output":
-            plain["view"] = view.kind
-        if view.kind in _OF_ENTRIES:
-            plain["entry"] = view.entry
-        more = [each.name for each in fields(view)[2:] if getattr(view, each.name) != each.default]
-        return plain | {name: _plain(getattr(view, name)) for name in more}
+        return plain | self.view.to_plain()
 
 
 def _plain_end(end: Number | None) -> Number | str | None:
@@ -225,12 +210,77 @@ def _plain_end(end: Number | None) -> Number | str | None:
 
 def _plain(value: Any) -> Any:
     """Return a field of a view as JSON has it."""
-    if isinstance(value, Event):
+    if isinstance(value, Event | View):
         return value.to_plain()
     if isinstance(value, Formula):
         return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
     value = astuple(value) if isinstance(value, Table) else value
     return list(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+# --- the number of an output, by kind -------------------------------------------------------------
+
+
+def _entry(view: View, sample: Sample) -> Sample:
+    return np.ascontiguousarray(sample[:, view.entry]) if sample.ndim > 1 else sample
+
+
+def _difference(view: View, sample: Sample) -> Sample:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(sample[:, view.entry] - view.factor * sample[:, view.other])
+
+
+def _score(view: View, sample: Sample) -> Sample:
+    size = 1 + max(view.read)
+    columns: Any = entries_of(sample, size)
+    if sample.ndim == 2:
+        columns = stepped(sample, view.steps).T
+    elif len(sample) > 1 << size:  # each word once
+        of_words = _score(view, np.arange(1 << size))
+        return of_words.take(sample & ((1 << size) - 1))
+    return np.asarray(sum(table.of(columns) for table in view.tables))
+
+
+def _in_rows(view: View, sample: Sample) -> Sample:
+    chosen = np.asarray(view.rows, sample.dtype).reshape(len(view.rows), -1)
+    codes = codes_of(np.concatenate([chosen, sample]))
+    return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
+
+
+def _in_all(view: View, sample: Sample) -> Sample:
+    inside = np.array([part.holds(sample) for part in view.parts])
+    return np.asarray(inside.all(axis=0), np.int64)
+
+
+def _parity(view: View, sample: Sample) -> Sample:
+    inside = np.array([part.holds(sample) for part in view.parts])
+    return np.asarray(inside.sum(axis=0) % 2, np.int64)
+
+
+def _equal(view: View, sample: Sample) -> Sample:
+    return np.asarray(sample[:, view.entry] == sample[:, view.other], np.int64)
+
+
+def _learned(view: View, sample: Sample) -> Sample:
+    assert view.formula is not None
+    return view.formula.of(sample)
+
+
+_NUMBERS: Mapping[Kind, Callable[[View, Sample], Sample]] = {
+    "output": lambda _, sample: sample,
+    "entry": _entry,
+    "bit": lambda view, sample: (sample >> view.entry) & 1,
+    "low bit": lambda view, sample: lowest_bits(_entry(view, sample)),
+    "remainder": lambda view, sample: remainders(_entry(view, sample), view.modulus),
+    "difference": _difference,
+    "equal": _equal,
+    "summary": lambda view, sample: summary(view.summary, view.groups, sample),
+    "score": _score,
+    "learned": _learned,
+    "row": _in_rows,
+    "all": _in_all,
+    "parity": _parity,
+}
 
 
 def range_texts(name: str, ranges: Ranges) -> list[str]:
@@ -251,6 +301,23 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
         else:
             texts.append(f"{name} = {first}" if first == last else f"{first} <= {name} <= {last}")
     return texts
+
+
+def parity_text(event: Event, parts: Sequence[str]) -> str:
+    """Say how many of its parts, in words, hold where an event of a parity does."""
+    return f"{'an odd' if _holds_one(event) else 'an even'} number of: {'; '.join(parts)}"
+
+
+def equality_text(event: Event, names: Sequence[str]) -> str:
+    """Say that two entries are equal, or that they differ."""
+    sign = "=" if _holds_one(event) else "!="
+    return f"{names[event.view.entry]} {sign} {names[event.view.other]}"
+
+
+def _holds_one(event: Event) -> bool:
+    """Return whether the number 1, of 0 and 1, is in the event."""
+    last = event.ranges[-1][1]
+    return last is None or last >= 1
 
 
 def low_bit_texts(name: str, ranges: Ranges) -> list[str]:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.events.candidates import Numbers, deviations
-from epsilometer.events.events import View, in_parts, lowest_bits, remainders
+from epsilometer.events.events import Number, View, in_parts, lowest_bits, remainders
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import ratio
 
@@ -38,7 +38,7 @@ _SMOOTH = 16  # least spread, in moduli, for which remainders hide smooth densit
 _COARSE = 1e-5  # of the spread, below which a modulus may come from the floating-point format
 _LARGE = 1e150  # larger numbers, whose square is infinite, are left out
 _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
-_WHOLE = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 10.0, 100.0, 1000.0)
+_WHOLE = (*map(float, range(2, 65)), 97.0, 100.0, 1000.0)
 
 
 def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[View]:
@@ -47,11 +47,26 @@ def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[Vie
     Quantiles of a remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of
     the spread.
     """
+    z_scores = suspicious_moduli(numbers, cells, as_reals=as_reals)
+    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
+    return [remainder_of(numbers.view, modulus) for modulus in moduli]
+
+
+def remainder_of(view: View, modulus: Number) -> View:
+    """Return the remainder of the number that a view makes of an output."""
+    if view.kind in ("output", "entry"):
+        return View("remainder", view.entry, modulus=modulus)
+    return View("remainder", modulus=modulus, inner=view)
+
+
+def suspicious_moduli(numbers: Numbers, cells: int, *, as_reals: bool) -> dict[Number, float]:
+    """Return the moduli for whose remainders the first draws of both sides differ, and how far.
+
+    Parameters are those of `remainder_views`; distances are in standard deviations.
+    """
     heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
     z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
-    moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
-    divisors = (int(modulus) if modulus.is_integer() else modulus for modulus in moduli)
-    return [View("remainder", numbers.view.entry, modulus=divisor) for divisor in divisors]
+    return {int(m) if m.is_integer() else m: z for m, z in z_scores.items()}
 
 
 @lru_cache(maxsize=4)  # later rounds have the same first draws
@@ -139,7 +154,16 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
     peak = first + int(np.argmax(power[first:])) if first < power.size else 0
     if not peak or power[peak] < _SIGNIFICANT**2:  # the largest of 32,768 exponential numbers
         return {}
-    return {float((high - low) * padded / peak): math.sqrt(2 * power[peak])}
+    return {float((high - low) * padded / _top(power, peak)): math.sqrt(2 * power[peak])}
+
+
+def _top(heights: Floats, peak: int) -> float:
+    """Return where the parabola through a peak and its two neighbours is highest."""
+    if peak + 1 == heights.size:
+        return peak
+    before, at, after = heights[peak - 1 : peak + 2].tolist()
+    bend = before - 2 * at + after
+    return peak + (before - after) / (2 * bend) if bend < 0 else peak
 
 
 # --- the lowest bit -------------------------------------------------------------------------------

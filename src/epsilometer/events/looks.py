@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from epsilometer.events.candidates import Cells, Numbers, Values, tables
-from epsilometer.events.events import Table, View, entries_of, stepped
+from epsilometer.events.events import Event, Table, View, entries_of, stepped
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
+from epsilometer.events.relations import bits_of_columns, coincidences, parities, sums_modulo
 from epsilometer.events.scores import (
     ENTRIES,
     ROWS,
@@ -260,6 +261,42 @@ def _of_differences(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
             yield Look(view, past)
 
 
+def _of_coincidences(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
+    """Yield looks at whether two entries are equal."""
+    if past.x.ndim == 2:
+        equal = partial(coincidences, past.sides, past.layout.numbers)
+        for view in past.once("coincidences", ROWS, equal):
+            yield Look(view, past)
+
+
+def _of_sums_modulo(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
+    """Yield looks at remainders of sums and differences of entries."""
+    if past.x.ndim == 2:
+        layout = past.layout
+        of_entries = layout.numbers, layout.groups
+        find = partial(sums_modulo, past.sides, *of_entries, CELLS, as_reals=layout.as_reals)
+        for view in past.once("sums modulo", _SCREENED, find):
+            yield Look(view, past)
+
+
+def _of_parities(past: PastDraws, columns: Sequence[Look]) -> Iterator[Look]:
+    """Yield looks at parities of bits: those of whole numbers, or one of each of many columns."""
+    if past.x.ndim == 2:
+        find = partial(_parities_of_columns, past)
+    else:
+        bits = [Event(((1, 1),), view=View("bit", bit)) for bit in range(_bits(past, columns))]
+        find = partial(parities, past.sides, bits, 2)
+    for view in past.once("parities", _SCREENED, find):
+        yield Look(view, past)
+
+
+def _parities_of_columns(past: PastDraws) -> list[View]:
+    """Return parities of bits of columns, at least three: tables show those of two."""
+    reals = past.layout.reals
+    wholes = [entry for entry in range(past.x.shape[1]) if entry not in reals]
+    return parities(past.sides, bits_of_columns(past.sides, wholes), 3)
+
+
 def _of_summaries(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
     """Yield looks at summaries of sequences: sums, ends, places, equality of entries."""
     if past.x.ndim == 2:
@@ -293,6 +330,9 @@ FAMILIES: Mapping[str, Family] = {
     "bits": _of_bits,
     "sums": _of_sums,
     "differences": _of_differences,
+    "coincidences": _of_coincidences,
+    "sums modulo": _of_sums_modulo,
+    "parities": _of_parities,
     "summaries": _of_summaries,
     "regressions": _of_regressions,
     "tables": _of_tables,

@@ -302,9 +302,14 @@ def summaries(sides: tuple[Sample, Sample], columns: Columns) -> list[View]:
     views = []
     for group in columns.groups:
         entries = tuple(chain.from_iterable(group))
-        rows = (np.sort(side[:ROWS, list(entries)], axis=1) for side in sides)
-        repeat = any((each[:, 1:] == each[:, :-1]).any() for each in rows)
-        names = [name for name in vectors.SUMMARIES if repeat or name != vectors.DISTINCT]
+        rows = np.concatenate([side[:ROWS, list(entries)] for side in sides])
+        there = rows[~np.isnan(rows)]
+        ordered = np.sort(rows, axis=1)
+        names = list(vectors.SUMMARIES)
+        if not (ordered[:, 1:] == ordered[:, :-1]).any():
+            names.remove(vectors.DISTINCT)
+        if not np.isin(there, range(10)).all():
+            names.remove(vectors.CHECK_SUM)
         views += [View("summary", summary=name, groups=(entries,)) for name in names]
         lists = list(zip(*group, strict=False))
         if len(group) > 2 and len(lists) <= _GROUPS and len(lists) * len(group) == len(entries):

@@ -73,15 +73,26 @@ def _centred(rows: Floats) -> Floats:
     return np.asarray(rows - (_sum(rows) / rows.shape[1])[:, None])
 
 
+def _check_sum(rows: Floats) -> Floats:
+    """Return the sums of digits, each second one from the last but one doubled, less its nines."""
+    doubled = 2 * rows[:, -2::-2]
+    doubled -= 9 * (doubled > 9)
+    return _sum(rows[:, ::-2]) + _sum(doubled)
+
+
+SUM = "sum"
+CHECK_SUM = "check sum of digits"
 DISTINCT = "number of different values"
 SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
-    "sum": _sum,
+    SUM: _sum,
     "sum over the root of the number": lambda rows: _sum(rows) / rows.shape[1] ** 0.5,
     "largest": lambda rows: rows.max(axis=1),
     "smallest": lambda rows: rows.min(axis=1),
     "place of the largest": lambda rows: rows.argmax(axis=1).astype(float),
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
     DISTINCT: lambda rows: 1.0 + ((r := np.sort(rows, axis=1))[:, 1:] != r[:, :-1]).sum(axis=1),
+    "number of rises": lambda rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(float),
+    CHECK_SUM: _check_sum,
     "spread": lambda rows: np.sqrt(_sum(_centred(rows) ** 2) / rows.shape[1]),
     "product of neighbours": lambda rows: _sum((c := _centred(rows))[:, 1:] * c[:, :-1]),
 }

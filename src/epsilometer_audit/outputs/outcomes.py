@@ -33,7 +33,15 @@ from typing import Any, Literal
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.events.events import MINUS_ZERO, Event, Ranges, low_bit_texts, range_texts
+from epsilometer.events.events import (
+    MINUS_ZERO,
+    Event,
+    Ranges,
+    equality_text,
+    low_bit_texts,
+    parity_text,
+    range_texts,
+)
 from epsilometer.events.scores import PAIRED
 from epsilometer.numerics.arrays import Counts
 from epsilometer_audit.outputs import reals, words
@@ -285,6 +293,10 @@ class Layout:
             text = self._rows(view.rows)
         elif view.kind == "all":
             text = " and ".join(map(self.text, view.parts))
+        elif view.kind == "parity":
+            text = parity_text(event, [self.text(part) for part in view.parts])
+        elif view.kind == "equal":
+            text = equality_text(event, [column.name for column in columns])
         elif view.kind in ("output", "entry"):
             text = columns[view.entry].where(event.ranges, event.missing)
         else:
@@ -308,7 +320,7 @@ class Layout:
             return plain
         if view.kind == "bit":
             columns = columns[:1]
-        elif view.kind in ("output", "entry", "low bit", "remainder"):
+        elif view.kind in ("output", "entry", "low bit", "remainder") and view.inner is None:
             columns = columns[view.entry :][:1]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]

@@ -9,6 +9,7 @@ import datetime
 import json
 import math
 import re
+import zlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -155,6 +156,8 @@ def short(text: str, size: int = _LABEL) -> str:
 MANY = 64
 """More different words than this are split into parts."""
 _ENDS = 8  # characters at the start, and at the end
+_DIGIT = re.compile(r"[0-9]")
+_MODULI = 9 * 10 * 11 * 97  # usual moduli of check digits divide it, as 9, 10, 11, 97 do
 _NUMBER = re.compile(r"-?(0*)[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
@@ -173,6 +176,10 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
         steps.append(("text", "time"))
     binary = {word for word in different if isinstance(word, bytes)}
     texts = {str(as_text(word)) for word in different - binary - {None}}
+    if texts:
+        steps.append(("text", "checksum"))
+    if any(map(_DIGIT.search, texts)):
+        steps += [("text", "check sum of digits"), ("text", "digits modulo 96,030")]
     if texts and len(set(map(_pattern, texts))) <= MANY:
         steps += [("text", "pattern"), ("text", "numbers")]
         texts = set()
@@ -226,6 +233,29 @@ def _numbers(text: str) -> tuple[Any, ...]:
     return tuple(number_of(match[0]) for match in _NUMBER.finditer(text))
 
 
+def _digits(text: str) -> list[int]:
+    """Return the digits of a text, at least one; raise `ValueError` if it has none."""
+    digits = list(map(int, _DIGIT.findall(text)))
+    if not digits:
+        raise ValueError("no digit")
+    return digits
+
+
+def _check_sum(text: str) -> int:
+    """Return the sum of Luhn's rule, a multiple of 10 where the last digit checks the others."""
+    digits = _digits(text)
+    doubled = [2 * digit for digit in digits[-2::-2]]
+    return sum(digits[::-2]) + sum(double // 10 + double % 10 for double in doubled)
+
+
+def _digits_modulo(text: str) -> int:
+    """Return the number that all digits of a text make, modulo 96,030."""
+    rest = 0
+    for digit in _digits(text):
+        rest = (10 * rest + digit) % _MODULI
+    return rest
+
+
 def _time(value: Any) -> int:
     """Return a time as a number of its smallest units."""
     if not isinstance(value, _TIMES):
@@ -245,6 +275,9 @@ _PARTS: dict[Any, Callable[[Any], Any]] = {
     "first number": lambda text: _numbers(text)[0],
     "last number": lambda text: _numbers(text)[-1],
     "value": lambda text: json.loads(text, parse_float=number_of),
+    "checksum": lambda text: zlib.crc32(text if isinstance(text, bytes) else text.encode()),
+    "check sum of digits": _check_sum,
+    "digits modulo 96,030": _digits_modulo,
     "message": lambda failure: failure.message,
     "time": _time,
 }
