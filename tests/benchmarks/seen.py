@@ -237,7 +237,7 @@ def word_in_text(side: int, n: int, rng: Rng) -> Any:
     return [" ".join(map("".join, text)) for text in texts.tolist()]
 
 
-# --- relations of entries, which a statistician would tabulate in one line -------------------------
+# --- relations of entries, which a statistician would tabulate in one line ------------------------
 
 
 @leak("two reals equal in 5 %, beside 4", lambda z: z[1] == z[4])

@@ -63,6 +63,8 @@ def event_of(plain: dict[str, Any]) -> Event:
         fields["formula"] = Formula(**{name: _frozen(v) for name, v in plain["formula"].items()})
     fields["tables"] = tuple(Table(*_frozen(table)) for table in plain.get("tables", ()))
     parts = tuple(map(event_of, plain.get("parts", ())))
+    if "inner" in plain:
+        fields["inner"] = event_of({"ranges": [], **plain["inner"]}).view
     view = View(plain.get("view", "output"), parts=parts, **fields)
     ranges = [[float(e) if isinstance(e, str) else e for e in ends] for ends in plain["ranges"]]
     return Event(_frozen(ranges), plain.get("missing", False), view)

@@ -20,8 +20,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +33,8 @@ _MODULI = 3  # moduli
 _CELLS = 64  # of a remainder: each has 64 of 2 x 2048 draws
 _SIGNIFICANT = 4.5  # standard deviations of a test
 _SMOOTH = 16  # least spread, in moduli, for which remainders hide smooth densities
+_SMOOTH_WHOLE = 4  # the same of whole numbers, whose remainders repeat exactly
+_FOLDED = 1000  # the largest modulus of a tally
 _COARSE = 1e-5  # of the spread, below which a modulus may come from the floating-point format
 _LARGE = 1e150  # larger numbers, whose square is infinite, are left out
 _TENS = tuple(float(f"1e{k}") for k in range(-6, 4))
@@ -47,7 +47,7 @@ def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[Vie
     Quantiles of a remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of
     the spread.
     """
-    z_scores = suspicious_moduli(numbers, cells, as_reals=as_reals)
+    z_scores = suspicious_moduli(numbers.sides, cells, as_reals=as_reals)
     moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
     return [remainder_of(numbers.view, modulus) for modulus in moduli]
 
@@ -59,23 +59,16 @@ def remainder_of(view: View, modulus: Number) -> View:
     return View("remainder", modulus=modulus, inner=view)
 
 
-def suspicious_moduli(numbers: Numbers, cells: int, *, as_reals: bool) -> dict[Number, float]:
+def suspicious_moduli(
+    sides: Sequence[Sample], cells: int, *, as_reals: bool
+) -> dict[Number, float]:
     """Return the moduli for whose remainders the first draws of both sides differ, and how far.
 
-    Parameters are those of `remainder_views`; distances are in standard deviations.
+    Sides have shape ``(n,)``. Other parameters are those of `remainder_views`; distances are in
+    standard deviations.
     """
-    heads = (side[:_DRAWS].tobytes() for side in numbers.sides)
-    z_scores = _suspicious(*heads, numbers.sides[0].dtype, cells, as_reals)
-    return {int(m) if m.is_integer() else m: z for m, z in z_scores.items()}
-
-
-@lru_cache(maxsize=4)  # later rounds have the same first draws
-def _suspicious(
-    head: bytes, head_prime: bytes, dtype: np.dtype[Any], cells: int, as_reals: bool
-) -> dict[float, float]:
-    """Return the moduli for whose remainders the first draws of both sides differ, and how far."""
-    sides = [np.frombuffer(side, dtype) for side in (head, head_prime)]
-    exact = bool(np.issubdtype(dtype, np.integer))
+    sides = [side[:_DRAWS] for side in sides]
+    exact = bool(np.issubdtype(sides[0].dtype, np.integer))
     origin = sides[0][0] if exact else 0  # differences are exact
     with np.errstate(invalid="ignore"):  # of a NaN that signals
         reals = [(side - origin).astype(np.float64) for side in sides]
@@ -91,18 +84,25 @@ def _suspicious(
     if as_reals:
         least = max(least, spread * _COARSE)
     usual = _WHOLE if whole or exact else _TENS
-    moduli = {modulus for modulus in usual if least <= modulus <= spread / _SMOOTH}
+    most = spread / (_SMOOTH_WHOLE if whole else _SMOOTH)
+    moduli = {modulus for modulus in usual if least <= modulus <= most}
     common = _common_divisors(reals) if whole else set[float]()
     common = {divisor for divisor in common if divisor > max(least, 1.0)}
+    integers = sides if exact else [side.astype(np.int64) for side in reals if whole]
     z_scores: dict[float, float] = {}
+    tallies = _tallies(integers)
     for modulus in sorted(common | moduli):
-        divided = sides if exact and modulus.is_integer() else reals
-        z_scores[modulus] = _z_of_remainders(divided, modulus)
+        if tallies and modulus <= _FOLDED:
+            z_scores[modulus] = _z_of_folds(tallies, int(modulus))
+        else:
+            divided = integers if integers and modulus.is_integer() else reals
+            z_scores[modulus] = _z_of_remainders(divided, modulus)
         if modulus in common:  # remainders may lie close together
             ours, theirs = (remainders(side, modulus) for side in reals)
             z_scores[modulus] = max(z_scores[modulus], z_score(ours, theirs, cells))
     z_scores |= _period(reals[0], reals[1], spread)
-    return {modulus: far for modulus, far in z_scores.items() if far > _SIGNIFICANT}
+    found = {modulus: far for modulus, far in z_scores.items() if far > _SIGNIFICANT}
+    return {int(m) if m.is_integer() else m: far for m, far in found.items()}
 
 
 def _common_divisors(sides: Sequence[Floats]) -> set[float]:
@@ -119,6 +119,32 @@ def _z_of_remainders(sides: Sequence[Sample], modulus: float) -> float:
         cells = (remainders(side, divisor) / divisor * _CELLS).astype(np.int64)
         counts.append(np.bincount(cells, None, _CELLS + 1))
     return _z_score(counts[0], counts[1])
+
+
+def _tallies(sides: Sequence[Sample]) -> list[Counts]:
+    """Return how often each whole number from the least on occurs; nothing if they are far apart.
+
+    Behind the largest number there are zeros.
+    """
+    if not sides:
+        return []
+    low = min(int(side.min()) for side in sides)
+    size = max(int(side.max()) for side in sides) - low + _FOLDED
+    if size > _FOLDED * _CELLS:
+        return []
+    return [np.bincount(side - low, None, size) for side in sides]
+
+
+def _z_of_folds(tallies: Sequence[Counts], modulus: int) -> float:
+    """Return how far the remainders of two tallies of whole numbers differ."""
+    rows = tallies[0].size // modulus
+    folds = [tally[: rows * modulus].reshape(rows, modulus).sum(axis=0) for tally in tallies]
+    both = folds[0] + folds[1]
+    share = folds[0].sum() / both.sum()
+    squares = (folds[0] - share * both) ** 2 / np.maximum(both, 1)
+    if squares.sum() < share * (1 - share) * np.count_nonzero(both):
+        return 0.0  # less than by chance on average
+    return _z_score(folds[0], folds[1])
 
 
 def z_score(x: Sample, x_prime: Sample, cells: int) -> float:

@@ -16,15 +16,15 @@ from itertools import chain, combinations
 import numpy as np
 
 from epsilometer.events import vectors
-from epsilometer.events.candidates import Numbers
 from epsilometer.events.events import Event, Number, View, remainders
 from epsilometer.events.fine_cells import remainder_of, suspicious_moduli
-from epsilometer.numerics.arrays import Floats, Sample
+from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import ratio
 
 COMPARED = 64  # entries of an output, of which all pairs may be equal, all triples have a parity
 SUMMED = 8  # entries, whose sums and differences are divided by moduli
 ALL_SETS = 20  # bits, up to which every set has a parity: 2^20 sets
+_FEW = 16  # values of an entry, up to which a table shows every pair of them
 _KEPT = 4  # relations of a kind
 _PHASES = 64  # of a remainder, at which a half of its modulus may start
 _DRAWS = 10_000  # of a side that tell which entries are equal: 10 of them at a rate of .1 %
@@ -38,11 +38,11 @@ def coincidences(sides: Sequence[Sample], entries: Sequence[int]) -> list[View]:
 
     Sides have shape ``(n, d)``.
     """
-    columns = [[side[:_DRAWS, entry] for entry in entries[:COMPARED]] for side in sides]
+    columns = [side[:_DRAWS, entries[:COMPARED]].T.copy() for side in sides]
     z_scores = {}
     for i, j in combinations(range(len(columns[0])), 2):
         equal = [int(np.count_nonzero(side[i] == side[j])) for side in columns]
-        z_scores[i, j] = _z_of_shares(equal, [side[0].size for side in columns])
+        z_scores[i, j] = _z_of_shares(equal, [side.shape[1] for side in columns])
     chosen = sorted(z_scores, key=lambda pair: -z_scores[pair])[:_KEPT]
     kept = [pair for pair in chosen if z_scores[pair] > _EQUAL]
     return [View("equal", entries[i], other=entries[j]) for i, j in kept]
@@ -71,15 +71,19 @@ def sums_modulo(
     shape ``(n, d)``; ``cells`` and ``as_reals`` are those of `remainder_views`.
     """
     sums = []
-    for i, j in combinations(entries[:SUMMED], 2):
-        sums += [View("difference", i, other=j, factor=factor) for factor in (1, -1)]
+    wide = [np.unique(sides[0][:_FIRST, entry]).size > _FEW for entry in entries[:SUMMED]]
+    for (i, i_wide), (j, j_wide) in combinations(zip(entries, wide, strict=False), 2):
+        if i_wide or j_wide:
+            sums += [
+                View("difference", i, other=j, factor=1),
+                View("difference", i, other=j, factor=-1),
+            ]
     for group in groups:
         together = tuple(chain.from_iterable(group))
         sums.append(View("summary", summary=vectors.SUM, groups=(together,)))
     z_scores: dict[View, float] = {}
     for view in sums:
-        x, x_prime = (view.of(side[:_FIRST]) for side in sides)
-        numbers = Numbers(x, x_prime, cells, view)
+        numbers = [view.of(side[:_FIRST]) for side in sides]
         for modulus, z in suspicious_moduli(numbers, cells, as_reals=as_reals).items():
             z_scores[remainder_of(view, modulus)] = z
     views = sorted(z_scores, key=lambda view: -z_scores[view])[:_KEPT]
@@ -177,16 +181,24 @@ def walsh_hadamard(shares: Floats) -> Floats:
 
 def _of_triples(tables: Sequence[Sample]) -> Iterator[tuple[float, Sequence[int]]]:
     """Yield the sets of three bits whose mean parities differ most, with the difference."""
-    signs = [1.0 - 2.0 * table.astype(np.float32) for table in tables]
+    packed = [_packed(table) for table in tables]
     size = tables[0].shape[1]
     best: list[tuple[float, Sequence[int]]] = []
-    for i in range(size - 2):
-        means = [(side[:, i, None] * side).T @ side / len(side) for side in signs]
-        apart = np.triu(np.abs(means[0] - means[1])[i + 1 :, i + 1 :], 1)
-        for place in np.argsort(-apart, axis=None, kind="stable")[:_KEPT].tolist():
-            j, k = divmod(place, len(apart))
-            best.append((float(apart[j, k]), (i, i + 1 + j, i + 1 + k)))
+    for i, j in combinations(range(size - 1), 2):
+        odd = []
+        for table, columns in zip(tables, packed, strict=True):
+            parity = columns[i] ^ columns[j] ^ columns[j + 1 :]
+            odd.append(np.bitwise_count(parity).sum(axis=1, dtype=np.int64) / len(table))
+        apart = 2 * np.abs(odd[0] - odd[1])
+        k = int(apart.argmax())
+        best.append((float(apart[k]), (i, j, j + 1 + k)))
     yield from sorted(best, key=lambda found: -found[0])
+
+
+def _packed(table: Sample) -> Counts:
+    """Return the bits of outputs, ``(n, d)``, as 64 in a word, a row for each of d columns."""
+    whole = np.pad(table, ((0, -len(table) % 64), (0, 0)))
+    return np.packbits(whole.T.copy(), axis=1).view(np.uint64)
 
 
 def bits_of_columns(sides: Sequence[Sample], wholes: Sequence[int]) -> list[Event]:

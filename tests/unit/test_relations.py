@@ -1,0 +1,171 @@
+"""Relations of entries: equality, sums modulo a number, parities, check sums."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from epsilometer.events.events import Event, View
+from epsilometer.events.relations import (
+    bits_of_columns,
+    coincidences,
+    parities,
+    sums_modulo,
+    walsh_hadamard,
+)
+from epsilometer.events.vectors import CHECK_SUM
+from epsilometer_audit.outputs.outcomes import learn
+from tests.benchmarks import seen
+from tests.unit.audits import again
+
+BIT = st.sampled_from([0, 1])
+
+
+# --- parities -------------------------------------------------------------------------------------
+
+
+@given(arrays(np.float64, st.sampled_from([1, 2, 8, 32]), elements=st.floats(-9, 9)))
+def test_a_transform_sums_with_the_signs_of_common_ones(shares):
+    words = range(len(shares))
+    naive = [
+        sum(s * (-1) ** (i & word).bit_count() for i, s in enumerate(shares)) for word in words
+    ]
+    assert walsh_hadamard(shares) == pytest.approx(naive, abs=1e-9)
+
+
+def tables(size: int, draws: int, odd: list[int], seed: int = 0) -> list[np.ndarray]:
+    """Return bits of both sides, of which the ``odd`` ones of x' have an odd number of ones."""
+    rng = np.random.default_rng(seed)
+    sides = [rng.integers(2, size=(draws, size)) for _ in range(2)]
+    wrong = sides[1][:, odd].sum(axis=1) % 2 == 0
+    sides[1][wrong, odd[0]] ^= 1
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("size", "odd"),
+    [(12, [1, 4, 7, 11]), (20, list(range(20))), (40, [3, 17, 39]), (70, [0, 1, 63])],
+)
+def test_the_set_of_bits_whose_parity_differs_is_found(size, odd):
+    sides = tables(size, 1000, odd)
+    bits = bits_of_columns(sides, range(size))
+    (view,) = parities(sides, bits, 3)
+    assert [part.view.entry for part in view.parts] == odd
+    assert view.of(sides[1]).all()
+    assert view.of(sides[0]).tolist() == (sides[0][:, odd].sum(axis=1) % 2).tolist()
+
+
+def test_all_triples_are_compared():
+    """As one compares them one by one; the two sides differ in three triples of 21 bits."""
+    sides = tables(21, 500, [2, 5, 9], seed=3)
+    for triple in ([5, 6, 20], [0, 10, 11]):
+        wrong = sides[1][:, triple].sum(axis=1) % 2 != (np.arange(500) % 9 == 0)
+        sides[1][wrong, triple[2]] ^= 1
+    found = parities(sides, bits_of_columns(sides, range(21)), 3)
+    apart = {}
+    for triple in combinations(range(21), 3):
+        odd = [(side[:, triple].sum(axis=1) % 2).mean() for side in sides]
+        apart[triple] = abs(odd[0] - odd[1])
+    first = sorted(apart, key=apart.get, reverse=True)[: len(found)]
+    assert len(found) >= 2
+    assert [tuple(part.view.entry for part in view.parts) for view in found] == first
+
+
+def test_equal_sides_have_no_parity():
+    """A threshold of 5.5 standard deviations: 9,880 triples pass it with probability 4e-4."""
+    rng = np.random.default_rng(1)
+    sides = [rng.integers(2, size=(3000, 40)) for _ in range(2)]
+    assert parities(sides, bits_of_columns(sides, range(40)), 3) == []
+
+
+def test_a_bit_of_a_column_is_its_larger_value_its_lowest_bit_or_above_the_median():
+    rng = np.random.default_rng(0)
+    x = np.column_stack(
+        [rng.choice([2.0, 5.0], 99), np.arange(99.0), rng.normal(size=99), [7] * 99]
+    )
+    x[0, 2] = math.nan
+    bits = bits_of_columns([x, x], [1])
+    assert [bit.view.entry for bit in bits] == [0, 1, 2]
+    assert bits[0].holds(x).tolist() == (x[:, 0] == 5).tolist()
+    assert bits[1].holds(x).tolist() == [i % 2 == 1 for i in range(99)]
+    assert bits[2].count(x) == 49
+
+
+# --- equality -------------------------------------------------------------------------------------
+
+
+def test_pairs_that_are_equal_more_often_come_first():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(2, 10_000, 12))
+    x[:40, 3] = x[:40, 11]
+    x[50:70, 0] = x[50:70, 1]
+    views = coincidences([x, y], range(12))
+    assert [(view.entry, view.other) for view in views] == [(3, 11), (0, 1)]
+    assert views[0].of(x).sum() == 40
+    assert coincidences([x, x], range(12)) == []
+
+
+# --- remainders -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a difference modulo .1", "(entry 0 - entry 1) modulo 0.1"),
+        ("low bits of two whole numbers, beside 3", "(entry 1 - entry 3) modulo 2"),
+        ("a sum modulo 7", "(entry 0 + entry 1) modulo 7"),
+    ],
+)
+def test_the_modulus_of_a_sum_is_found(name, text):
+    rng = np.random.default_rng(4)
+    sides = [seen.LEAKS[name].draw(side, 4000, rng) for side in (0, 1)]
+    layout = learn(*sides)
+    views = sums_modulo(sides, layout.numbers, layout.groups, 64, as_reals=True)
+    assert text[:-2] in views[0].text(layout.places)
+    numbers = views[0].of(sides[0])
+    event = Event(((0, 1),), view=views[0])
+    assert again(event).holds(sides[0]).tolist() == ((numbers >= 0) & (numbers <= 1)).tolist()
+
+
+def test_a_board_has_the_squares_of_two_remainders():
+    rng = np.random.default_rng(5)
+    sides = [seen.LEAKS["a board of 40 x 40"].draw(side, 4000, rng) for side in (0, 1)]
+    *_, board = sums_modulo(sides, (0, 1), (), 64, as_reals=True)
+    odd = np.floor(40 * sides[0]).sum(axis=1) % 2
+    same = float((board.of(sides[0]) == odd).mean())
+    assert max(same, 1 - same) > 0.9
+
+
+# --- checks of digits -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("valid", ["79927398713", "4111111111111111", "378282246310005", "18"])
+def test_the_check_sum_of_valid_digits_is_a_multiple_of_ten(valid):
+    """Numbers that are printed as examples of Luhn's rule."""
+    digits = np.array([list(map(int, valid))])
+    view = View("summary", summary=CHECK_SUM, groups=(tuple(range(len(valid))),))
+    assert view.of(digits)[0] % 10 == 0
+    assert seen.luhn(valid) == view.of(digits)[0]
+    changed = digits.copy()
+    changed[0, 0] = (changed[0, 0] + 1) % 10
+    assert view.of(changed)[0] % 10 != 0
+
+
+def test_texts_have_columns_of_checks():
+    rng = np.random.default_rng(6)
+    texts = [f"GB {n:09d}-{n % 89:02d}" for n in rng.integers(10**9, size=300).tolist()]
+    layout = learn(texts)
+    columns = dict(
+        zip((column.name for column in layout.columns), layout.encode(texts).T, strict=True)
+    )
+    digits = ["".join(filter(str.isdigit, text)) for text in texts]
+    assert columns["checksum"].tolist() == [zlib.crc32(text.encode()) for text in texts]
+    assert columns["check sum of digits"].tolist() == list(map(seen.luhn, digits))
+    assert (columns["digits modulo 96,030"] % 97).tolist() == [int(text) % 97 for text in digits]
