@@ -3,11 +3,12 @@
 An event is chosen before the draws that confirm it. The best is {loss >= c}; its outputs have to be
 learned, and what is best on the draws it was learned from is often noise. So
 
-- outputs are put into cells without a unit (`candidates`); vectors are read entry by entry, row by
+- outputs are put into cells without a unit (`cells`); vectors are read entry by entry, row by
   row, and by a score that adds up over the entries, integers without repetition bit by bit
   (`looks`);
 - cells are ordered by a shrunken log ratio of counts on four fifths of the draws, and sets of the
-  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly;
+  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly
+  (`candidates`);
 - the promise of an event is the log ratio of its probabilities less its possible error on the first
   draws and on the fresh ones. A rare event can be worth far more than its promise, so the event
   with the largest promise at little caution is returned, too.

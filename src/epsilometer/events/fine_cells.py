@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.events.candidates import Numbers, deviations
+from epsilometer.events.candidates import deviations
+from epsilometer.events.cells import Numbers
 from epsilometer.events.events import View, in_parts, lowest_bits, remainders
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import ratio

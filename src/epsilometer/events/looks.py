@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.events.candidates import Cells, Numbers, Values, tables
+from epsilometer.events.candidates import Cells
+from epsilometer.events.cells import Numbers, Values
 from epsilometer.events.events import Table, View, entries_of, stepped
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.scores import (
@@ -312,8 +313,12 @@ def learn_sum(
     """Learn the log ratio of so many independent bits, or `stepped` entries, each in ``cells``."""
     ours = entries_of(stepped(x, steps), size)
     theirs = entries_of(stepped(x_prime, steps), size)
-    each = tuple(Table((i,), *of) for i, of in enumerate(tables(ours, theirs, cells)))
-    return View("score", tables=each, steps=tuple(steps))
+    tables = []
+    for i, (column, column_prime) in enumerate(zip(ours, theirs, strict=True)):
+        cut = Numbers(column, column_prime, cells, View(), values=False, tails=False)
+        starts = tuple(cut.starts.tolist())
+        tables.append(Table((i,), (starts,), tuple(cut.log_ratios().tolist())))
+    return View("score", tables=tuple(tables), steps=tuple(steps))
 
 
 def sums(x: Sample, size: int) -> dict[str, Learner]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.events import vectors
-from epsilometer.events.candidates import Numbers
+from epsilometer.events.cells import Numbers
 from epsilometer.events.columns import Columns
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
