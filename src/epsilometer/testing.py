@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import distribution
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.numerics.arrays import Bools, Floats
+from epsilometer.numerics.bisection import reached
 
 _REGISTRIES = {r.group: r for r in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS)}
 _ORDERS = (1.01, 2.0, 10.0, math.inf)
@@ -100,7 +102,7 @@ def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]
     Levels above 200 nats are not compared. A finite loss of densities must be reached where that of
     x is above 1e-200: take an epsilon for which it is.
     """
-    pairs = [(x, y) for i, x in enumerate(inputs) for j, y in enumerate(inputs) if i != j]
+    pairs = list(permutations(inputs, 2))
     for order in (1, 0.5, math.nan):
         _refuses(f"order {order}", exact.renyi, order, *pairs[0])
     for x in inputs:
@@ -125,7 +127,8 @@ def _check_levels(exact: Any, outputs: str, x: Any, y: Any) -> None:
     if outputs == "scalar":
         _check_masses(exact, x, y, _at_nodes(exact, x, y))
     elif outputs == "index":
-        p, q = (np.asarray(exact.probabilities(side), float) for side in (x, y))
+        p = np.asarray(exact.probabilities(x), float)
+        q = np.asarray(exact.probabilities(y), float)
         size = max(p.size, q.size)
         p = np.pad(p, (0, size - p.size))
         q = np.pad(q, (0, size - q.size))
@@ -171,14 +174,8 @@ def _quantiles(exact: Any, x: Any) -> Floats:
     while exact.cdf(-reach, x) > chances[0] or exact.cdf(reach, x) < chances[-1]:
         reach *= 2
         assert reach < _FARTHEST, f"cdf does not rise from 0 to 1 at {x!r}"
-    low = np.full(chances.size, -reach)
-    high = np.full(chances.size, reach)
-    for _ in range(60):
-        middle = (low + high) / 2
-        above = exact.cdf(middle, x) > chances
-        low = np.where(above, low, middle)
-        high = np.where(above, middle, high)
-    return high
+    most = np.full(chances.size, 2 * reach)
+    return reached(lambda distance: exact.cdf(distance - reach, x), chances, most) - reach
 
 
 def _check_masses(exact: Any, x: Any, y: Any, masses: _Masses) -> None:
@@ -311,9 +308,12 @@ def _cases() -> list[Case]:
         "truncated_laplace": Claims(support=(0.0, 1.0), lipschitz=1.0),
         "randomized_response": Claims(outcomes=2),
     }
-    made = {name: MECHANISMS.load(name)(0.7) for name in known}
-    laws = {name: EXACT.load(name)(mechanism) for name, mechanism in made.items()}
-    return [Case(made[name], laws[name], 0, y, known[name]) for name in known for y in (1, 0)]
+    cases = []
+    for name, claims in known.items():
+        mechanism = MECHANISMS.load(name)(0.7)
+        exact = EXACT.load(name)(mechanism)
+        cases += [Case(mechanism, exact, 0, 1, claims), Case(mechanism, exact, 0, 0, claims)]
+    return cases
 
 
 def check_classifier(classifier: Any, n: int = 2000) -> None:

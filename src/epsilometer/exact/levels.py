@@ -29,6 +29,10 @@ class Comparison(NamedTuple):
     log_q: Floats
     loss: Floats
 
+    def row(self, i: int) -> Comparison:
+        """Return a row of arrays of two dimensions."""
+        return Comparison(self.log_p[i], self.log_q[i], self.loss[i])
+
     def reversed(self) -> Comparison:
         """Return the comparison of x' with x."""
         return Comparison(self.log_q, self.log_p, -self.loss)
