@@ -476,7 +476,10 @@ def _separation(cells: Cells) -> float:
 
 
 def _log_ratio(counts: Counts, counts_prime: Counts) -> Floats:
-    """Return the shrunken log ratio of shares in cells, the last axis."""
+    """Return the log ratio of shares in cells, the last axis, of the counts' shape.
+
+    As much is added to the shares of both sides: it shrinks the ratios of rare cells.
+    """
     n = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
     m = np.maximum(counts_prime.sum(axis=-1, keepdims=True), 1)
     more = SHRINKAGES[0] / n

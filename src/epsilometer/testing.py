@@ -82,7 +82,9 @@ def check_mechanism(
         mechanism.check_input(x)
         states = random.getstate(), repr(np.random.get_state())  # noqa: NPY002
         for size in (1, 7, 2000):
-            first, again, other = (_drawn(mechanism, x, size, seed) for seed in (0, 0, 1))
+            first = _drawn(mechanism, x, size, 0)
+            again = _drawn(mechanism, x, size, 0)
+            other = _drawn(mechanism, x, size, 1)
             assert first.shape == ((size,) if d is None else (size, d)), f"shape {first.shape}"
             assert np.issubdtype(first.dtype, np.floating if kind.real else np.integer), first.dtype
             assert kind.missing or np.isfinite(first).all(), "outputs must be finite"
@@ -115,10 +117,12 @@ def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]
         assert levels == sorted(levels), f"levels {levels} do not rise with the order"
         _check_levels(exact, mechanism.outputs, x, y)
         if hasattr(exact, "spectrum"):
-            first, *_, last = deltas = spectrum(exact, [0, 0.1, 1, max(levels[-1], 1)], x, y)
+            deltas = spectrum(exact, [0, 0.1, 1, max(levels[-1], 1)], x, y)
             assert (np.diff(deltas) <= 1e-12).all(), f"deltas {deltas} rise"
+            last = deltas[-1]
             assert math.isinf(levels[-1]) or abs(last) < 1e-9, f"delta {last} at the pure level"
-            differs = abs(first - spectrum(exact, [0], y, x)[0]) > 1e-9
+            reverse = spectrum(exact, [0], y, x)[0]
+            differs = abs(deltas[0] - reverse) > 1e-9
             assert not differs, "delta at epsilon = 0 differs between the directions"
 
 
@@ -222,10 +226,10 @@ def _check_entries(exact: Any, x: Any, y: Any) -> None:
         name = f"level of order {order} from {x!r} to {y!r}"
         _check_equal(name, divergence(exact, order, x, y), total, _EXACT)
     if hasattr(exact, "spectrum") and len(entries) == 1:
-        deltas = spectrum(exact, _CLAIMS, x, y), spectrum(exact.entry, _CLAIMS, *entries[0])
-        assert np.allclose(*deltas, rtol=_EXACT), (
-            f"spectrum {deltas[0]} is {deltas[1]} of its entry"
-        )
+        deltas = spectrum(exact, _CLAIMS, x, y)
+        of_entry = spectrum(exact.entry, _CLAIMS, *entries[0])
+        near = np.allclose(deltas, of_entry, rtol=_EXACT)
+        assert near, f"spectrum {deltas} is {of_entry} of its entry"
 
 
 def _check_equal(name: str, claimed: float, found: float, precision: float) -> None:
@@ -332,7 +336,8 @@ def check_classifier(classifier: Any, n: int = 2000) -> None:
         tried += 1
         fitted = [classifier.fit(x[0], x_prime[0], 2 * n, 0) for _ in range(2)]
         for side, sign in ((x[1], -1), (x_prime[1], 1)):
-            votes, again = (fit.votes(side) for fit in fitted)
+            votes = fitted[0].votes(side)
+            again = fitted[1].votes(side)
             assert votes.counts.sum() == n, "counts must sum to the number of outputs"
             assert np.array_equal(votes.log_odds, again.log_odds), "votes differ, or are NaN"
             right = votes.counts[sign * votes.log_odds > 0].sum() / n

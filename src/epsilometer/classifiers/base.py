@@ -1,4 +1,10 @@
-"""Protocols of classifiers, and the log odds of their votes."""
+"""Protocols of classifiers, and the log odds of their votes.
+
+Three outputs, of which two have three of four votes for x', and one has all votes for x:
+
+    votes = Votes(np.array([1.10, -np.inf]), np.array([2, 1]))
+    votes.above(np.array([0.0]))  # [2]: outputs that are taken for one of x'
+"""
 
 import math
 from collections.abc import Sequence

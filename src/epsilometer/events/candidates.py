@@ -83,8 +83,9 @@ class Cells(ABC):
 
     def __init__(self, x: Counts, x_prime: Counts) -> None:
         self.folds = x, x_prime
-        self._all = tuple(folds.sum(axis=0) for folds in self.folds)
-        self._n, self._m = (int(of.sum()) for of in self._all)
+        self._all = x.sum(axis=0), x_prime.sum(axis=0)
+        self._n = int(x.sum())
+        self._m = int(x_prime.sum())
 
     @abstractmethod
     def event(self, cells: Counts) -> Event:
@@ -177,10 +178,10 @@ class Cells(ABC):
         left = np.arange(self.size)
         sizes = np.arange(1, self.size)
         for order in (left, left[::-1]):
-            sides = [np.cumsum(side[order])[:-1].astype(float) for side in self._all]
-            for sign in (1, -1):
-                hits, others = sides[::sign]
-                families.append(_Family(hits, others, order, sizes, sign, _CAUTION_LINE))
+            of_x = np.cumsum(self._all[0][order])[:-1].astype(float)
+            of_x_prime = np.cumsum(self._all[1][order])[:-1].astype(float)
+            families.append(_Family(of_x, of_x_prime, order, sizes, 1, _CAUTION_LINE))
+            families.append(_Family(of_x_prime, of_x, order, sizes, -1, _CAUTION_LINE))
         return families
 
 
@@ -206,7 +207,8 @@ def deviations(ours: Counts, theirs: Counts) -> tuple[Floats, Floats, Counts]:
     These are the excess of ``ours`` over the expected counts, and its variances, both ``(k, c)``;
     and the degrees of freedom of each row, ``(k,)``.
     """
-    n, m = (side.sum(axis=1, keepdims=True) for side in (ours, theirs))
+    n = ours.sum(axis=1, keepdims=True)
+    m = theirs.sum(axis=1, keepdims=True)
     both = (n > 0) & (m > 0)
     times = np.where(both, ours + theirs, 0)
     share = ratio(n, n + m)

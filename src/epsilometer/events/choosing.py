@@ -95,9 +95,11 @@ def _best(
     cells: tuple[list[Cells], list[Cells]], ahead: int, level: Level | None
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events with the largest expected level, and with the largest optimistic one."""
-    easy, hard = (best(each, ahead, level, _LITTLE) for each in cells)
-    sure = _easier(easy[0], hard[0], "expected")
-    return sure, _easier(easy[1], hard[1], "optimistic")
+    easy, hard = cells
+    surest, boldest = best(easy, ahead, level, _LITTLE)
+    surest_hard, boldest_hard = best(hard, ahead, level, _LITTLE)
+    sure = _easier(surest, surest_hard, "expected")
+    return sure, _easier(boldest, boldest_hard, "optimistic")
 
 
 def _easier(easy: Candidate | None, hard: Candidate | None, estimate: str) -> Candidate | None:

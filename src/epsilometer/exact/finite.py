@@ -147,15 +147,18 @@ class ExactBernoulliPair(Enumerated):
         return np.array([1 - self._chances[x], self._chances[x]])
 
     def compare(self, x: int, x_prime: int) -> Comparison:
-        """Return the losses: the gap at 1, and log (1 - p) / (1 - p') at 0."""
+        """Return the losses of input 0 from 1: log (1 - p) / (1 - q) at 0, and the gap at 1.
+
+        p and q are the chances of a 1 at the inputs 0 and 1. The other way losses are opposite.
+        """
         p, q = self._chances
-        common = math.log(p)
-        coins = [
-            np.array([math.log1p(-p), common]),
-            np.array([math.log1p(-q), common - self._gap]),
+        log_laws = [
+            np.array([math.log1p(-p), math.log(p)]),
+            np.array([math.log1p(-q), math.log(p) - self._gap]),
         ]
-        loss = np.array([math.log1p(p * math.expm1(-self._gap) / (1 - q)), self._gap])
-        return Comparison(coins[x], coins[x_prime], np.sign(x_prime - x) * loss)
+        at_0 = math.log1p(p * math.expm1(-self._gap) / (1 - q))
+        loss = np.array([at_0, self._gap])
+        return Comparison(log_laws[x], log_laws[x_prime], np.sign(x_prime - x) * loss)
 
 
 class ExactRareMatch(Enumerated):
