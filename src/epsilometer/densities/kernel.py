@@ -62,7 +62,7 @@ def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats
         for i, point in enumerate(t):
             squares = (((x - point) / h) ** 2).sum(axis=1)
             sums[i] = np.exp(-0.5 * squares).sum()
-    return sums / scale
+    return np.asarray(sums / scale)
 
 
 def density_on_grid(
