@@ -367,7 +367,10 @@ def largest_loss(
     k = int(np.argmax(np.abs(losses)))
     at_least = float(abs(losses[k]))
     known = min(p[k], q[k]) >= tau
-    likelier, other = ("x", "x'") if losses[k] >= 0 else ("x'", "x")
+    likelier = "x"
+    other = "x'"
+    if losses[k] < 0:
+        likelier, other = other, likelier
     if pair.real and pair.x.ndim == 1 and ends is None:
         ends = float(outputs[0]), float(outputs[-1])
     return LargestLoss(

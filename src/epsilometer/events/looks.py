@@ -63,22 +63,26 @@ class Look:
         if most is not None:
             view, part = parts[-1]
             parts = [(view, slice(max(part.start, part.stop - most), part.stop))]
-        numbers = []
-        for side in self.past.sides:
-            seen = [view.of(side[part]) for view, part in parts]
-            numbers.append(seen[0] if len(seen) == 1 else np.concatenate(seen))
-        return numbers[0], numbers[1]
+        return _numbers(self.past.x, parts), _numbers(self.past.x_prime, parts)
 
     def cells(self, number: int, most: int | None = None) -> list[Cells]:
         """Return cells of these draws between so many quantiles, and those of single values."""
         if most not in self._cells:
             if self.view.kind == "row":
-                x, x_prime = (side[-(most or 0) :] for side in self.past.sides)
+                first = 0 if most is None else -most
+                x = self.past.x[first:]
+                x_prime = self.past.x_prime[first:]
                 self._cells[most] = [Values(x, x_prime, self.view)]
             else:
                 cut = Numbers(*self.sides(most), number, self.view, values=not self.seen)
                 self._cells[most] = cut.choices()
         return self._cells[most]
+
+
+def _numbers(side: Sample, parts: Sequence[tuple[View, slice]]) -> Sample:
+    """Return the numbers of the draws in some parts of a side, each by its view."""
+    numbers = [view.of(side[part]) for view, part in parts]
+    return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
 
 
 @dataclass(eq=False)
