@@ -42,14 +42,13 @@ from epsilometer.estimators.local_loss import (
     signed_loss,
 )
 from epsilometer.estimators.renyi_bound import RenyiBound
-from epsilometer.estimators.spectrum import Spectrum, epsilon_at
+from epsilometer.estimators.spectrum import Spectrum, Tested, epsilon_at
 from epsilometer.events.choosing import ChosenEvent, choose_events
-from epsilometer.events.columns import columns_of
 from epsilometer.events.events import Event
 from epsilometer.events.looks import PastDraws
-from epsilometer.numerics.arrays import Floats, Sample
+from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.results import Holds, Result, Row
-from epsilometer.samples import Pair, ends_of, pair_of, pairs_of_arrays
+from epsilometer.samples import Pair, columns_of, ends_of, pair_of, pairs_of_arrays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -120,11 +119,14 @@ class LossCurve(_OfTwoArrays):
 
     def rows(self) -> Iterator[Row]:
         """Yield the loss at each output; without an estimate, the end of it that is known."""
-        for output, loss, at_least in zip(
-            self.outputs.tolist(), self.losses.tolist(), self.at_least.tolist(), strict=True
-        ):
-            low = at_least if math.isnan(loss) and at_least > 0 else math.nan
-            high = at_least if math.isnan(loss) and at_least < 0 else math.nan
+        losses = zip(self.losses.tolist(), self.at_least.tolist(), strict=True)
+        for output, (loss, at_least) in zip(self.outputs.tolist(), losses, strict=True):
+            low = math.nan
+            high = math.nan
+            if math.isnan(loss) and at_least > 0:
+                low = at_least
+            if math.isnan(loss) and at_least < 0:
+                high = at_least
             yield Row("loss", output, loss, low, high, method="askin2022")
 
     def plot(self, ax: Axes | None = None, *, claim: float | None = None) -> Axes:
@@ -167,15 +169,17 @@ class LargestLoss(_OfTwoArrays):
 
     def rows(self) -> Iterator[Row]:
         """Yield the loss."""
-        known = self.value is not None
-        estimate, low = (self.at_least, math.nan) if known else (math.nan, self.at_least)
-        yield Row("largest loss", self.output, estimate, low, method="askin2022")
+        if self.value is None:
+            yield Row("largest loss", self.output, low=self.at_least, method="askin2022")
+        else:
+            yield Row("largest loss", self.output, self.value, method="askin2022")
 
     def __str__(self) -> str:
-        ends = f", searched in [{self.region[0]:.4g}, {self.region[1]:.4g}]" if self.region else ""
-        size = f"{self.at_least:.4g} nats" if self.value is not None else "has no estimate,"
+        size = "has no estimate," if self.value is None else f"{self.value:.4g} nats"
         text = f"largest loss {size} at {self.output}, likelier on {self.likelier}"
-        return self._line(f"{text}{ends}, an estimate without confidence")
+        if self.region is not None:
+            text += f", searched in [{self.region[0]:.4g}, {self.region[1]:.4g}]"
+        return self._line(f"{text}, an estimate without confidence")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -244,11 +248,12 @@ class DeltaCurve(_OfTwoArrays):
         return epsilon_at(delta, self.epsilons, self.deltas)
 
     def __str__(self) -> str:
-        shown = sorted({0, len(self.epsilons) // 2, len(self.epsilons) - 1})
-        rows = zip(self.epsilons, self.deltas, self.low, self.high, strict=True)
-        points = [f"{d:.4g} in [{a:.4g}, {b:.4g}] at {e:g}" for e, d, a, b in rows]
+        points = []
+        for i in sorted({0, len(self.epsilons) // 2, len(self.epsilons) - 1}):
+            band = f"[{self.low[i]:.4g}, {self.high[i]:.4g}]"
+            points.append(f"{self.deltas[i]:.4g} in {band} at {self.epsilons[i]:g}")
         sure = f"{self.classifier}, with confidence {self.confidence:g} for all epsilons together"
-        return self._line(f"delta {', '.join(points[i] for i in shown)} ({sure})")
+        return self._line(f"delta {', '.join(points)} ({sure})")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -271,8 +276,10 @@ class HistogramLevel(_OfTwoArrays):
 
     def rows(self) -> Iterator[Row]:
         """Yield the level; it has an interval where there is a confidence."""
-        level, low, high = (math.nan if v is None else v for v in (self.value, self.low, self.high))
         holds: Holds = "no promise" if self.confidence is None else "every n"
+        level = _or_nan(self.value)
+        low = _or_nan(self.low)
+        high = _or_nan(self.high)
         yield Row(self.quantity, None, level, low, high, holds, "gorla2022")
 
     def __str__(self) -> str:
@@ -280,6 +287,10 @@ class HistogramLevel(_OfTwoArrays):
         if self.low is not None:
             text += f" in [{self.low:.4g}, {self.high:.4g}] with confidence {self.confidence:.3g}"
         return self._line(f"{self.quantity}: {text}, {self.cells} cells")
+
+
+def _or_nan(number: float | None) -> float:
+    return math.nan if number is None else number
 
 
 # --- askin2022: the local privacy loss ------------------------------------------------------------
@@ -312,10 +323,9 @@ def local_loss(
     known = np.minimum(p, q) >= tau
     reason = ""
     if not known.all():
-        reason = (
-            f"hardly an output of a side is near the other {np.count_nonzero(~known)}: epsilon "
-        )
-        reason += f"at least {np.abs(at_least[~known]).max():.4g} nats there, no upper estimate"
+        far = np.abs(at_least[~known])
+        reason = f"hardly an output of a side is near the other {far.size}: epsilon at least "
+        reason += f"{far.max():.4g} nats there, no upper estimate"
     return LossCurve(
         outputs=np.asarray(outputs),
         losses=np.where(known, at_least, np.nan),
@@ -356,7 +366,10 @@ def largest_loss(
     k = int(np.argmax(np.abs(losses)))
     at_least = float(abs(losses[k]))
     known = min(p[k], q[k]) >= tau
-    likelier, other = ("x", "x'") if losses[k] >= 0 else ("x'", "x")
+    likelier = "x"
+    other = "x'"
+    if losses[k] < 0:
+        likelier, other = other, likelier
     if pair.real and pair.x.ndim == 1 and ends is None:
         ends = float(outputs[0]), float(outputs[-1])
     return LargestLoss(
@@ -481,7 +494,8 @@ def _of_a_set(first: Pair, fresh: Pair) -> _Candidate:
     if not events:  # all outputs are the same
         events = [ChosenEvent(Event(((None, None),)), False, 1.0, 1.0, -math.inf)]
     chosen = events[0]
-    held, held_prime = (chosen.event.holds(s).astype(int) for s in (fresh.x, fresh.x_prime))
+    held = chosen.event.holds(fresh.x).astype(int)
+    held_prime = chosen.event.holds(fresh.x_prime).astype(int)
     target = {"output": [1], "sign": -1 if chosen.swapped else 1}
     evidence = LocalLoss(1 / fresh.n).weigh(held, held_prime, target)
     reason = ""
@@ -528,8 +542,8 @@ def _searched(region: Region | None, pair: Pair) -> Region | None:
     if ends is not None:
         if not pair.real or pair.x.ndim > 1:
             raise ArgumentError("region", "is for real outputs of shape (n,)")
-        inside = [(side >= ends[0]) & (side <= ends[1]) for side in (pair.x, pair.x_prime)]
-        if not np.concatenate(inside).any():
+        draws = np.concatenate([pair.x, pair.x_prime])
+        if not ((draws >= ends[0]) & (draws <= ends[1])).any():
             raise ArgumentError("region", f"[{ends[0]:g}, {ends[1]:g}] holds no draw")
     return ends
 
@@ -599,7 +613,9 @@ def renyi_lower_bound_of_pairs(
     correction = "independent" if own_samples else "bonferroni"
     method = RenyiBound(_AT_FLOOR, _alpha(confidence), largest=True, correction=correction)
     given = [p.of_one_size() for p in pairs_of_arrays(pairs, least=_AT_FLOOR + 1, rows=False)]
-    sides = [side for pair in given for side in (pair.x, pair.x_prime)]
+    sides = []
+    for pair in given:
+        sides += [pair.x, pair.x_prime]
     bounds = [a.both if a.trusted() else None for a in answers(method, sides, order=order)]
     quantity = f"largest Rényi divergence of order {order:g} of {len(given)} pairs"
     return _renyi(quantity, given, bounds, confidence)
@@ -616,10 +632,15 @@ def _renyi(
         reasons.append(f"the draws{whose} are too few for this order: they show no more than >= 0")
     if cut := len(pairs[k].x) + len(pairs[k].x_prime) - 2 * pairs[k].n:
         reasons.append(f"{cut} draws of the larger side are not used")
-    value = max(bounds[k] or 0.0, 0.0)
-    n = pairs[k].n
-    about: dict[str, Any] = {"pair": k, "n": n, "n_prime": n, "reason": "; ".join(reasons)}
-    return LowerBound(quantity=quantity, value=value, confidence=confidence, **about)
+    return LowerBound(
+        quantity=quantity,
+        value=max(bounds[k] or 0.0, 0.0),
+        confidence=confidence,
+        pair=k,
+        reason="; ".join(reasons),
+        n=pairs[k].n,
+        n_prime=pairs[k].n,
+    )
 
 
 # --- lu2022: the privacy spectrum -----------------------------------------------------------------
@@ -658,33 +679,17 @@ def delta_curve(
     (array([0.22, 0.11]), array([0.21, 0.1 ]), array([0.23, 0.12]), 25000)
     """
     pair = pair_of(x, x_prime, least=2).shuffled()
-    usual = "nearest_neighbours" if pair.real else "counting"
-    name = usual if classifier is None else classifier
+    name = classifier
+    if name is None:
+        name = "nearest_neighbours" if pair.real else "counting"
     alpha = _alpha(confidence)
-    parameters: dict[str, Any] = {"options": options or {}}
-    if epsilons is not None:
-        parameters["claims"] = np.ravel(np.asarray(epsilons)).tolist()
-    registered = name
-    if isinstance(name, str) and name.startswith("sklearn."):
-        registered, parameters["options"] = "scikit_learn", {"name": name, "options": options or {}}
     generator = _generator(rng)
     with _renamed(claims="epsilons", name="classifier"):
-        method = Spectrum(registered, **parameters)
+        method = _spectrum(name, options or {}, epsilons)
         grid = method.grid
         at = np.unique(np.linspace(0, grid.size - 1, min(grid.size, _EVENTS)).astype(int))
-        method = replace(method, claims=grid[at].tolist())
-        try:
-            if pair.labels is not None and name != "counting":
-                raise ArgumentError("outputs", "are strings")
-            (answer,) = answers(method, (pair.x, pair.x_prime), order=math.inf, rng=generator)
-        except ArgumentError as error:
-            if error.argument != "outputs":
-                raise
-            many = pair.x.ndim > 1 and pair.x.shape[1] > MOST_ENTRIES
-            usual = "one of scikit-learn" if pair.real and many else usual
-            message = f"must be for such outputs, as {usual} is, got {name!r}"
-            raise ArgumentError("classifier", message) from None
-    tested = answer.tested[0]
+        few = replace(method, claims=grid[at].tolist())
+        tested = _tested(few, pair, name, generator)
     deltas, low, high = tested.band(grid, alpha)
     return DeltaCurve(
         epsilons=grid,
@@ -696,6 +701,33 @@ def delta_curve(
         n=int(tested.tested[0]),
         n_prime=int(tested.tested_prime[0]),
     )
+
+
+def _spectrum(name: str, options: Mapping[str, Any], epsilons: ArrayLike | None) -> Spectrum:
+    """Return the method with the classifier of this name, which may be a full one."""
+    if isinstance(name, str) and name.startswith("sklearn."):
+        options = {"name": name, "options": options}
+        name = "scikit_learn"
+    if epsilons is None:
+        return Spectrum(name, options)
+    return Spectrum(name, options, claims=np.ravel(np.asarray(epsilons)).tolist())
+
+
+def _tested(method: Spectrum, pair: Pair, name: str, rng: np.random.Generator) -> Tested:
+    """Return the tests of x from x'; raise `ArgumentError` if the classifier is for others."""
+    try:
+        if pair.labels is not None and name != "counting":
+            raise ArgumentError("outputs", "are strings")
+        (answer,) = answers(method, (pair.x, pair.x_prime), order=math.inf, rng=rng)
+    except ArgumentError as error:
+        if error.argument != "outputs":
+            raise
+        usual = "nearest_neighbours" if pair.real else "counting"
+        if pair.real and pair.x.ndim > 1 and pair.x.shape[1] > MOST_ENTRIES:
+            usual = "one of scikit-learn"
+        message = f"must be for such outputs, as {usual} is, got {name!r}"
+        raise ArgumentError("classifier", message) from None
+    return answer.tested[0]
 
 
 def _generator(rng: Any) -> np.random.Generator:
@@ -763,24 +795,30 @@ and 200000 of x'
     m = counts.size
     value = None
     confidence = None
+    low = None
+    high = None
     reason = ""
     if level.failed:
         empty = int(((counts == 0) | (counts_prime == 0)).sum())
         reason = f"{empty} of {m} cells have no draw of a side: more draws, or empty_cells='skip'"
     else:
         value = float(level.both if math.isinf(order) else level.forward)
-        if lipschitz is not None or smallest_probability is not None:
-            confidence = method.confidence(pair.n, claims, order) or None
-            reason = "" if confidence else "no confidence: n is far below that of planned_draws"
-        else:
+        if lipschitz is None and smallest_probability is None:
             missing = "lipschitz" if pair.real else "outcomes and smallest_probability"
             reason = f"no confidence without the claim of {missing}"
+        else:
+            confidence = method.confidence(pair.n, claims, order) or None
+            if confidence is None:
+                reason = "no confidence: n is far below that of planned_draws"
+            else:
+                low = max(value - gamma, 0.0)
+                high = value + gamma
     return HistogramLevel(
         quantity="epsilon" if math.isinf(order) else f"Rényi divergence of order {order:g}",
         value=value,
         confidence=confidence,
-        low=max(value - gamma, 0.0) if value is not None and confidence else None,
-        high=value + gamma if value is not None and confidence else None,
+        low=low,
+        high=high,
         gamma=gamma,
         cells=m,
         reason=reason,
@@ -790,27 +828,26 @@ and 200000 of x'
 
 def _counts(
     pair: Pair, method: HistogramEstimator, claims: Claims, order: float, cells: int | None
-) -> list[Sample]:
+) -> tuple[Counts, Counts]:
     """Return the counts of both sides, of shape ``(m,)``."""
     if not pair.real:
         if claims.support is not None or cells is not None:
             name = "cells" if claims.support is None else "support"
             raise ArgumentError(name, "is for real outputs: x has outcomes")
-        _, *counted = joint_counts(pair.x, pair.x_prime)
-        m = claims.outcomes or counted[0].size
-        if counted[0].size > m:
-            raise ArgumentError("outcomes", f"must be {counted[0].size} or more: so many were seen")
-        return [np.pad(side, (0, m - side.size)) for side in counted]
+        _, counts, counts_prime = joint_counts(pair.x, pair.x_prime)
+        unseen = (claims.outcomes or counts.size) - counts.size
+        if unseen < 0:
+            raise ArgumentError("outcomes", f"must be {counts.size} or more: so many were seen")
+        return np.pad(counts, (0, unseen)), np.pad(counts_prime, (0, unseen))
     if claims.support is None:
         raise ArgumentError("support", "must be claimed for real outputs, as support=(0, 1)")
     if cells is not None and claims.lipschitz is not None:
         raise ArgumentError("cells", "must not be given with lipschitz, from which they follow")
     m = checks.integer("cells", cells) if cells is not None else method.cells(claims, order)
-    counts = []
-    for name, side in (("x", pair.x), ("x_prime", pair.x_prime)):
-        with _renamed(sample=name):
-            counts.append(histogram(side, m, claims.support)[0])
-    return counts
+    with _renamed(sample="x"):
+        of_x = histogram(pair.x, m, claims.support)[0]
+    with _renamed(sample="x_prime"):
+        return of_x, histogram(pair.x_prime, m, claims.support)[0]
 
 
 def planned_draws(

@@ -26,7 +26,6 @@ from epsilometer.claims import EventClaim, Gaussian, Pure
 from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer.events.candidates import SHRINKAGES, Cells
 from epsilometer.events.choosing import ChosenEvent, cells_of, choose_events
-from epsilometer.events.columns import columns_of
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, equality_text, parity_text, range_texts
 from epsilometer.events.exact_test import CHOOSING, Counted, count, largest_bound
@@ -34,7 +33,7 @@ from epsilometer.events.limits import NestedLimits, box_of, least_divergences
 from epsilometer.events.looks import PastDraws
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.results import Result, Row
-from epsilometer.samples import Pair, pair_of
+from epsilometer.samples import Pair, columns_of, pair_of
 from epsilometer.seeds import generator
 
 if TYPE_CHECKING:
@@ -319,7 +318,8 @@ def measure(
     if max(known_orders) > _MOST_ORDER:
         raise ArgumentError("orders", f"must be at most {_MOST_ORDER:g}, got {max(known_orders):g}")
     seed = checks.integer("seed", seed, minimum=0)
-    split = _widest([_split(name, pair, seed) for name, pair in _pairs_of(x, x_prime).items()])
+    splits = [_split(name, pair, seed) for name, pair in _pairs_of(x, x_prime).items()]
+    split = _widest(splits)
     best, epsilon = _bound(split, split.chosen, Pure(0.0), alpha)
     claim = Gaussian(1.0)
     _, mu = _bound(split, choose_events(split.past, [claim], split.n), claim, alpha)
@@ -376,6 +376,11 @@ class _Split:
         """The draws of a side that confirm events."""
         return len(self.x)
 
+    @property
+    def promise(self) -> float:
+        """The epsilon that past draws promise, minus infinity where nothing differs."""
+        return self.chosen[0].expected if self.chosen else -math.inf
+
 
 def _pairs_of(x: Any, x_prime: Any) -> dict[str | None, Pair]:
     if not isinstance(x, Mapping) or x_prime is not None:
@@ -397,29 +402,29 @@ def _pairs_of(x: Any, x_prime: Any) -> dict[str | None, Pair]:
 def _split(name: str | None, pair: Pair, seed: int) -> _Split:
     # the same for all pairs: of arrays that several pairs share, the same draws choose events
     rng = generator(seed, "measure")
-    sides = [side[rng.permutation(len(side))[: pair.n]] for side in (pair.x, pair.x_prime)]
-    used = replace(pair, x=sides[0], x_prime=sides[1])
+    x = pair.x[rng.permutation(len(pair.x))[: pair.n]]
+    x_prime = pair.x_prime[rng.permutation(len(pair.x_prime))[: pair.n]]
+    used = replace(pair, x=x, x_prime=x_prime)
     first = int(pair.n * CHOOSING)
     if pair.x.ndim > 1:
         first = min(int(pair.n * CHOOSING * _SEVERAL), _CHOOSERS)
     labels: list[str] = []
     if pair.labels is not None:  # of the past draws only: what comes later chooses no event
-        known = np.unique(np.concatenate([side[:first] for side in sides]))
+        known = np.unique(np.concatenate([x[:first], x_prime[:first]]))
         numbers = np.full(len(pair.labels), known.size)
         numbers[known] = np.arange(known.size)
-        sides = [numbers[side] for side in sides]
+        x = numbers[x]
+        x_prime = numbers[x_prime]
         labels = [*map(_in_words, pair.labels[known]), "any other output"]
-    past = PastDraws(sides[0][:first], sides[1][:first], columns_of(pair))
-    x = sides[0][first:]
-    x_prime = sides[1][first:]
-    chosen = choose_events(past, [Pure(0.0)], len(x))
-    return _Split(name, used, past, x, x_prime, chosen, labels)
+    past = PastDraws(x[:first], x_prime[:first], columns_of(pair))
+    fresh = x[first:]
+    chosen = choose_events(past, [Pure(0.0)], len(fresh))
+    return _Split(name, used, past, fresh, x_prime[first:], chosen, labels)
 
 
 def _widest(splits: Sequence[_Split]) -> _Split:
     """Return the pair whose past draws promise the largest epsilon, the first of equals."""
-    expected = [each.chosen[0].expected if each.chosen else -math.inf for each in splits]
-    return splits[expected.index(max(expected))]
+    return max(splits, key=lambda split: split.promise)
 
 
 def _bound(
@@ -454,13 +459,12 @@ def _scored(split: _Split) -> _Scored:
     if best is None:
         n = np.array([split.n])
         return _Scored(None, np.zeros(1), np.ones((2, 1)), (n, n))
-    past = [folds.sum(axis=0) for folds in best.folds]
+    past = np.sum(best.folds, axis=1)  # of either side, (2, cells)
     log_ratios = np.append(_log_ratio(past[0], past[1]), 0.0)
-    shares = np.array([np.append(side, 0) / side.sum() for side in past])
-    counts = [
-        np.bincount(best.coded(side), None, best.size + 1) for side in (split.x, split.x_prime)
-    ]
-    return _Scored(best, log_ratios, shares, (counts[0], counts[1]))
+    shares = np.pad(past / past.sum(axis=1, keepdims=True), ((0, 0), (0, 1)))
+    counts = np.bincount(best.coded(split.x), None, best.size + 1)
+    counts_prime = np.bincount(best.coded(split.x_prime), None, best.size + 1)
+    return _Scored(best, log_ratios, shares, (counts, counts_prime))
 
 
 def _separation(cells: Cells) -> float:
@@ -471,8 +475,12 @@ def _separation(cells: Cells) -> float:
 
 
 def _log_ratio(counts: Counts, counts_prime: Counts) -> Floats:
-    """Return the shrunken log ratio of shares in cells, the last axis."""
-    n, m = (np.maximum(side.sum(axis=-1, keepdims=True), 1) for side in (counts, counts_prime))
+    """Return the log ratio of shares in cells, the last axis, of the counts' shape.
+
+    As much is added to the shares of both sides: it shrinks the ratios of rare cells.
+    """
+    n = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
+    m = np.maximum(counts_prime.sum(axis=-1, keepdims=True), 1)
     more = SHRINKAGES[0] / n
     return np.asarray(np.log(counts / n + more) - np.log(counts_prime / m + more))
 
@@ -490,9 +498,11 @@ def _groups(scored: _Scored, cuts: Sequence[float]) -> Counts:
 def _nested(scored: _Scored, n: int) -> tuple[Counts, int, Counts, int]:
     """Return the counts of both sides in sets that rise, each of all groups from one on."""
     groups = _groups(scored, _PARTITIONS[-1])
-    rising = [_sums(groups, side)[::-1].cumsum()[::-1][1:] for side in scored.counts]
-    if not rising[0].size:  # all outputs
-        rising = [np.array([n]), np.array([n])]
+    rising = []
+    for side in scored.counts:
+        of_groups = _sums(groups, side)
+        from_each_on = of_groups[::-1].cumsum()[::-1]
+        rising.append(from_each_on[1:] if of_groups.size > 1 else from_each_on)
     return rising[0], n, rising[1], n
 
 
@@ -505,13 +515,17 @@ def _divergences(split: _Split, scored: _Scored, orders: Sequence[float], alpha:
     """Return the bounds at all orders, by the partition that promises most on past draws."""
     n = split.n
     partitions = [_groups(scored, cuts) for cuts in _PARTITIONS]
-    promised = []
-    for groups in partitions:
-        expected = [_sums(groups, n * side) for side in scored.shares]
-        promised.append(least_divergences(box_of(expected[0], n, expected[1], n, alpha), orders))
+    expected = n * scored.shares
+    promised = [_least(groups, expected, n, orders, alpha) for groups in partitions]
     relative = promised / np.maximum(np.max(promised, axis=0), 1e-12)
     groups = partitions[int(relative.sum(axis=1).argmax())]
-    hits, hits_prime = (_sums(groups, side) for side in scored.counts)
+    return _least(groups, scored.counts, n, orders, alpha)
+
+
+def _least(groups: Counts, counts: Any, n: int, orders: Sequence[float], alpha: float) -> Floats:
+    """Return the bounds of divergences from both sides' counts in cells, which are grouped."""
+    hits = _sums(groups, counts[0])
+    hits_prime = _sums(groups, counts[1])
     return least_divergences(box_of(hits, n, hits_prime, n, alpha), orders)
 
 
@@ -538,15 +552,19 @@ def _numbers(argument: str, values: Any) -> list[float]:
 
 def _classified(pair: Pair, epsilons: Floats, reasons: list[str]) -> Floats:
     """Return delta in its larger direction by lu2022's classifier, NaN where it has none."""
-    vectors = pair.x.ndim > 1 and pair.real
-    sides = [side[:_LEARNERS] if vectors else side for side in (pair.x, pair.x_prime)]
+    x = pair.x
+    x_prime = pair.x_prime
+    if x.ndim > 1 and pair.real:
+        x = x[:_LEARNERS]
+        x_prime = x_prime[:_LEARNERS]
     rising, places = np.unique(epsilons, return_inverse=True)
     try:
-        both = [estimates.delta_curve(*of, epsilons=rising) for of in (sides, sides[::-1])]
+        forward = estimates.delta_curve(x, x_prime, epsilons=rising)
+        reverse = estimates.delta_curve(x_prime, x, epsilons=rising)
     except ArgumentError as error:
         reasons.append(f"no delta of lu2022: {_without_place(error)}")
         return np.full(epsilons.shape, math.nan)
-    return np.maximum(both[0].deltas, both[1].deltas)[places]
+    return np.maximum(forward.deltas, reverse.deltas)[places]
 
 
 def _for_large_n(
@@ -572,9 +590,13 @@ def _largest_loss(pair: Pair, reasons: list[str]) -> estimates.LargestLoss | Non
     if pair.real and pair.x.ndim > 1:
         reasons.append("no largest loss: densities of vectors need far more draws")
         return None
-    sides = [side if pair.labels is None else pair.labels[side] for side in (pair.x, pair.x_prime)]
+    x = pair.x
+    x_prime = pair.x_prime
+    if pair.labels is not None:
+        x = pair.labels[x]
+        x_prime = pair.labels[x_prime]
     try:
-        loss = estimates.largest_loss(*sides)
+        loss = estimates.largest_loss(x, x_prime)
     except ArgumentError as error:
         reasons.append(f"no largest loss: {_without_place(error)}")
         return None

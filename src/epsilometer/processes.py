@@ -30,7 +30,8 @@ def has_ended(process: int) -> bool:
         status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return True
-    return status.rpartition(")")[2].split()[0] in "ZX"
+    state = status.rpartition(")")[2].split()[0]  # it follows the program's name, in brackets
+    return state in ("Z", "X")
 
 
 def end_orphans() -> None:

@@ -54,14 +54,18 @@ class Pair:
 
     def named(self, output: Sample) -> Any:
         """Return one output as it was given: a number, a string, a list or a dictionary of them."""
-        given = (output if self.labels is None else self.labels[int(output)]).tolist()
-        in_columns = isinstance(given, list) and len(self.columns) > 0
-        return dict(zip(self.columns, given, strict=True)) if in_columns else given
+        if self.labels is not None:
+            output = self.labels[int(output)]
+        given = output.tolist()
+        if isinstance(given, list) and self.columns:
+            return dict(zip(self.columns, given, strict=True))
+        return given
 
     def shuffled(self) -> Pair:
         """Return the draws in another order, always the same: parts of sorted draws are biased."""
         rng = seeds.generator(0, "shuffled")  # not a stream that may have made the draws
-        x, x_prime = (side[rng.permutation(len(side))] for side in (self.x, self.x_prime))
+        x = self.x[rng.permutation(len(self.x))]
+        x_prime = self.x_prime[rng.permutation(len(self.x_prime))]
         return replace(self, x=x, x_prime=x_prime)
 
     def of_one_size(self) -> Pair:
@@ -70,8 +74,15 @@ class Pair:
 
     def part(self, start: float, stop: float) -> Pair:
         """Return the draws between two shares of either side, in order."""
-        x, x_prime = (s[int(start * len(s)) : int(stop * len(s))] for s in (self.x, self.x_prime))
-        return replace(self, x=x, x_prime=x_prime)
+        return replace(
+            self,
+            x=_part(self.x, start, stop),
+            x_prime=_part(self.x_prime, start, stop),
+        )
+
+
+def _part(side: Sample, start: float, stop: float) -> Sample:
+    return side[int(start * len(side)) : int(stop * len(side))]
 
 
 def pair_of(
@@ -195,8 +206,9 @@ def _columns(values: Any) -> tuple[str, ...]:
 def _place(at: Iterable[Any], columns: Sequence[str] = ()) -> str:
     """Return where an entry is, as "in row 3, column 'age'"."""
     row, *column = map(int, at)
-    of = f", column {columns[column[0]]!r}" if column and columns else ""
-    return f"in row {row}{of}"
+    if column and columns:
+        return f"in row {row}, column {columns[column[0]]!r}"
+    return f"in row {row}"
 
 
 def _array(name: str, values: Any) -> Sample:
@@ -208,8 +220,10 @@ def _array(name: str, values: Any) -> Sample:
     except (TypeError, ValueError, RuntimeError):  # ragged lists, and lists of tensors
         raise ArgumentError(name, "must have shape (n,) or (n, d)") from None
     read = array is not values  # from a list, of which NumPy makes texts if one entry is a text
-    if array.ndim and (array.dtype.kind == "O" or (read and array.dtype.kind in "US")):
-        array = _of_objects(name, array.tolist() if array.dtype.kind == "O" else values, columns)
+    if array.ndim and array.dtype.kind == "O":
+        array = _of_objects(name, array.tolist(), columns)
+    elif array.ndim and read and array.dtype.kind in "US":
+        array = _of_objects(name, values, columns)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2) or not array.size:
@@ -258,3 +272,32 @@ def _of_objects(name: str, values: Any, columns: Sequence[str]) -> Sample:
 def _is_missing(value: Any) -> bool:
     missing = value is None or type(value).__name__ in ("NAType", "NaTType")  # of pandas
     return missing or (isinstance(value, float) and math.isnan(value))
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is known of the columns of outputs, which are numbers.
+
+    ``numbers`` are those of columns that are no codes, ``reals`` those of columns of reals, and
+    ``groups`` those of columns that lie in one sequence, by row. With ``as_reals``, outputs stand
+    for reals: their low bits are not looked at. A layout that was learned from outputs of any
+    values has these attributes, too.
+    """
+
+    numbers: tuple[int, ...] = ()
+    reals: tuple[int, ...] = ()
+    groups: Sequence[Sequence[tuple[int, ...]]] = ()
+    as_reals: bool = True
+
+
+def columns_of(pair: Pair) -> Columns:
+    """Return what is known of the columns of two arrays; strings are codes."""
+    if pair.labels is not None:
+        return Columns()
+    size = 1 if pair.x.ndim == 1 else pair.x.shape[1]
+    every = tuple(range(size))
+    rows = tuple((i,) for i in every)
+    return Columns(every, every if pair.real else (), (rows,) if size > 2 else ())

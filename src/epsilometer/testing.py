@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import distribution
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Mechanism, dimension_of
 from epsilometer.numerics.arrays import Bools, Floats
+from epsilometer.numerics.bisection import reached
 
 _REGISTRIES = {r.group: r for r in (MECHANISMS, EXACT, ESTIMATORS, CLASSIFIERS)}
 _ORDERS = (1.01, 2.0, 10.0, math.inf)
@@ -80,7 +82,9 @@ def check_mechanism(
         mechanism.check_input(x)
         states = random.getstate(), repr(np.random.get_state())  # noqa: NPY002
         for size in (1, 7, 2000):
-            first, again, other = (_drawn(mechanism, x, size, seed) for seed in (0, 0, 1))
+            first = _drawn(mechanism, x, size, 0)
+            again = _drawn(mechanism, x, size, 0)
+            other = _drawn(mechanism, x, size, 1)
             assert first.shape == ((size,) if d is None else (size, d)), f"shape {first.shape}"
             assert np.issubdtype(first.dtype, np.floating if kind.real else np.integer), first.dtype
             assert kind.missing or np.isfinite(first).all(), "outputs must be finite"
@@ -100,7 +104,7 @@ def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]
     Levels above 200 nats are not compared. A finite loss of densities must be reached where that of
     x is above 1e-200: take an epsilon for which it is.
     """
-    pairs = [(x, y) for i, x in enumerate(inputs) for j, y in enumerate(inputs) if i != j]
+    pairs = list(permutations(inputs, 2))
     for order in (1, 0.5, math.nan):
         _refuses(f"order {order}", exact.renyi, order, *pairs[0])
     for x in inputs:
@@ -113,10 +117,12 @@ def check_exact(exact: Distribution, mechanism: Mechanism, inputs: Sequence[Any]
         assert levels == sorted(levels), f"levels {levels} do not rise with the order"
         _check_levels(exact, mechanism.outputs, x, y)
         if hasattr(exact, "spectrum"):
-            first, *_, last = deltas = spectrum(exact, [0, 0.1, 1, max(levels[-1], 1)], x, y)
+            deltas = spectrum(exact, [0, 0.1, 1, max(levels[-1], 1)], x, y)
             assert (np.diff(deltas) <= 1e-12).all(), f"deltas {deltas} rise"
+            last = deltas[-1]
             assert math.isinf(levels[-1]) or abs(last) < 1e-9, f"delta {last} at the pure level"
-            differs = abs(first - spectrum(exact, [0], y, x)[0]) > 1e-9
+            reverse = spectrum(exact, [0], y, x)[0]
+            differs = abs(deltas[0] - reverse) > 1e-9
             assert not differs, "delta at epsilon = 0 differs between the directions"
 
 
@@ -125,7 +131,8 @@ def _check_levels(exact: Any, outputs: str, x: Any, y: Any) -> None:
     if outputs == "scalar":
         _check_masses(exact, x, y, _at_nodes(exact, x, y))
     elif outputs == "index":
-        p, q = (np.asarray(exact.probabilities(side), float) for side in (x, y))
+        p = np.asarray(exact.probabilities(x), float)
+        q = np.asarray(exact.probabilities(y), float)
         size = max(p.size, q.size)
         p = np.pad(p, (0, size - p.size))
         q = np.pad(q, (0, size - q.size))
@@ -171,14 +178,8 @@ def _quantiles(exact: Any, x: Any) -> Floats:
     while exact.cdf(-reach, x) > chances[0] or exact.cdf(reach, x) < chances[-1]:
         reach *= 2
         assert reach < _FARTHEST, f"cdf does not rise from 0 to 1 at {x!r}"
-    low = np.full(chances.size, -reach)
-    high = np.full(chances.size, reach)
-    for _ in range(60):
-        middle = (low + high) / 2
-        above = exact.cdf(middle, x) > chances
-        low = np.where(above, low, middle)
-        high = np.where(above, middle, high)
-    return high
+    most = np.full(chances.size, 2 * reach)
+    return reached(lambda distance: exact.cdf(distance - reach, x), chances, most) - reach
 
 
 def _check_masses(exact: Any, x: Any, y: Any, masses: _Masses) -> None:
@@ -225,10 +226,10 @@ def _check_entries(exact: Any, x: Any, y: Any) -> None:
         name = f"level of order {order} from {x!r} to {y!r}"
         _check_equal(name, divergence(exact, order, x, y), total, _EXACT)
     if hasattr(exact, "spectrum") and len(entries) == 1:
-        deltas = spectrum(exact, _CLAIMS, x, y), spectrum(exact.entry, _CLAIMS, *entries[0])
-        assert np.allclose(*deltas, rtol=_EXACT), (
-            f"spectrum {deltas[0]} is {deltas[1]} of its entry"
-        )
+        deltas = spectrum(exact, _CLAIMS, x, y)
+        of_entry = spectrum(exact.entry, _CLAIMS, *entries[0])
+        near = np.allclose(deltas, of_entry, rtol=_EXACT)
+        assert near, f"spectrum {deltas} is {of_entry} of its entry"
 
 
 def _check_equal(name: str, claimed: float, found: float, precision: float) -> None:
@@ -311,9 +312,12 @@ def _cases() -> list[Case]:
         "truncated_laplace": Claims(support=(0.0, 1.0), lipschitz=1.0),
         "randomized_response": Claims(outcomes=2),
     }
-    made = {name: MECHANISMS.load(name)(0.7) for name in known}
-    laws = {name: EXACT.load(name)(mechanism) for name, mechanism in made.items()}
-    return [Case(made[name], laws[name], 0, y, known[name]) for name in known for y in (1, 0)]
+    cases = []
+    for name, claims in known.items():
+        mechanism = MECHANISMS.load(name)(0.7)
+        exact = EXACT.load(name)(mechanism)
+        cases += [Case(mechanism, exact, 0, 1, claims), Case(mechanism, exact, 0, 0, claims)]
+    return cases
 
 
 def check_classifier(classifier: Any, n: int = 2000) -> None:
@@ -332,7 +336,8 @@ def check_classifier(classifier: Any, n: int = 2000) -> None:
         tried += 1
         fitted = [classifier.fit(x[0], x_prime[0], 2 * n, 0) for _ in range(2)]
         for side, sign in ((x[1], -1), (x_prime[1], 1)):
-            votes, again = (fit.votes(side) for fit in fitted)
+            votes = fitted[0].votes(side)
+            again = fitted[1].votes(side)
             assert votes.counts.sum() == n, "counts must sum to the number of outputs"
             assert np.array_equal(votes.log_odds, again.log_odds), "votes differ, or are NaN"
             right = votes.counts[sign * votes.log_odds > 0].sum() / n

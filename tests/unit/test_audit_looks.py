@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.events import scores
-from epsilometer.events.candidates import Numbers
+from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
     MINUS_ZERO,

@@ -15,9 +15,9 @@ from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.estimators.local_loss import LocalLoss, MaximumPrivacyLoss
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.events.choosing import choose_events
-from epsilometer.events.columns import Columns
 from epsilometer.events.looks import PastDraws
 from epsilometer.results import Result
+from epsilometer.samples import Columns
 
 TESTS = {
     "local_loss": lambda x, y: em.local_loss(x, y, np.asarray(x)[:2]),

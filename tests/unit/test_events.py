@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer.events.candidates import FOLDS, Numbers, expected_level, fifths, tables
+from epsilometer.events.candidates import FOLDS, expected_level, fifths
+from epsilometer.events.cells import Numbers
 from epsilometer.events.events import Event, Table, View, codes_of
 from tests.unit.audits import again, audited
 
@@ -309,15 +310,3 @@ def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
     if "score" in witness["event"] or witness["score"]:
         assert "JSON" in witness["rests_on"]
         assert not re.search("entry|key|bit", witness["event"]) or witness["score"]
-
-
-@pytest.mark.parametrize("size", [0, 1, 5, 40, 3000])
-def test_tables_of_many_columns_are_those_of_each(size):
-    rng = np.random.default_rng(size)
-    sides = [rng.normal(shift, 1, (70, size)) for shift in (0, 0.2)]
-    for side in sides:
-        side[1::5] = side[1::5].round(2)
-        side[2::5, : size // 3] = np.nan
-        side[3::5, ::2] = np.inf
-    of = (Numbers(x, y, 16, View(), values=False, tails=False) for x, y in zip(*sides, strict=True))
-    assert [*tables(*map(list, sides), 16)] == [each.table() for each in of]

@@ -10,7 +10,7 @@ import pytest
 
 import epsilometer_audit as ea
 from epsilometer.events import choosing, fine_cells, looks, scores
-from epsilometer.events.candidates import Numbers
+from epsilometer.events.cells import Numbers
 from epsilometer.events.events import Event, View
 from epsilometer.numerics.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations

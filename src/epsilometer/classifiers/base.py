@@ -1,4 +1,10 @@
-"""Protocols of classifiers, and the log odds of their votes."""
+"""Protocols of classifiers, and the log odds of their votes.
+
+Three outputs, of which two have three of four votes for x', and one has all votes for x:
+
+    votes = Votes(np.array([1.10, -np.inf]), np.array([2, 1]))
+    votes.above(np.array([0.0]))  # [2]: outputs that are taken for one of x'
+"""
 
 import math
 from collections.abc import Sequence
@@ -70,11 +76,12 @@ def shared_log_odds(closer: Sequence[Sample], within: Sequence[Sample], k: int) 
     and ``within`` those at or below it, at least k: ties share the remaining votes in proportion.
     All arrays have shape ``(m,)`` for m outputs.
     """
-    inner, total = (np.add(*sides, dtype=np.float64) for sides in (closer, within))
+    inner = np.add(*closer, dtype=np.float64)
+    total = np.add(*within, dtype=np.float64)
     # times the number of ties, votes are integers: even ones have log odds of exactly 0
-    votes = [
-        a * (total - inner) + (b - a) * (k - inner) for a, b in zip(closer, within, strict=True)
-    ]
+    votes = []
+    for inside, all_in_reach in zip(closer, within, strict=True):
+        votes.append(inside * (total - inner) + (all_in_reach - inside) * (k - inner))
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(votes[1]) - np.log(votes[0])
     return odds

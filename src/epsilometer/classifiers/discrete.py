@@ -98,14 +98,12 @@ class FittedHamming:
     def _log_odds(self, queries: Integers) -> Floats:
         distance = np.bitwise_count(queries[:, None] ^ self.points)
         cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
-        votes = (self.counts, self.counts_prime)
-        size = len(queries) * _BITS
-        counted = (np.bincount(cell, np.tile(side, len(queries)), size) for side in votes)
-        steps = (side.reshape(-1, _BITS).cumsum(axis=1) for side in counted)
-        cumulative = [np.pad(side, ((0, 0), (1, 0))) for side in steps]  # from distance -1 on
+        cumulative = []
+        for side in (self.counts, self.counts_prime):
+            counted = np.bincount(cell, np.tile(side, len(queries)), len(queries) * _BITS)
+            steps = counted.reshape(-1, _BITS).cumsum(axis=1)
+            cumulative.append(np.pad(steps, ((0, 0), (1, 0))))  # from distance -1 on
         kth = (cumulative[0] + cumulative[1] < self.k).sum(axis=1, keepdims=True)
-        closer, within = (
-            [np.take_along_axis(side, at, 1).ravel() for side in cumulative]
-            for at in (kth - 1, kth)
-        )
+        closer = [np.take_along_axis(side, kth - 1, 1).ravel() for side in cumulative]
+        within = [np.take_along_axis(side, kth, 1).ravel() for side in cumulative]
         return shared_log_odds(closer, within, self.k)

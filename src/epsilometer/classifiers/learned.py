@@ -124,7 +124,10 @@ class FittedScikitLearn:
 
 
 def _kind(name: str, kind: str) -> Any:
-    """Return a class of scikit-learn; no other module is imported."""
+    """Return a classifier or transformer of scikit-learn by its full name.
+
+    No other module is imported. Raise `ArgumentError` for a name of anything else.
+    """
     module, _, attribute = str(name).rpartition(".")
     if module.split(".")[0] != "sklearn":
         raise ArgumentError("name", f"must be of scikit-learn, as sklearn.svm.SVC, got {name!r}")
@@ -135,9 +138,8 @@ def _kind(name: str, kind: str) -> Any:
     from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
     mixin = ClassifierMixin if kind == "classifier" else TransformerMixin
-    if not (isinstance(estimator, type) and issubclass(estimator, mixin)) or not issubclass(
-        estimator, BaseEstimator
-    ):
+    bases = estimator.__mro__ if isinstance(estimator, type) else ()
+    if mixin not in bases or BaseEstimator not in bases:
         raise ArgumentError("name", f"must be a {kind} of scikit-learn, got {name!r}")
     return estimator
 

@@ -25,10 +25,10 @@ def refuse_atoms(*sides: Floats) -> None:
     density may be rounded to a fifth of a bandwidth, and smoothing hides a small atom. NaN is
     refused, too.
     """
-    entries = (side[None] if side.ndim == 1 else side.T for side in sides)
-    for columns in zip(*entries, strict=True):
-        draws = [np.ascontiguousarray(column, np.float64) for column in columns]
-        total = sum(side.size for side in draws)
+    tables = [side[:, None] if side.ndim == 1 else side for side in sides]
+    total = sum(len(table) for table in tables)
+    for entry in range(tables[0].shape[1]):
+        draws = [np.ascontiguousarray(table[:, entry], np.float64) for table in tables]
         counts = np.zeros(_SLOTS[total > 10**6], np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
             raise ArgumentError("outputs", "are mixed: some entries are not numbers")

@@ -1,4 +1,9 @@
-"""The densities of a pair of samples."""
+"""The densities of a pair of samples.
+
+Of a bit that is kept, or flipped, with probability 3/4 they are frequencies:
+
+    Densities(np.array([0.25, 0.75]), np.array([0.75, 0.25]))
+"""
 
 from __future__ import annotations
 

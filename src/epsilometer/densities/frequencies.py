@@ -16,9 +16,7 @@ from epsilometer.numerics.compiled import compiled
 
 _SLICES = 2**14  # of the outputs: only those with the lower end of a cell are sorted
 _PLACING_DRAWS = 5000  # draws of a side, which show where most outputs are
-_DRAWS_OF_A_CELL = (
-    200  # draws a side that a cell holds at least, so that floors of 50 hardly touch it
-)
+_DRAWS_OF_A_CELL = 200  # draws a side that a cell holds at least: floors of 50 hardly touch it
 
 
 def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Floats]:
@@ -48,12 +46,14 @@ def joint_counts(x: Integers, x_prime: Integers) -> tuple[Integers, Counts, Coun
     if x.ndim == 1 and whole and min(side.min() for side in filled) >= 0:
         size = int(max(side.max() for side in filled)) + 1
         if size <= 4 * (x.size + x_prime.size):
-            counts, counts_prime = (count_outcomes(side, size) for side in (x, x_prime))
+            counts = count_outcomes(x, size)
+            counts_prime = count_outcomes(x_prime, size)
             outcomes = np.flatnonzero(counts + counts_prime)
             return outcomes, counts[outcomes], counts_prime[outcomes]
     outcomes, index = np.unique(np.concatenate([x, x_prime]), axis=0, return_inverse=True)
-    sides = np.split(index.ravel(), [len(x)])
-    counts, counts_prime = (np.bincount(side, None, len(outcomes)) for side in sides)
+    codes = index.ravel()
+    counts = np.bincount(codes[: len(x)], None, len(outcomes))
+    counts_prime = np.bincount(codes[len(x) :], None, len(outcomes))
     return outcomes, counts, counts_prime
 
 
@@ -83,31 +83,53 @@ def cell_frequencies(x: Floats, x_prime: Floats, cells: int) -> tuple[Floats, Fl
     no draws, or NaN.
     """
     checks.integer("cells", cells, minimum=2)
-    sides = [np.ascontiguousarray(side, np.float64) for side in (x, x_prime)]
-    if not all(side.size and not np.isnan(side).any() for side in sides):
+    x = np.ascontiguousarray(x, np.float64)
+    x_prime = np.ascontiguousarray(x_prime, np.float64)
+    if not (x.size and x_prime.size) or np.isnan(x).any() or np.isnan(x_prime).any():
         raise ArgumentError("outputs", "must be numbers, at least one a side")
-    # where most outputs are, to slice them evenly: a sort of all would take four times as long
-    few = np.sort(np.concatenate([side[:: -(-side.size // _PLACING_DRAWS)] for side in sides]))
-    low = few[few.size // 100].item()
-    high = few[-1 - few.size // 100].item()
-    place = low, _SLICES / (high - low) if high > low else 0.0
-    slices = [_sliced(side, *place) for side in sides]
-    held = np.array([np.bincount(s, minlength=_SLICES) for s in slices])
+    place = _even_slices(x, x_prime)
+    slices = _sliced(x, *place)
+    slices_prime = _sliced(x_prime, *place)
+    held = np.bincount(slices, minlength=_SLICES)
+    held_prime = np.bincount(slices_prime, minlength=_SLICES)
     ranks = _ranks(x.size + x_prime.size, cells)
-    at = np.searchsorted(held.sum(axis=0).cumsum(), ranks, side="right")
-    sorts = np.isin(np.arange(_SLICES), at)
-    kept = [np.sort(side[sorts[s]]) for side, s in zip(sides, slices, strict=True)]
-    merged = np.sort(np.concatenate(kept))
-    passed = np.cumsum(held * ~sorts, axis=1) - held * ~sorts  # draws in slices before, not kept
-    starts = merged[ranks - passed.sum(axis=0)[at]]
+    at = np.searchsorted((held + held_prime).cumsum(), ranks, side="right")
+    sorts = np.isin(np.arange(_SLICES), at)  # slices with the lower end of a cell
+    kept = np.sort(x[sorts[slices]])
+    kept_prime = np.sort(x_prime[sorts[slices_prime]])
+    merged = np.sort(np.concatenate([kept, kept_prime]))
+    passed = _before(held * ~sorts)
+    passed_prime = _before(held_prime * ~sorts)
+    starts = merged[ranks - (passed + passed_prime)[at]]
     repeated = starts[1:][starts[1:] == starts[:-1]]
     edges = np.unique(np.concatenate([starts, np.nextafter(repeated, np.inf)]))
-    of = _sliced(edges, *place)
-    below = [np.searchsorted(k, edges) + before[of] for k, before in zip(kept, passed, strict=True)]
-    counts = [np.diff(b, prepend=0, append=s.size) for b, s in zip(below, sides, strict=True)]
-    occupied = counts[0] + counts[1] > 0
-    p, q = (count[occupied] / side.size for count, side in zip(counts, sides, strict=True))
-    return p, q
+    of_edges = _sliced(edges, *place)
+    below = np.searchsorted(kept, edges) + passed[of_edges]
+    below_prime = np.searchsorted(kept_prime, edges) + passed_prime[of_edges]
+    counts = np.diff(below, prepend=0, append=x.size)
+    counts_prime = np.diff(below_prime, prepend=0, append=x_prime.size)
+    occupied = counts + counts_prime > 0
+    return counts[occupied] / x.size, counts_prime[occupied] / x_prime.size
+
+
+def _even_slices(x: Floats, x_prime: Floats) -> tuple[float, float]:
+    """Return the lower end of even slices where most outputs are, and slices a unit.
+
+    Few slices are sorted: a sort of all draws would take four times as long.
+    """
+    sample = x[:: -(-x.size // _PLACING_DRAWS)]
+    sample_prime = x_prime[:: -(-x_prime.size // _PLACING_DRAWS)]
+    few = np.sort(np.concatenate([sample, sample_prime]))
+    low = few[few.size // 100].item()
+    high = few[-1 - few.size // 100].item()
+    if high > low:
+        return low, _SLICES / (high - low)
+    return low, 0.0
+
+
+def _before(counts: Counts) -> Counts:
+    """Return the sum of the counts before each."""
+    return np.cumsum(counts) - counts
 
 
 def _ranks(size: int, cells: int) -> Integers:

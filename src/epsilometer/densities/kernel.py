@@ -57,10 +57,12 @@ def density_at(sample: ArrayLike, points: ArrayLike, bandwidth: float) -> Floats
     if x.shape[1] != t.shape[1]:
         raise ArgumentError("points", f"have {t.shape[1]} dimensions, the sample {x.shape[1]}")
     scale = x.shape[0] * (h * math.sqrt(2 * math.pi)) ** x.shape[1]
+    sums: Floats = np.empty(len(t))
     with np.errstate(over="ignore"):  # far outliers have density 0
-        sums = [np.exp(-0.5 * (((x - point) / h) ** 2).sum(axis=1)).sum() for point in t]
-    densities: Floats = np.array(sums, np.float64) / scale
-    return densities
+        for i, point in enumerate(t):
+            squares = (((x - point) / h) ** 2).sum(axis=1)
+            sums[i] = np.exp(-0.5 * squares).sum()
+    return np.asarray(sums / scale)
 
 
 def density_on_grid(

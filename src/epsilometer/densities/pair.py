@@ -26,9 +26,11 @@ def reduce_pair(x: Sample, x_prime: Sample, reduction: Mapping[str, Any]) -> Den
     if "cells" in reduction:
         return Densities(*cell_frequencies(x, x_prime, reduction["cells"]))
     refuse_atoms(x, x_prime)
-    sides = RealSample.of(x), RealSample.of(x_prime)
-    ends = min(side.low for side in sides), max(side.high for side in sides)
-    h, h_prime = (dpik(side) ** reduction["power"] for side in sides)
-    grid, p = bkde(sides[0], h, points=reduction["points"], ends=ends)
-    _, q = bkde(sides[1], h_prime, points=reduction["points"], ends=ends)
+    ours = RealSample.of(x)
+    theirs = RealSample.of(x_prime)
+    ends = min(ours.low, theirs.low), max(ours.high, theirs.high)
+    h = dpik(ours) ** reduction["power"]
+    h_prime = dpik(theirs) ** reduction["power"]
+    grid, p = bkde(ours, h, points=reduction["points"], ends=ends)
+    _, q = bkde(theirs, h_prime, points=reduction["points"], ends=ends)
     return Densities(p, q, float(grid[1] - grid[0]), (h, h_prime))

@@ -219,11 +219,14 @@ class SampleMethod(Estimator):
 
 def both_ways(method: SampleMethod, x: Sample, x_prime: Sample, *given: Any) -> list[LevelEstimate]:
     """Return answers on sides ``(n,)`` or ``(n, d)``, both ways, or raise `ArgumentError`."""
-    ways = [(x, x_prime)] if method.symmetric else [(x, x_prime), (x_prime, x)]
-    answers = [method.estimate(*way, *given) for way in ways]
-    if wrong := [answer for answer in answers if not isinstance(answer, LevelEstimate)]:
-        raise ArgumentError("estimate()", f"must return a LevelEstimate, not {wrong[0]!r:.60}")
-    return [answers[0], answers[-1]]
+    forward = method.estimate(x, x_prime, *given)
+    reverse = forward
+    if not method.symmetric:
+        reverse = method.estimate(x_prime, x, *given)
+    for answer in (forward, reverse):
+        if not isinstance(answer, LevelEstimate):
+            raise ArgumentError("estimate()", f"must return a LevelEstimate, not {answer!r:.60}")
+    return [forward, reverse]
 
 
 def check_pure(order: float, why: str) -> None:
@@ -260,7 +263,9 @@ def over_pairs(
 
     ``counts`` has shape ``(..., sides, cells)``; see `pairs_of` for the pairing.
     """
-    return {
-        (i, j): estimator.estimate(counts[..., i, :], counts[..., j, :], claims, order)
-        for i, j in pairs_of(counts.shape[-2], pairing)
-    }
+    levels = {}
+    for i, j in pairs_of(counts.shape[-2], pairing):
+        ours = counts[..., i, :]
+        theirs = counts[..., j, :]
+        levels[i, j] = estimator.estimate(ours, theirs, claims, order)
+    return levels

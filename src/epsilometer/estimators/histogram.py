@@ -123,11 +123,15 @@ class HistogramEstimator(HistogramMethod):
         common = (x > 0) & (x_prime > 0)
         failed = np.asarray(~(common.any(axis=-1) if skip else common.all(axis=-1)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_p, log_q = (np.log(c) - np.log(c.sum(axis=-1, keepdims=True)) for c in (x, x_prime))
-            levels = [_level(*logs, common, order) for logs in ((log_p, log_q), (log_q, log_p))]
+            log_p = np.log(x) - np.log(x.sum(axis=-1, keepdims=True))
+            log_q = np.log(x_prime) - np.log(x_prime.sum(axis=-1, keepdims=True))
+            forward = _level(log_p, log_q, common, order)
+            reverse = _level(log_q, log_p, common, order)
         if skip:  # without the skipped cells' mass a ratio may fall below 0
-            levels = [np.maximum(level, 0.0) for level in levels]
-        forward, reverse = (np.where(failed, np.nan, level) for level in levels)
+            forward = np.maximum(forward, 0.0)
+            reverse = np.maximum(reverse, 0.0)
+        forward = np.where(failed, np.nan, forward)
+        reverse = np.where(failed, np.nan, reverse)
         return PairEstimates(forward, reverse, failed)
 
 

@@ -108,18 +108,19 @@ class LocalLoss(_OfTheLoss, ScreeningMethod):
         """
         ends = None if region is None else (region[0], region[1])
         losses = []
+        targets = []
         for x, x_prime in pairs:
             outputs, p, q = estimated(x, x_prime, ends, self.points)
             signed = signed_loss(p, q, self.floor)
             largest = int(np.argmax(np.abs(signed)))
             output = np.atleast_1d(outputs[largest]).tolist()
-            target = {"output": output, "sign": 1 if signed[largest] >= 0 else -1}
-            losses.append(Loss(float(abs(signed[largest])), target))
+            targets.append({"output": output, "sign": 1 if signed[largest] >= 0 else -1})
+            losses.append(Loss(float(abs(signed[largest]))))
         if not losses:
             raise ArgumentError("pairs", "must not be empty")
         selected = int(np.argmax([loss.loss for loss in losses]))
-        others = (replace(loss, target=None) for loss in losses)
-        return selected, [losses[k] if k == selected else loss for k, loss in enumerate(others)]
+        losses[selected] = replace(losses[selected], target=targets[selected])
+        return selected, losses
 
     def weigh(self, x: Sample, x_prime: Sample, target: Mapping[str, Any]) -> OutputEvidence:
         """Return the evidence about t_hat of fresh samples of shape ``(N,)`` or ``(N, d)``.
@@ -128,10 +129,9 @@ class LocalLoss(_OfTheLoss, ScreeningMethod):
         """
         bandwidth = None if np.issubdtype(x.dtype, np.integer) else undersmoothed(x, x_prime)
         output = np.asarray(target["output"], x.dtype)
-        (f, v), (g, w) = (
-            _log_density(side, output, self.floor, bandwidth) for side in (x, x_prime)
-        )
-        return OutputEvidence(f, g, v, w, target["sign"])
+        f, variance = _log_density(x, output, self.floor, bandwidth)
+        g, variance_prime = _log_density(x_prime, output, self.floor, bandwidth)
+        return OutputEvidence(f, g, variance, variance_prime, target["sign"])
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,8 @@ def estimated(x: Sample, x_prime: Sample, region: Region | None, points: int) ->
 def _on_line(x: Floats, x_prime: Floats, region: Region, points: int) -> Estimated:
     """Return densities of real outputs on an even grid of the region."""
     lower, upper = checks.interval("region", *region)
-    p, q = (density_on_grid(side, lower, upper, points, nrd0(side)) for side in (x, x_prime))
+    p = density_on_grid(x, lower, upper, points, nrd0(x))
+    q = density_on_grid(x_prime, lower, upper, points, nrd0(x_prime))
     return np.linspace(lower, upper, points), p, q
 
 
@@ -213,7 +214,8 @@ def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> Estimated:
         box = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
         raise ArgumentError("region", f"{box} holds none of the first {n} draws")
     points = candidates[inside]
-    p, q = (density_at(side[n:], points, nrd0(side)) for side in (x, x_prime))
+    p = density_at(x[n:], points, nrd0(x))
+    q = density_at(x_prime[n:], points, nrd0(x_prime))
     return points, p, q
 
 
@@ -257,8 +259,9 @@ def default_region(x: Floats, x_prime: Floats) -> Region:
     Further out, densities are estimated from few draws and their log ratio is noise. Draws have
     shape ``(n,)``; C is in their unit.
     """
-    lows, highs = zip(*(quantiles(side, [_TAIL, 1 - _TAIL]) for side in (x, x_prime)), strict=True)
-    return min(lows), max(highs)
+    low, high = quantiles(x, [_TAIL, 1 - _TAIL])
+    low_prime, high_prime = quantiles(x_prime, [_TAIL, 1 - _TAIL])
+    return min(low, low_prime), max(high, high_prime)
 
 
 def _log_density(

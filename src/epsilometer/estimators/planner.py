@@ -102,7 +102,8 @@ def failure_bound(
             precision = min(gamma / ratio * (order - 1) / 2, math.log(2)) / (2 * order - 1)  # (14)
     # deviations in (7): of every cell on both sides, or of the paper's two cells
     terms = 4 if pure and not union else 2 * cells
-    return 2 * cells * math.exp(_log_miss(n, smallest)) + terms * _deviation(n, smallest, precision)
+    miss = math.exp(_log_miss(n, smallest))
+    return 2 * cells * miss + terms * _deviation(n, smallest, precision)
 
 
 def input_buckets(

@@ -105,11 +105,13 @@ class Tested:
         level = 1 - alpha / (2 * self.claims.size)
         low, high = clopper_pearson(self.wrong, self.tested, level)
         low_prime, high_prime = clopper_pearson(self.wrong_prime, self.tested_prime, level)
-        shares = self.wrong / self.tested, self.wrong_prime / self.tested_prime
         scale = np.exp(epsilons)[:, None]
-        ends = shares, (high, high_prime), (low, low_prime)
-        deltas, below, above = (_clipped((1 - a - scale * b).max(axis=1)) for a, b in ends)
-        return deltas, below, above
+
+        def largest(wrong: Floats, wrong_prime: Floats) -> Floats:
+            return _clipped((1 - wrong - scale * wrong_prime).max(axis=1))
+
+        deltas = largest(self.wrong / self.tested, self.wrong_prime / self.tested_prime)
+        return deltas, largest(high, high_prime), largest(low, low_prime)
 
 
 def epsilon_at(delta: float, claims: ArrayLike, deltas: ArrayLike) -> float:
@@ -277,7 +279,8 @@ class Spectrum(Estimator):
         votes_prime = fitted.votes(test_prime)
         grid = self.grid
         weight = np.exp(-self.grid)
-        n, m = (np.full(grid.size, len(side)) for side in (test, test_prime))
+        n = np.full(grid.size, len(test))
+        m = np.full(grid.size, len(test_prime))
         above = votes.above(-grid)
         above_prime = votes_prime.above(-grid)
         below = votes.below(grid)
@@ -292,9 +295,8 @@ class Spectrum(Estimator):
         wrong, wrong_prime = np.zeros((2, self.grid.size), np.int64)
         even = np.zeros(1)
         for i, claim in enumerate(self.grid):
-            kept, tested = (
-                side[rng.random(len(side)) < math.exp(-claim)] for side in (train, test)
-            )
+            kept = train[rng.random(len(train)) < math.exp(-claim)]
+            tested = test[rng.random(len(test)) < math.exp(-claim)]
             seed = int(rng.integers(2**31))
             if not len(kept):  # only null values: all others are from x'
                 wrong[i] = len(tested)
@@ -302,7 +304,8 @@ class Spectrum(Estimator):
             fitted = self.method.fit(kept, train_prime, len(train) + len(train_prime), seed)
             wrong[i] = fitted.votes(tested).above(even)[0] if len(tested) else 0
             wrong_prime[i] = len(test_prime) - fitted.votes(test_prime).above(even)[0]
-        n, m = (np.full(self.grid.size, len(side)) for side in (test, test_prime))
+        n = np.full(self.grid.size, len(test))
+        m = np.full(self.grid.size, len(test_prime))
         return Tested(self.grid, wrong, n, wrong_prime, m, np.ones(self.grid.size))
 
 

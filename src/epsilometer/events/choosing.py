@@ -3,11 +3,12 @@
 An event is chosen before the draws that confirm it. The best is {loss >= c}; its outputs have to be
 learned, and what is best on the draws it was learned from is often noise. So
 
-- outputs are put into cells without a unit (`candidates`); vectors are read entry by entry, row by
+- outputs are put into cells without a unit (`cells`); vectors are read entry by entry, row by
   row, and by a score that adds up over the entries, integers without repetition bit by bit
   (`looks`);
 - cells are ordered by a shrunken log ratio of counts on four fifths of the draws, and sets of the
-  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly;
+  first r cells are judged on the last fifth, five times in turn; half-lines are judged directly
+  (`candidates`);
 - the promise of an event is the log ratio of its probabilities less its possible error on the first
   draws and on the fresh ones. A rare event can be worth far more than its promise, so the event
   with the largest promise at little caution is returned, too.
@@ -94,9 +95,11 @@ def _best(
     cells: tuple[list[Cells], list[Cells]], ahead: int, level: Level | None
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events with the largest expected level, and with the largest optimistic one."""
-    easy, hard = (best(each, ahead, level, _LITTLE) for each in cells)
-    sure = _easier(easy[0], hard[0], "expected")
-    return sure, _easier(easy[1], hard[1], "optimistic")
+    easy, hard = cells
+    surest, boldest = best(easy, ahead, level, _LITTLE)
+    surest_hard, boldest_hard = best(hard, ahead, level, _LITTLE)
+    sure = _easier(surest, surest_hard, "expected")
+    return sure, _easier(boldest, boldest_hard, "optimistic")
 
 
 def _easier(easy: Candidate | None, hard: Candidate | None, estimate: str) -> Candidate | None:

@@ -129,8 +129,12 @@ class View:
         """Return ranges of remainders with 0 and the largest remainder in place of open ends."""
         if self.kind != "remainder" or (None, None) in ranges:
             return ranges
-        last = self.modulus - 1
-        return [(a or 0, last if b is None and isinstance(a, int) else b) for a, b in ranges]
+        closed = []
+        for first, last in ranges:
+            if last is None and isinstance(first, int):
+                last = self.modulus - 1  # noqa: PLW2901
+            closed.append((first or 0, last))
+        return closed
 
 
 @dataclass(frozen=True)
@@ -150,15 +154,24 @@ class Table:
         """Return one number for each output, ``(n,)``; each entry is a column ``(n,)``."""
         cells = []
         for entry, starts in zip(self.entries, self.starts, strict=True):
-            column = np.ascontiguousarray(columns[entry])
-            if column.size < _SEARCHED or len(starts) > _ONE_BY_ONE:
-                cell: Any = np.searchsorted(np.asarray(starts), column, side="right")
-            else:
-                cell = sum((column >= start for start in starts), np.zeros(column.size, np.int8))
-            real = column.dtype.kind == "f"
-            cells.append(np.where(np.isnan(column), len(starts) + 1, cell) if real else cell)
+            cells.append(_cell_of(np.ascontiguousarray(columns[entry]), starts))
         adds = np.asarray(self.adds, float)
-        return adds.take(cells[0]) if len(cells) == 1 else np.asarray(adds[tuple(cells)])
+        if len(cells) == 1:
+            return adds.take(cells[0])
+        return np.asarray(adds[tuple(cells)])
+
+
+def _cell_of(column: Sample, starts: Sequence[Number]) -> Counts:
+    """Return the cell of each number, ``(n,)``, by the starts of all but the first."""
+    if column.size < _SEARCHED or len(starts) > _ONE_BY_ONE:
+        cells = np.searchsorted(np.asarray(starts), column, side="right")
+    else:
+        cells = np.zeros(column.size, np.int8)
+        for start in starts:
+            cells += column >= start
+    if column.dtype.kind == "f":
+        cells = np.where(np.isnan(column), len(starts) + 1, cells)
+    return cells
 
 
 @dataclass(frozen=True)
@@ -178,7 +191,8 @@ class Event:
         numbers = self.view.of(sample)
         inside = np.zeros(len(numbers), bool)
         if self.ranges:
-            firsts, lasts = (_ends(self.ranges, i, numbers.dtype) for i in (0, 1))
+            firsts = _ends([first for first, _ in self.ranges], -math.inf, numbers.dtype)
+            lasts = _ends([last for _, last in self.ranges], math.inf, numbers.dtype)
             if len(firsts) <= _ONE_BY_ONE:
                 for first, last in zip(firsts, lasts, strict=True):
                     inside |= (numbers >= first) & (numbers <= last)
@@ -214,8 +228,11 @@ def _plain(value: Any) -> Any:
         return value.to_plain()
     if isinstance(value, Formula):
         return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
-    value = astuple(value) if isinstance(value, Table) else value
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, Table):
+        value = astuple(value)
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    return value
 
 
 # --- the number of an output, by kind -------------------------------------------------------------
@@ -289,18 +306,25 @@ def range_texts(name: str, ranges: Ranges) -> list[str]:
     >>> range_texts("x", [(None, -204.2), (0.3, 0.389), (2, None)])
     ['x <= -204.2', '0.3 <= x <= 0.389', 'x >= 2']
     """
-    texts = []
-    for ends in ranges:
-        first, last = ("-0.0" if end == MINUS_ZERO else repr(end) for end in ends)
-        if ends[0] is None and ends[1] is None:
-            texts.append(f"any {name}")
-        elif ends[0] is None:
-            texts.append(f"{name} < inf" if ends[1] == _LARGEST else f"{name} <= {last}")
-        elif ends[1] is None:
-            texts.append(f"{name} >= {first}")
-        else:
-            texts.append(f"{name} = {first}" if first == last else f"{first} <= {name} <= {last}")
-    return texts
+    return [_range_text(name, first, last) for first, last in ranges]
+
+
+def _range_text(name: str, first: Number | None, last: Number | None) -> str:
+    if first is None and last is None:
+        return f"any {name}"
+    if first is None and last == _LARGEST:
+        return f"{name} < inf"
+    if first is None:
+        return f"{name} <= {_end_text(last)}"
+    if last is None:
+        return f"{name} >= {_end_text(first)}"
+    if _end_text(first) == _end_text(last):
+        return f"{name} = {_end_text(first)}"
+    return f"{_end_text(first)} <= {name} <= {_end_text(last)}"
+
+
+def _end_text(end: Number | None) -> str:
+    return "-0.0" if end == MINUS_ZERO else repr(end)
 
 
 def parity_text(event: Event, parts: Sequence[str]) -> str:
@@ -384,23 +408,16 @@ def remainders(numbers: Sample, modulus: Number) -> Sample:
     return np.asarray(np.where(rest == modulus, 0, rest), rest.dtype)  # of tiny numbers below 0
 
 
-def _ends(ranges: Ranges, which: int, dtype: np.dtype[Any]) -> Sample:
-    """Return the first numbers of the ranges, or the last for 1, in the outputs' own type."""
-    ends = [pair[which] for pair in ranges]
+def _ends(ends: Sequence[Number | None], none: float, dtype: np.dtype[Any]) -> Sample:
+    """Return ends of ranges in the outputs' own type; an open one is the infinite ``none``."""
+    numbers = [none if end is None else end for end in ends]
     if not np.issubdtype(dtype, np.integer):
-        infinite = np.inf if which else -np.inf
-        return np.array([infinite if end is None else end for end in ends], float)
+        return np.array(numbers, float)
     limits = np.iinfo(dtype)
     # they are computed at each access
     least = limits.min
     most = limits.max
-    whole: list[Number] = []
-    for end in ends:
-        if end is None:
-            whole.append(most if which else least)
-        else:
-            whole.append(min(max(end, least), most))
-    return np.array(whole, dtype)
+    return np.array([min(max(number, least), most) for number in numbers], dtype)
 
 
 def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
@@ -410,7 +427,8 @@ def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
     """
     if sample.ndim == 2:
         return [np.ascontiguousarray(column) for column in sample.T]
-    return [(sample >> i) & 1 for i in range(min(8 * sample.dtype.itemsize - 1, most))]
+    bits = min(8 * sample.dtype.itemsize - 1, most)
+    return [(sample >> i) & 1 for i in range(bits)]
 
 
 @np.errstate(invalid="ignore", over="ignore")
@@ -430,15 +448,19 @@ def codes_of(outputs: Sample) -> Integers:
     codes = rows[:, 0]
     number = 2**62
     for column in rows.T[1:]:
-        values = int((ranks := codes_of(column)).max()) + 1
+        ranks = codes_of(column)
+        values = int(ranks.max()) + 1
         if number * values >= 2**62:  # avoid overflow: number the codes that occur from 0
             codes = codes_of(codes).astype(np.int64)
-            if (number := int(codes.max()) + 1) == len(rows):
+            number = int(codes.max()) + 1
+            if number == len(rows):
                 break
         codes = codes * values + ranks
         number = number * values
-    whole = codes.dtype.kind == "i" and codes.size > 0
-    low, high = (int(codes.min()), int(codes.max())) if whole else (0, 2**64)
+    if codes.dtype.kind != "i" or not codes.size:
+        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    low = int(codes.min())
+    high = int(codes.max())
     if high - low >= max(_LOOKED_UP_EACH * codes.size, _LOOKED_UP):
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
     seen = np.zeros(high - low + 1, bool)

@@ -135,11 +135,22 @@ def _bound(event: Counted, claim: EventClaim, alpha: float, least: float) -> flo
         low = high
         high = min(2 * high, top)
     bound = bisected(refuted, low, high, lambda low, _: _PRECISION * max(low, 0.01))[0]
-    if n <= _FEW:  # few counts: p-values rise in steps, sometimes one back
-        levels: list[float] = np.linspace((1 - _BACK) * bound, bound, _STEPS * 4).tolist()
-        for last, level in pairwise([_PRECISION, *levels]):
-            if not refuted(level):
-                return bisected(refuted, last, level, _PRECISION)[0]
+    if n <= _FEW:
+        return _bound_of_few_draws(refuted, bound, _PRECISION, (1 - _BACK) * bound)
+    return bound
+
+
+def _bound_of_few_draws(
+    refuted: Callable[[float], bool], bound: float, lowest: float, first: float
+) -> float:
+    """Return a bound of few draws, whose p-values rise in steps, and sometimes fall by one.
+
+    Levels from the ``first`` to the bound are tested again; the ``lowest``, below them, is refuted.
+    """
+    levels: list[float] = np.linspace(first, bound, _STEPS * 4).tolist()
+    for last, level in pairwise([lowest, *levels]):
+        if not refuted(level):
+            return bisected(refuted, last, level, _PRECISION)[0]
     return bound
 
 
@@ -187,12 +198,8 @@ def lower_bound(
     while low + step < _LARGEST and refuted(low + step, everywhere=everywhere):
         low += step
     low, high = bisected(lambda e: refuted(e, everywhere=everywhere), low, low + step, _PRECISION)
-    if everywhere:  # few counts: p-values rise in steps, sometimes one back
-        claims: list[float] = np.linspace(max(low - _BACK, 0.0), low, _STEPS * 4).tolist()
-        for last, claim in pairwise([0.0, *claims]):
-            if not refuted(claim):
-                return bisected(refuted, last, claim, _PRECISION)[0]
-        return low
+    if everywhere:
+        return _bound_of_few_draws(refuted, low, 0.0, max(low - _BACK, 0.0))
     step = 4 * _PRECISION
     while low > 0 and not refuted(low):
         low, high, step = max(low - step, 0.0), low, 2 * step

@@ -20,10 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from epsilometer.events.candidates import Numbers, deviations
+from epsilometer.events.candidates import deviations
+from epsilometer.events.cells import Numbers
 from epsilometer.events.events import Number, View, in_parts, lowest_bits, remainders
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import ratio
@@ -47,7 +49,8 @@ def remainder_views(numbers: Numbers, cells: int, *, as_reals: bool) -> list[Vie
     Quantiles of a remainder make so many ``cells``. With ``as_reals``, moduli are at least 1e-5 of
     the spread.
     """
-    z_scores = suspicious_moduli(numbers.sides, cells, as_reals=as_reals)
+    x, x_prime = numbers.sides
+    z_scores = suspicious_moduli(x, x_prime, cells, as_reals=as_reals)
     moduli = sorted(z_scores, key=lambda modulus: -z_scores[modulus])[:_MODULI]
     return [remainder_of(numbers.view, modulus) for modulus in moduli]
 
@@ -60,62 +63,91 @@ def remainder_of(view: View, modulus: Number) -> View:
 
 
 def suspicious_moduli(
-    sides: Sequence[Sample], cells: int, *, as_reals: bool
+    x: Sample, x_prime: Sample, cells: int, *, as_reals: bool
 ) -> dict[Number, float]:
     """Return the moduli for whose remainders the first draws of both sides differ, and how far.
 
     Sides have shape ``(n,)``. Other parameters are those of `remainder_views`; distances are in
     standard deviations.
     """
-    sides = [side[:_DRAWS] for side in sides]
-    exact = bool(np.issubdtype(sides[0].dtype, np.integer))
-    origin = sides[0][0] if exact else 0  # differences are exact
-    with np.errstate(invalid="ignore"):  # of a NaN that signals
-        reals = [(side - origin).astype(np.float64) for side in sides]
-    reals = [side[np.abs(side) < _LARGE] for side in reals]
-    if min(side.size for side in reals) < _DRAWS // 8:
+    z_scores = _z_scores_of_moduli(x[:_DRAWS], x_prime[:_DRAWS], cells, as_reals)
+    suspicious: dict[Number, float] = {}
+    for modulus, far in z_scores.items():
+        if far > _SIGNIFICANT:
+            suspicious[_divisor(modulus)] = far
+    return suspicious
+
+
+def _z_scores_of_moduli(
+    x: Sample, x_prime: Sample, cells: int, as_reals: bool
+) -> dict[float, float]:
+    """Return how far the remainders of a few draws of both sides differ, by the modulus."""
+    exact = bool(np.issubdtype(x.dtype, np.integer))
+    origin = x[0] if exact else 0  # differences are exact
+    reals = _usable(x, origin)
+    reals_prime = _usable(x_prime, origin)
+    if min(reals.size, reals_prime.size) < _DRAWS // 8:
         return {}
-    pooled = np.concatenate(reals)
+    pooled = np.concatenate([reals, reals_prime])
     low, high = np.quantile(pooled[::8], (0.16, 0.84))
     spread = float(high - low)
     largest = float(np.abs(pooled).max())
     whole = largest < 2.0**53 and bool((pooled == np.rint(pooled)).all())
-    least = 0.0 if exact else largest * 2.0**-44  # a modulus of reals needs 44 of 53 bits
+    least = 0.0
+    if not exact:
+        least = largest * 2.0**-44  # a modulus of reals needs 44 of 53 bits
     if as_reals:
         least = max(least, spread * _COARSE)
     usual = _WHOLE if whole or exact else _TENS
     most = spread / (_SMOOTH_WHOLE if whole else _SMOOTH)
     moduli = {modulus for modulus in usual if least <= modulus <= most}
-    common = _common_divisors(reals) if whole else set[float]()
-    common = {divisor for divisor in common if divisor > max(least, 1.0)}
-    integers = sides if exact else [side.astype(np.int64) for side in reals if whole]
+    common = set()
+    if whole:
+        divisors = {_common_divisor(reals), _common_divisor(reals_prime)}
+        common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
+    integers: Sequence[Sample] = ()
+    if exact:
+        integers = x, x_prime
+    elif whole:
+        integers = reals.astype(np.int64), reals_prime.astype(np.int64)
     z_scores: dict[float, float] = {}
     tallies = _tallies(integers)
     for modulus in sorted(common | moduli):
         if tallies and modulus <= _FOLDED:
             z_scores[modulus] = _z_of_folds(tallies, int(modulus))
+        elif integers and modulus.is_integer():
+            z_scores[modulus] = _z_of_remainders(integers[0], integers[1], modulus)
         else:
-            divided = integers if integers and modulus.is_integer() else reals
-            z_scores[modulus] = _z_of_remainders(divided, modulus)
+            z_scores[modulus] = _z_of_remainders(reals, reals_prime, modulus)
         if modulus in common:  # remainders may lie close together
-            ours, theirs = (remainders(side, modulus) for side in reals)
+            ours = remainders(reals, modulus)
+            theirs = remainders(reals_prime, modulus)
             z_scores[modulus] = max(z_scores[modulus], z_score(ours, theirs, cells))
-    z_scores |= _period(reals[0], reals[1], spread)
-    found = {modulus: far for modulus, far in z_scores.items() if far > _SIGNIFICANT}
-    return {int(m) if m.is_integer() else m: far for m, far in found.items()}
+    return z_scores | _period(reals, reals_prime, spread)
 
 
-def _common_divisors(sides: Sequence[Floats]) -> set[float]:
-    """Return the greatest common divisor of the differences of whole numbers, of each side."""
-    differences = (np.abs(np.diff(side)).astype(np.int64) for side in sides)
-    return {float(np.gcd.reduce(each)) for each in differences}
+@np.errstate(invalid="ignore")  # of a NaN that signals
+def _usable(numbers: Sample, origin: Any) -> Floats:
+    """Return the differences from the origin whose squares are finite, as reals."""
+    reals = (numbers - origin).astype(np.float64)
+    return np.asarray(reals[np.abs(reals) < _LARGE])
 
 
-def _z_of_remainders(sides: Sequence[Sample], modulus: float) -> float:
+def _common_divisor(whole: Floats) -> float:
+    """Return the greatest common divisor of the differences of whole numbers."""
+    return float(np.gcd.reduce(np.abs(np.diff(whole)).astype(np.int64)))
+
+
+def _divisor(modulus: float) -> float | int:
+    """Return a modulus as a whole number, if it is one: remainders of whole numbers are exact."""
+    return int(modulus) if modulus.is_integer() else modulus
+
+
+def _z_of_remainders(x: Sample, x_prime: Sample, modulus: float) -> float:
     """Return how far the remainders of two samples differ in equal cells."""
-    divisor = int(modulus) if modulus.is_integer() else modulus
+    divisor = _divisor(modulus)
     counts = []
-    for side in sides:
+    for side in (x, x_prime):
         cells = (remainders(side, divisor) / divisor * _CELLS).astype(np.int64)
         counts.append(np.bincount(cells, None, _CELLS + 1))
     return _z_score(counts[0], counts[1])
@@ -153,9 +185,9 @@ def z_score(x: Sample, x_prime: Sample, cells: int) -> float:
     return _z_score(ours.sum(axis=0), theirs.sum(axis=0))
 
 
-def _z_score(*counts: Counts) -> float:
+def _z_score(ours: Counts, theirs: Counts) -> float:
     """Return how far counts differ, in all cells together or in one, in standard deviations."""
-    excess, variance, free = deviations(*map(np.atleast_2d, counts))
+    excess, variance, free = deviations(np.atleast_2d(ours), np.atleast_2d(theirs))
     squares = ratio(excess**2, variance)
     degrees = int(free.sum())
     together = ratio(squares.sum() - degrees, math.sqrt(2 * degrees))
@@ -172,13 +204,18 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
         return {}
     with np.errstate(over="ignore"):  # far tails
         cells = np.clip((pooled - low) / (high - low) * bins, -1, bins).astype(np.int64) + 1
-    counts = [np.bincount(side, None, bins + 2) for side in np.split(cells, [x.size])]
-    waves = np.fft.rfft((counts[0] - counts[1])[1:-1], padded * bins)
+    counts = np.bincount(cells[: x.size], None, bins + 2)
+    counts_prime = np.bincount(cells[x.size :], None, bins + 2)
+    waves = np.fft.rfft((counts - counts_prime)[1:-1], padded * bins)
     power = (waves.real**2 + waves.imag**2) / pooled.size
     least = padded * _SMOOTH * (high - low)  # over the spread: the first frequency that counts
-    first = math.ceil(least / spread) if spread * power.size > least else power.size
-    peak = first + int(np.argmax(power[first:])) if first < power.size else 0
-    if not peak or power[peak] < _SIGNIFICANT**2:  # the largest of 32,768 exponential numbers
+    if least >= spread * power.size:
+        return {}
+    first = math.ceil(least / spread)
+    if first >= power.size:
+        return {}
+    peak = first + int(np.argmax(power[first:]))
+    if power[peak] < _SIGNIFICANT**2:  # the largest of 32,768 exponential numbers
         return {}
     return {float((high - low) * padded / _top(power, peak)): math.sqrt(2 * power[peak])}
 
@@ -203,18 +240,19 @@ def low_bit_views(numbers: Numbers) -> list[View]:
     """
     if numbers.repeats:
         return []
-    bits = [lowest_bits(side) for side in numbers.sides]
-    low = min(int(side.min()) for side in bits)
+    x, x_prime = numbers.sides
+    bits = lowest_bits(x)
+    bits_prime = lowest_bits(x_prime)
+    low = min(int(bits.min()), int(bits_prime.min()))
     if low >= 0:
         return []
-    levels = max(int(side.max()) for side in bits) - low + 1
-    counts = np.zeros((2, (numbers.size + 1) * levels), np.int64)
-    for i, (side, ranges) in enumerate(zip(bits, numbers.codes, strict=True)):
-        for part, inside in zip(in_parts(side), in_parts(ranges), strict=True):
-            codes = inside.astype(np.int64) * levels + part - low
-            counts[i] += np.bincount(codes, None, counts.shape[1])
-    tables = counts.reshape(2, -1, levels)  # a row for each range, a column for each bit
-    ours, theirs = tables[:, :, tables.any(axis=(0, 1))]
+    levels = max(int(bits.max()), int(bits_prime.max())) - low + 1
+    ranges, ranges_prime = numbers.codes
+    table = _crossed(ranges, numbers.size + 1, bits - low, levels)
+    table_prime = _crossed(ranges_prime, numbers.size + 1, bits_prime - low, levels)
+    occurs = (table + table_prime).any(axis=0)
+    ours = table[:, occurs]
+    theirs = table_prime[:, occurs]
     excess, variance, _ = deviations(ours, theirs)
     # Mantel and Haenszel's test for each lowest bit over the ranges
     both = ours + theirs
@@ -222,3 +260,12 @@ def low_bit_views(numbers: Numbers) -> list[View]:
     of_bits = ratio(excess.sum(axis=0) ** 2, (variance * (1 - times)).sum(axis=0))
     differ = max(_z_score(ours, theirs), math.sqrt(of_bits.max())) > _SIGNIFICANT
     return [View("low bit", numbers.view.entry)] if differ else []
+
+
+def _crossed(ranges: Counts, size: int, bits: Counts, levels: int) -> Counts:
+    """Return how often each range goes with each bit, ``(size, levels)``."""
+    counts = np.zeros(size * levels, np.int64)
+    for of_range, of_bit in zip(in_parts(ranges), in_parts(bits), strict=True):
+        codes = of_range.astype(np.int64) * levels + of_bit
+        counts += np.bincount(codes, None, counts.size)
+    return counts.reshape(size, levels)

@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from epsilometer.events.candidates import Cells, Numbers, Values, tables
+from epsilometer.events.candidates import Cells
+from epsilometer.events.cells import Numbers, Values
 from epsilometer.events.events import Event, Table, View, entries_of, stepped
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.relations import bits_of_columns, coincidences, parities, sums_modulo
@@ -63,22 +64,26 @@ class Look:
         if most is not None:
             view, part = parts[-1]
             parts = [(view, slice(max(part.start, part.stop - most), part.stop))]
-        numbers = []
-        for side in self.past.sides:
-            seen = [view.of(side[part]) for view, part in parts]
-            numbers.append(seen[0] if len(seen) == 1 else np.concatenate(seen))
-        return numbers[0], numbers[1]
+        return _numbers(self.past.x, parts), _numbers(self.past.x_prime, parts)
 
     def cells(self, number: int, most: int | None = None) -> list[Cells]:
         """Return cells of these draws between so many quantiles, and those of single values."""
         if most not in self._cells:
             if self.view.kind == "row":
-                x, x_prime = (side[-(most or 0) :] for side in self.past.sides)
+                first = 0 if most is None else -most
+                x = self.past.x[first:]
+                x_prime = self.past.x_prime[first:]
                 self._cells[most] = [Values(x, x_prime, self.view)]
             else:
                 cut = Numbers(*self.sides(most), number, self.view, values=not self.seen)
                 self._cells[most] = cut.choices()
         return self._cells[most]
+
+
+def _numbers(side: Sample, parts: Sequence[tuple[View, slice]]) -> Sample:
+    """Return the numbers of the draws in some parts of a side, each by its view."""
+    numbers = [view.of(side[part]) for view, part in parts]
+    return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
 
 
 @dataclass(eq=False)
@@ -90,7 +95,7 @@ class PastDraws:
 
     x: Sample
     x_prime: Sample
-    layout: Any  # of their columns, which has what `columns.Columns` has
+    layout: Any  # of their columns, which has what `samples.Columns` has
     earlier: InitVar[PastDraws | None] = None
     _scores: dict[str, Look | None] = field(default_factory=dict)
     _learned: dict[str, tuple[View, int]] = field(default_factory=dict)
@@ -115,7 +120,9 @@ class PastDraws:
 
     def once(self, of: Any, draws: int, make: Callable[[], list[Any]]) -> list[Any]:
         """Return what so many first draws say of something; of fewer, what these say."""
-        kept = self.known if len(self.x) >= draws else self._kept
+        kept = self._kept
+        if len(self.x) >= draws:
+            kept = self.known
         if of not in kept:
             kept[of] = make()
         return kept[of]
@@ -132,7 +139,7 @@ class PastDraws:
 
     def _score(self, name: str, learn: Learner) -> Look | None:
         size = len(self.x)
-        middle = len(self.x) // 2
+        middle = size // 2
         most = min(size, _TAUGHT, max(_TAUGHT_NUMBERS // self.x[0].size, ROWS))
         known, rows = self._learned.get(name, (None, 0))
         if known is not None and most < 2 * rows:  # more would hardly change it
@@ -143,7 +150,9 @@ class PastDraws:
         self._learned[name] = view, most
         if known is not None:
             return Look(view, self, [(known, slice(rows, size))])
-        first = view if middle >= most else learn(self.x[:middle], self.x_prime[:middle])
+        first: View | None = view
+        if middle < most:
+            first = learn(self.x[:middle], self.x_prime[:middle])
         second = learn(self.x[middle:][:most], self.x_prime[middle:][:most])
         if first is None or second is None:
             return None
@@ -175,19 +184,21 @@ def _of_columns(past: PastDraws) -> list[Look]:
 def _different(past: PastDraws) -> list[int]:
     """Return the entries whose shares below some quantiles of both sides differ most."""
     rows = max(_COMPARED // past.x.shape[1], 1000)
-    sides = [side[:rows].astype(np.float64) for side in past.sides]
-    pooled = np.sort(np.concatenate(sides), axis=0)
+    ours = past.x[:rows].astype(np.float64)
+    theirs = past.x_prime[:rows].astype(np.float64)
+    pooled = np.sort(np.concatenate([ours, theirs]), axis=0)
     there = np.count_nonzero(~np.isnan(pooled), axis=0)
     most = np.zeros(pooled.shape[1])
     for share in (0.0, 0.003, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.997, 1.0):
         place = (share * np.maximum(there - 1, 0)).astype(int)
         cut = np.take_along_axis(pooled, place[None], 0)
         for below in (np.less, np.less_equal):
-            p, q = (below(side, cut).mean(axis=0) for side in sides)
+            p = below(ours, cut).mean(axis=0)
+            q = below(theirs, cut).mean(axis=0)
             both = (p + q) / 2
             most = np.maximum(most, np.abs(p - q) / np.sqrt(both * (1 - both) + 1 / rows))
     chosen = np.argsort(-most, kind="stable")[:ENTRIES]
-    return [int(entry) for entry in np.sort(chosen)]
+    return list(map(int, np.sort(chosen)))
 
 
 def _of_rows(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
@@ -200,9 +211,9 @@ def _bits(past: PastDraws, columns: Sequence[Look]) -> int:
     """Return the number of bits of whole numbers from 0 on that hardly repeat; 0 for others."""
     if past.x.ndim == 2 or past.x.dtype.kind != "i" or columns[0].cells(CELLS)[0].repeats:
         return 0
-    least = min(side.min() for side in past.sides)
-    most = max(side.max() for side in past.sides)
-    return int(most).bit_length() if least >= 0 else 0
+    if min(past.x.min(), past.x_prime.min()) < 0:
+        return 0
+    return int(max(past.x.max(), past.x_prime.max())).bit_length()
 
 
 def _of_bits(past: PastDraws, columns: Sequence[Look]) -> Iterator[Look]:
@@ -352,8 +363,12 @@ def learn_sum(
     """Learn the log ratio of so many independent bits, or `stepped` entries, each in ``cells``."""
     ours = entries_of(stepped(x, steps), size)
     theirs = entries_of(stepped(x_prime, steps), size)
-    each = tuple(Table((i,), *of) for i, of in enumerate(tables(ours, theirs, cells)))
-    return View("score", tables=each, steps=tuple(steps))
+    tables = []
+    for i, (column, column_prime) in enumerate(zip(ours, theirs, strict=True)):
+        cut = Numbers(column, column_prime, cells, View(), values=False, tails=False)
+        starts = tuple(cut.starts.tolist())
+        tables.append(Table((i,), (starts,), tuple(cut.log_ratios().tolist())))
+    return View("score", tables=tuple(tables), steps=tuple(steps))
 
 
 def sums(x: Sample, size: int) -> dict[str, Learner]:
@@ -380,7 +395,7 @@ def _steps(x: Sample) -> list[float]:
     squares = (entries**2).sum(axis=0)
     slopes = np.round(ratio(products, squares[:-1]), 1)
     explained = products**2 > _EXPLAINED * squares[:-1] * squares[1:]
-    found = np.where(explained, slopes, 0.0)
-    if not np.isfinite(found).all():
+    steps = np.where(explained, slopes, 0.0)
+    if not np.isfinite(steps).all() or not steps.any():
         return []
-    return found.tolist() if found.any() else []
+    return list(map(float, steps))

@@ -83,8 +83,8 @@ def sums_modulo(
         sums.append(View("summary", summary=vectors.SUM, groups=(together,)))
     z_scores: dict[View, float] = {}
     for view in sums:
-        numbers = [view.of(side[:_FIRST]) for side in sides]
-        for modulus, z in suspicious_moduli(numbers, cells, as_reals=as_reals).items():
+        x, x_prime = (view.of(side[:_FIRST]) for side in sides)
+        for modulus, z in suspicious_moduli(x, x_prime, cells, as_reals=as_reals).items():
             z_scores[remainder_of(view, modulus)] = z
     views = sorted(z_scores, key=lambda view: -z_scores[view])[:_KEPT]
     most = views[0].inner if views else None

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 
-from epsilometer.events import vectors
-from epsilometer.events.candidates import Numbers
-from epsilometer.events.columns import Columns
+from epsilometer.events.cells import Numbers
 from epsilometer.events.events import Table, View
 from epsilometer.events.fine_cells import z_score
+from epsilometer.events.vectors import CHECK_SUM, CORRELATION, DISTINCT, SUMMARIES, Formula, product
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import has_spread, ratio
+from epsilometer.samples import Columns
 
 PAIRED = 1024  # columns among which pairs are searched for dependence
 ENTRIES = 64  # that are looked at, of more
@@ -34,12 +35,14 @@ ROWS = 10_000  # of a side that say what is alike in an output
 LOOKED = 2000  # draws of either side that choose entries and differences
 _FEWEST_ROWS = 100  # rows, of a regression and of a covariance
 _DIGITS = 6  # of a weight
-_SPREAD = (0.16, 0.5, 0.84)  # quantiles: two standard deviations of a normal one, its centre
 CELLS = 16  # of a column of a table
 SCREENED = 4000  # draws of a side that choose pairs
 _DIFFERENT = 4.0  # standard deviations, by which one pair in 30,000 differs by chance
 _PAIRS = 16  # at most
 _GROUPS = 6  # columns of an output that is a table, of which all pairs may be correlated
+
+Term = tuple[int, ...]
+"""The positions of the one or two factors of a product."""
 
 
 def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -52,36 +55,50 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
         return None
     entries = suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
-    chosen, units = _varying(both, entries)
-    if len(chosen) < 2:
+    formula = _varying(both, entries)
+    if len(formula.entries) < 2:
         return None
-    columns = vectors.standardised(both, chosen, *units)
-    terms: list[tuple[int, ...]] = [(i,) for i in range(len(chosen))]
-    terms += [(i, i) for i in range(len(chosen)) if np.unique(columns[i][:_FEWEST_ROWS]).size > 2]
-    terms += _strongest(columns, len(x))
-    features = np.array([vectors.product(columns, factors) for factors in terms])
+    columns = formula.columns(both)
+    terms = _terms(columns, len(x))
+    features = np.array([product(columns, factors) for factors in terms])
     means = features.mean(axis=1)
     features -= means[:, None]
     spread = np.sqrt(np.einsum("ij,ij->i", features, features) / len(both))
     varying = np.flatnonzero(has_spread(spread, np.abs(means)))
     features = features[varying] / spread[varying, None]
     weights = _weights(features.T, len(x)) / spread[varying]
-    return _view(chosen, units, [terms[i] for i in varying.tolist()], weights)
+    return _view(formula, [terms[i] for i in varying.tolist()], weights)
 
 
-def _varying(both: Sample, entries: Sequence[int]) -> tuple[tuple[int, ...], tuple[Any, Any]]:
-    """Return the entries that are not constant, their centres and their spreads."""
+def _varying(both: Sample, entries: Sequence[int]) -> Formula:
+    """Return a formula, without terms yet, of the entries that are not constant."""
     centres, scales = _spreads(both[:, list(entries)].astype(np.float64))
-    kept = np.flatnonzero(scales > 0).tolist()
-    units = tuple(centres[kept].tolist()), tuple(scales[kept].tolist())
-    return tuple(entries[i] for i in kept), units
+    varies = scales > 0
+    kept = np.asarray(entries)[varies]
+    return Formula(
+        tuple(kept.tolist()), tuple(centres[varies].tolist()), tuple(scales[varies].tolist())
+    )
 
 
-def _view(chosen: Any, units: tuple[Any, Any], terms: Sequence[Any], weights: Floats) -> View:
-    """Return the score of entries with weights in few digits."""
-    rounded = (float(f"{weight:.{_DIGITS}g}") for weight in weights.tolist())
-    kept = tuple((term, weight) for term, weight in zip(terms, rounded, strict=True) if weight)
-    return View("learned", formula=vectors.Formula(chosen, *units, kept))
+def _terms(columns: Floats, first: int) -> list[Term]:
+    """Return all columns, squares of those with more than two values, and products."""
+    alone: list[Term] = []
+    squares: list[Term] = []
+    for i, column in enumerate(columns):
+        alone.append((i,))
+        if np.unique(column[:_FEWEST_ROWS]).size > 2:
+            squares.append((i, i))
+    return alone + squares + _strongest(columns, first)
+
+
+def _view(formula: Formula, terms: Sequence[Term], weights: Floats) -> View:
+    """Return the score of terms with weights in few digits."""
+    kept = []
+    for term, weight in zip(terms, weights.tolist(), strict=True):
+        rounded = float(f"{weight:.{_DIGITS}g}")
+        if rounded:
+            kept.append((term, rounded))
+    return View("learned", formula=replace(formula, terms=tuple(kept)))
 
 
 def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | None:
@@ -89,11 +106,13 @@ def linear_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
 
     Sides have shape ``(n, d)``; few rows are enough, as no product has a weight.
     """
-    chosen, units = _varying(np.concatenate([x, x_prime]), entries)
-    if len(chosen) < 2:
+    formula = _varying(np.concatenate([x, x_prime]), entries)
+    size = len(formula.entries)
+    if size < 2:
         return None
-    means = [np.mean(vectors.standardised(side, chosen, *units), axis=1) for side in (x, x_prime)]
-    return _view(chosen, units, [(i,) for i in range(len(chosen))], means[0] - means[1])
+    mean = formula.columns(x).mean(axis=1)
+    mean_prime = formula.columns(x_prime).mean(axis=1)
+    return _view(formula, [(i,) for i in range(size)], mean - mean_prime)
 
 
 def suspects(
@@ -122,8 +141,9 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     draws differ.
     """
     chosen = list(entries[:PAIRED])
-    sides = [side[:LOOKED, chosen].astype(np.float64) for side in (x, x_prime)]
-    rows = np.concatenate(sides)
+    ours = x[:LOOKED, chosen].astype(np.float64)
+    theirs = x_prime[:LOOKED, chosen].astype(np.float64)
+    rows = np.concatenate([ours, theirs])
     rows = rows[np.isfinite(rows).all(axis=1)]
     if len(chosen) < 2 or len(rows) < _FEWEST_ROWS:
         return []
@@ -138,8 +158,9 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
             factor = float(f"{slopes[j, i]:.3g}")
             view = View("difference", chosen[j], other=chosen[i], factor=factor)
             with np.errstate(all="ignore"):  # numbers may not be finite
-                ours, theirs = (side[:, j] - factor * side[:, i] for side in sides)
-            candidates.append((z_score(ours, theirs, cells), view))
+                difference = ours[:, j] - factor * ours[:, i]
+                difference_prime = theirs[:, j] - factor * theirs[:, i]
+            candidates.append((z_score(difference, difference_prime, cells), view))
     best = sorted(candidates, key=lambda pair: -pair[0])[:4]
     return [view for z_scores, view in best if z_scores > 3.0]
 
@@ -152,8 +173,9 @@ def _units(columns: Floats) -> tuple[Floats, Floats]:
     """
     ordered = np.sort(columns.T, axis=1)  # NaN comes last
     there = np.count_nonzero(~np.isnan(ordered), axis=1)
-    low, centre, high = (_quantile(ordered, there, share) for share in _SPREAD)
-    spread = (high - low) / 2
+    centre = _quantile(ordered, there, 0.5)
+    # two standard deviations of a normal distribution
+    spread = (_quantile(ordered, there, 0.84) - _quantile(ordered, there, 0.16)) / 2
     narrow = np.flatnonzero(spread == 0)
     far = columns[:, narrow] - centre[narrow]
     spread[narrow] = np.sqrt(np.nanmean(far**2, axis=0))
@@ -184,23 +206,27 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
     return centres, scales
 
 
-def _strongest(columns: Sequence[Floats], first: int) -> list[tuple[int, ...]]:
+def _strongest(columns: Floats, first: int) -> list[Term]:
     """Return pairs of columns: all of few columns, or those whose mean products differ most."""
-    pairs: list[tuple[int, ...]] = list(combinations(range(len(columns)), 2))
+    pairs: list[Term] = list(combinations(range(len(columns)), 2))
     if len(columns) <= 16:
         return pairs
-    z = _z_scores(np.column_stack(columns), first)
+    z = _z_scores(np.column_stack(list(columns)), first)
     pairs = [pair for pair in pairs if z[pair] > 4.0]  # others would only add noise
-    return sorted(sorted(pairs, key=lambda pair: -z[pair])[:ENTRIES])
+    pairs.sort(key=lambda pair: -z[pair])
+    return sorted(pairs[:ENTRIES])
 
 
 def _z_scores(table: Any, first: int) -> Floats:
     """Return z-scores of the differences of mean products of columns; float32 is twice as fast."""
-    sides = table[:first], table[first:]
-    means = [side.T @ side / len(side) for side in sides]
-    squares = [(side**2).T @ side**2 / len(side) for side in sides]
-    spread: Floats = (squares[0] / first + squares[1] / (len(table) - first)) ** 0.5
-    return ratio(np.abs(means[0] - means[1]), spread)
+    x = table[:first]
+    x_prime = table[first:]
+    mean = x.T @ x / len(x)
+    mean_prime = x_prime.T @ x_prime / len(x_prime)
+    square = (x**2).T @ x**2 / len(x)
+    square_prime = (x_prime**2).T @ x_prime**2 / len(x_prime)
+    spread: Floats = (square / len(x) + square_prime / len(x_prime)) ** 0.5
+    return ratio(np.abs(mean - mean_prime), spread)
 
 
 def _weights(features: Floats, first: int) -> Floats:
@@ -211,10 +237,11 @@ def _weights(features: Floats, first: int) -> Floats:
     weights = np.zeros(features.shape[1])
     constant = 0.0
     for _ in range(25):
-        rest = target - 1 / (1 + np.exp(-np.clip(features @ weights + constant, -500, 500)))
-        step = inverse @ (features.T @ rest - weights)
+        score = np.clip(features @ weights + constant, -500, 500)
+        error = target - 1 / (1 + np.exp(-score))
+        step = inverse @ (features.T @ error - weights)
         weights = weights + step
-        constant = constant + 4 * float(rest.mean())
+        constant = constant + 4 * float(error.mean())
         if np.abs(step).max() < 0.01:
             break
     return weights
@@ -242,9 +269,10 @@ def learn_tables(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | N
             q = (counts_prime + 1.0) / (counts_prime.sum() + 1)
             log_ratios = np.round(np.log(p) - np.log(q), 6)
             rows = np.reshape(log_ratios, (first.size, second.size)).tolist()
-            adds = tuple(tuple(row) for row in rows)
-            tables.append(Table(pair, (first.starts, second.starts), adds))
-    return View("score", tables=tuple(tables)) if tables else None
+            tables.append(Table(pair, (first.starts, second.starts), tuple(map(tuple, rows))))
+    if not tables:
+        return None
+    return View("score", tables=tuple(tables))
 
 
 class _Column:
@@ -279,10 +307,13 @@ def _z_scores_of_pairs(columns: Mapping[int, _Column]) -> dict[tuple[int, int], 
     for i, j in combinations(columns, 2):
         counts, counts_prime = columns[i].crossed(columns[j], SCREENED)
         statistic, degrees = _pearson(counts, counts_prime)
-        statistic -= alone[i][0] + alone[j][0]
-        degrees -= alone[i][1] + alone[j][1]
-        beyond = (statistic - degrees) / math.sqrt(2 * degrees) if degrees > 0 else 0.0
-        z_scores[i, j] = beyond
+        for entry in (i, j):
+            of_column, degrees_of_column = alone[entry]
+            statistic -= of_column
+            degrees -= degrees_of_column
+        z_scores[i, j] = 0.0
+        if degrees > 0:
+            z_scores[i, j] = (statistic - degrees) / math.sqrt(2 * degrees)
     return z_scores
 
 
@@ -303,16 +334,22 @@ def summaries(sides: tuple[Sample, Sample], columns: Columns) -> list[View]:
     for group in columns.groups:
         entries = tuple(chain.from_iterable(group))
         rows = np.concatenate([side[:ROWS, list(entries)] for side in sides])
-        there = rows[~np.isnan(rows)]
-        ordered = np.sort(rows, axis=1)
-        names = list(vectors.SUMMARIES)
-        if not (ordered[:, 1:] == ordered[:, :-1]).any():
-            names.remove(vectors.DISTINCT)
-        if not np.isin(there, range(10)).all():
-            names.remove(vectors.CHECK_SUM)
-        views += [View("summary", summary=name, groups=(entries,)) for name in names]
-        lists = list(zip(*group, strict=False))
-        if len(group) > 2 and len(lists) <= _GROUPS and len(lists) * len(group) == len(entries):
-            pairs = combinations(lists, 2)
-            views += [View("summary", summary=vectors.CORRELATION, groups=pair) for pair in pairs]
+        names = list(SUMMARIES)
+        if not _repeat(rows):
+            names.remove(DISTINCT)
+        if not np.isin(rows[~np.isnan(rows)], range(10)).all():
+            names.remove(CHECK_SUM)
+        for name in names:
+            views.append(View("summary", summary=name, groups=(entries,)))
+        columns_of_table = list(zip(*group, strict=False))
+        is_table = len(columns_of_table) * len(group) == len(entries)
+        if len(group) > 2 and is_table and len(columns_of_table) <= _GROUPS:
+            for pair in combinations(columns_of_table, 2):
+                views.append(View("summary", summary=CORRELATION, groups=pair))
     return views
+
+
+def _repeat(rows: Sample) -> bool:
+    """Tell whether any row, of shape ``(d,)``, has equal entries."""
+    rising = np.sort(rows, axis=1)
+    return bool((rising[:, 1:] == rising[:, :-1]).any())

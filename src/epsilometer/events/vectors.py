@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -31,7 +30,7 @@ class Formula:
     entries: tuple[int, ...]
     centres: tuple[float, ...]
     scales: tuple[float, ...]
-    terms: tuple[tuple[tuple[int, ...], float], ...]
+    terms: tuple[tuple[tuple[int, ...], float], ...] = ()
 
     def of(self, sample: Sample) -> Floats:
         """Return the score of each output ``(n, d')``, of shape ``(n,)``.
@@ -41,28 +40,26 @@ class Formula:
         if len(sample) > _PART:  # in less memory and time
             parts = np.split(sample, range(_PART, len(sample), _PART))
             return np.concatenate([*map(self.of, parts)])
-        columns = standardised(sample, self.entries, self.centres, self.scales)
+        columns = self.columns(sample)
         total = np.zeros(len(sample))
         for factors, weight in self.terms:
             total += weight * product(columns, factors)
         return total
 
-
-def standardised(
-    sample: Sample, entries: Sequence[int], centres: Sequence[float], scales: Sequence[float]
-) -> list[Floats]:
-    """Return entries of outputs ``(n, d)`` as a formula reads them, each of shape ``(n,)``."""
-    columns = np.array([sample[:, entry] for entry in entries], np.float64)
-    with np.errstate(invalid="ignore", over="ignore"):
-        columns = (columns - np.array(centres)[:, None]) / np.array(scales)[:, None]
-    np.minimum(np.maximum(columns, -_CLIPPED, out=columns), _CLIPPED, out=columns)
-    columns[np.isnan(columns)] = 0.0
-    return list(columns)
+    def columns(self, sample: Sample) -> Floats:
+        """Return the entries of outputs ``(n, d')`` in units of their spread, ``(d, n)``."""
+        columns: Floats = np.array([sample[:, entry] for entry in self.entries], np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            columns = (columns - np.array(self.centres)[:, None]) / np.array(self.scales)[:, None]
+        np.clip(columns, -_CLIPPED, _CLIPPED, out=columns)
+        columns[np.isnan(columns)] = 0.0
+        return columns
 
 
-def product(columns: Sequence[Floats], factors: Sequence[int]) -> Floats:
-    """Return the product of some columns, each of shape ``(n,)``."""
-    return math.prod((columns[i] for i in factors[1:]), start=columns[factors[0]])
+def product(columns: Floats, factors: Sequence[int]) -> Floats:
+    """Return the product, ``(n,)``, of one or two of the columns, ``(d, n)``."""
+    first: Floats = columns[factors[0]]
+    return first if len(factors) == 1 else first * columns[factors[1]]
 
 
 def _sum(rows: Floats) -> Floats:
@@ -80,6 +77,16 @@ def _check_sum(rows: Floats) -> Floats:
     return _sum(rows[:, ::-2]) + _sum(doubled)
 
 
+def _distinct(rows: Floats) -> Floats:
+    rising = np.sort(rows, axis=1)
+    return np.asarray(1.0 + (rising[:, 1:] != rising[:, :-1]).sum(axis=1))
+
+
+def _products(rows: Floats) -> Floats:
+    centred = _centred(rows)
+    return _sum(centred[:, 1:] * centred[:, :-1])
+
+
 SUM = "sum"
 CHECK_SUM = "check sum of digits"
 DISTINCT = "number of different values"
@@ -90,11 +97,11 @@ SUMMARIES: Mapping[str, Callable[[Floats], Floats]] = {
     "smallest": lambda rows: rows.min(axis=1),
     "place of the largest": lambda rows: rows.argmax(axis=1).astype(float),
     "place of the smallest": lambda rows: rows.argmin(axis=1).astype(float),
-    DISTINCT: lambda rows: 1.0 + ((r := np.sort(rows, axis=1))[:, 1:] != r[:, :-1]).sum(axis=1),
+    DISTINCT: _distinct,
     "number of rises": lambda rows: (rows[:, 1:] > rows[:, :-1]).sum(axis=1).astype(float),
     CHECK_SUM: _check_sum,
     "spread": lambda rows: np.sqrt(_sum(_centred(rows) ** 2) / rows.shape[1]),
-    "product of neighbours": lambda rows: _sum((c := _centred(rows))[:, 1:] * c[:, :-1]),
+    "product of neighbours": _products,
 }
 """Of rows of numbers, ``(n, k)``, all there: one number each, ``(n,)``."""
 _WHOLE = "place", "number"
@@ -110,15 +117,19 @@ def summary(name: str, groups: Sequence[Sequence[int]], sample: Sample) -> Sampl
     """
     columns = [sample[:, list(group)].astype(np.float64, order="F") for group in groups]
     if name == CORRELATION:
-        first, second = (_centred(rows) for rows in columns)
+        first = _centred(columns[0])
+        second = _centred(columns[1])
         return _sum(first * second) / np.sqrt(_sum(first**2) * _sum(second**2))
     rows = columns[0]
     numbers = np.full(len(sample), np.nan)
-    if (there := ~np.isnan(rows)).all():
+    there = ~np.isnan(rows)
+    if there.all():
         numbers = SUMMARIES[name](rows)
     else:
-        for size in {*(lengths := there.sum(axis=1)).tolist()} - {0}:
+        lengths = there.sum(axis=1)
+        for size in set(lengths.tolist()) - {0}:
             of_size = lengths == size
-            numbers[of_size] = SUMMARIES[name](rows[of_size][there[of_size]].reshape(-1, size))
+            entries = rows[of_size][there[of_size]].reshape(-1, size)
+            numbers[of_size] = SUMMARIES[name](entries)
     whole = name.startswith(_WHOLE) and not np.isnan(numbers).any()
     return numbers.astype(np.int64) if whole else numbers

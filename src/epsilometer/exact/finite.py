@@ -99,14 +99,16 @@ class ExactRandomizedBits(Enumerated):
         vectors = (np.arange(1 << m.people)[:, None] >> np.arange(m.people)) & 1
         best = -m.people * math.log1p(math.exp(-m.epsilon))
         if not m.shuffled:
-            d, d_prime = ((vectors != np.asarray(y)).sum(axis=1) for y in (x, x_prime))
+            d = (vectors != np.asarray(x)).sum(axis=1)
+            d_prime = (vectors != np.asarray(x_prime)).sum(axis=1)
             loss = m.epsilon * (d_prime - d)
             return Comparison(best - m.epsilon * d, best - m.epsilon * d_prime, loss)
         p = self._flips(sum(x))
         q = self._flips(sum(x_prime))
         flips = np.arange(m.people + 1)
         with np.errstate(divide="ignore"):
-            log_p, log_q = (levels.log_sum(np.log(s) - m.epsilon * flips) for s in (p, q))
+            log_p = levels.log_sum(np.log(p) - m.epsilon * flips)
+            log_q = levels.log_sum(np.log(q) - m.epsilon * flips)
         # the differences of chances sum to 0: only terms beyond the fewest flips count
         fewest = np.argmax(p + q > 0, axis=1)[:, None]
         excess = np.expm1(-m.epsilon * np.maximum(flips - fewest, 0))
@@ -145,14 +147,18 @@ class ExactBernoulliPair(Enumerated):
         return np.array([1 - self._chances[x], self._chances[x]])
 
     def compare(self, x: int, x_prime: int) -> Comparison:
-        """Return the losses: the gap at 1, and log (1 - p) / (1 - p') at 0."""
-        common = math.log(self._chances[0])
-        coins = [
-            np.array([math.log1p(-c), common - i * self._gap]) for i, c in enumerate(self._chances)
-        ]
+        """Return the losses of input 0 from 1: log (1 - p) / (1 - q) at 0, and the gap at 1.
+
+        p and q are the chances of a 1 at the inputs 0 and 1. The other way losses are opposite.
+        """
         p, q = self._chances
-        loss = np.array([math.log1p(p * math.expm1(-self._gap) / (1 - q)), self._gap])
-        return Comparison(coins[x], coins[x_prime], np.sign(x_prime - x) * loss)
+        log_laws = [
+            np.array([math.log1p(-p), math.log(p)]),
+            np.array([math.log1p(-q), math.log(p) - self._gap]),
+        ]
+        at_0 = math.log1p(p * math.expm1(-self._gap) / (1 - q))
+        loss = np.array([at_0, self._gap])
+        return Comparison(log_laws[x], log_laws[x_prime], np.sign(x_prime - x) * loss)
 
 
 class ExactRareMatch(Enumerated):
@@ -163,14 +169,12 @@ class ExactRareMatch(Enumerated):
 
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the log probabilities, from e^-rarity's own logarithm."""
-        never = (
-            math.log(-math.expm1(-self._rarity))
-            if self._rarity < 1
-            else math.log1p(-math.exp(-self._rarity))
-        )
-        match = np.array([never, -self._rarity])
-        mismatch = np.array([0.0, -np.inf])
-        return levels.compared(*(match if y else mismatch for y in (x, x_prime)))
+        if self._rarity < 1:
+            never = math.log(-math.expm1(-self._rarity))
+        else:
+            never = math.log1p(-math.exp(-self._rarity))
+        laws = np.array([0.0, -np.inf]), np.array([never, -self._rarity])
+        return levels.compared(laws[x], laws[x_prime])
 
 
 class ExactCountingExponential(Enumerated):
@@ -185,7 +189,8 @@ class ExactCountingExponential(Enumerated):
 
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the losses: those of the weights, less that of their sums."""
-        p, q = (self._epsilon * self._counts(y) / 2 for y in (x, x_prime))
+        p = self._epsilon * self._counts(x) / 2
+        q = self._epsilon * self._counts(x_prime) / 2
         shift = self._epsilon * (self._counts(x) - self._counts(x_prime)) / 2
         sums = levels.total(p, q, shift)
         return Comparison(p - sums.log_p, q - sums.log_q, shift - sums.loss)
@@ -203,10 +208,11 @@ class ExactNoiselessCount(Enumerated):
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
         """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
         size = max(x[0], x_prime[0]) + 1
+        p = np.pad(self.probabilities(x), (0, size - x[0] - 1))
+        q = np.pad(self.probabilities(x_prime), (0, size - x_prime[0] - 1))
         with np.errstate(divide="ignore"):
-            log_p, log_q = (
-                np.log(np.pad(self.probabilities(y), (0, size - y[0] - 1))) for y in (x, x_prime)
-            )
+            log_p = np.log(p)
+            log_q = np.log(q)
         if x[0] == x_prime[0] and x[1] != x_prime[1]:
             k = np.arange(size, dtype=float)
             with np.errstate(divide="ignore"):
@@ -226,5 +232,6 @@ class ExactRandomRows(Enumerated):
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         with np.errstate(divide="ignore"):
-            log_p, log_q = (np.log(self.probabilities(y)) for y in (x, x_prime))
+            log_p = np.log(self.probabilities(x))
+            log_q = np.log(self.probabilities(x_prime))
         return levels.compared(log_p, log_q)

@@ -88,7 +88,8 @@ class Largest:
         self.group = self.group.ravel()
         self.counts = counts[:, None]
         shift = (rows[:, :1] - rows[:, 1:]) / scale  # v - u
-        u, v = ((np.ravel(z) - rows[:, [i]]) / scale for i in (0, 1))
+        u = (np.ravel(z) - rows[:, :1]) / scale
+        v = (np.ravel(z) - rows[:, 1:]) / scale
         log_p = self._each(noise, u, scale)
         log_q = self._each(noise, v, scale)
         with np.errstate(invalid="ignore"):

@@ -27,10 +27,12 @@ class _GivenRho(Enumerated):
     ) -> tuple[Comparison, Comparison, Comparison]:
         """Return the masses of rho at nodes, and each answer's chances given it."""
         m = self._mechanism
-        p, q = (np.asarray(y, float) - m.threshold for y in (x, x_prime))
+        p = np.asarray(x, float) - m.threshold
+        q = np.asarray(x_prime, float) - m.threshold
         rho_scale, nu_scale = m.noise_scales
         rho, mass = _threshold_noise(p, q, rho_scale, nu_scale)
-        above, below = (_chances(side, p, q, rho, nu_scale) for side in (1, -1))
+        above = _chances(1, p, q, rho, nu_scale)
+        below = _chances(-1, p, q, rho, nu_scale)
         return mass, above, below
 
 
@@ -40,23 +42,22 @@ class ExactSparseVector(_GivenRho):
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         """Return both log probabilities and the loss of every bit vector, bit i for query i."""
         rho, above, below = self._answers(x, x_prime)
-        outcome = [Comparison(*np.array([-np.inf, -np.inf, 0.0]))] * (1 << len(x))
+        outcomes = np.array([[-np.inf], [-np.inf], [0.0]]).repeat(1 << len(x), axis=1)
         states = {0: rho}  # the masses over rho, for the bits so far
         for j in range(len(x)):
-            hit_j, miss_j = (Comparison(*(c[j] for c in chances)) for chances in (above, below))
             following = {}
             for bits, masses in states.items():
-                hit = _both(masses, hit_j)
+                hit = _both(masses, above.row(j))
                 new = bits | 1 << j
                 if self._mechanism.stops:
-                    outcome[new] = levels.total(*hit)
+                    outcomes[:, new] = levels.total(*hit)
                 else:
                     following[new] = hit
-                following[bits] = _both(masses, miss_j)
+                following[bits] = _both(masses, below.row(j))
             states = following
         for bits, masses in states.items():
-            outcome[bits] = levels.total(*masses)
-        return Comparison(*(np.array(values, float) for values in zip(*outcome, strict=True)))
+            outcomes[:, bits] = levels.total(*masses)
+        return Comparison(*outcomes)
 
 
 class ExactSparseVectorFirst(_GivenRho):
@@ -69,10 +70,10 @@ class ExactSparseVectorFirst(_GivenRho):
         """Return both log probabilities and the loss of each first positive."""
         rho, above, below = self._answers(x, x_prime)
         none = np.zeros_like(rho.loss)
-        chances = (
-            mass + np.cumsum(np.vstack([none, down]), axis=0) + np.vstack([up, none])
-            for mass, down, up in zip(rho, below, above, strict=True)
-        )
+        chances = []
+        for mass, down, up in zip(rho, below, above, strict=True):
+            all_before_below = np.cumsum(np.vstack([none, down]), axis=0)
+            chances.append(mass + all_before_below + np.vstack([up, none]))
         return levels.total(*Comparison(*chances))
 
 
@@ -91,19 +92,27 @@ class ExactSparseVectorBits(Enumerated):
     def atoms(self, x: Sequence[float]) -> dict[int, tuple[float, float]]:
         """Return every possible output with the interval of rho / scale that gives it."""
         gaps = (np.asarray(x, float) - self._threshold) / self._scale
-        ends = np.unique(gaps)  # rho in (ends[i - 1], ends[i]] leaves the gaps from there on
-        sets = [sum(1 << int(j) for j in np.flatnonzero(gaps >= end)) for end in ends]
-        intervals = zip([-math.inf, *ends.tolist()], [*ends.tolist(), math.inf], strict=True)
-        return dict(zip([*sets, 0], intervals, strict=True))
+        atoms = {}
+        below = -math.inf
+        for end in np.unique(gaps).tolist():
+            positives = 0  # of rho from the end below to this one
+            for j in np.flatnonzero(gaps >= end).tolist():
+                positives |= 1 << j
+            atoms[positives] = below, end
+            below = end
+        return atoms | {0: (below, math.inf)}
 
     def compare(self, x: Sequence[float], x_prime: Sequence[float]) -> Comparison:
         p = self.atoms(x)
         q = self.atoms(x_prime)
         empty = (0.0, 0.0)
-        pairs = [(p.get(output, empty), q.get(output, empty)) for output in p | q]
-        log_p, log_q = (np.array([_log_mass(*pair[i]) for pair in pairs]) for i in (0, 1))
+        intervals = [p.get(output, empty) for output in p | q]
+        others = [q.get(output, empty) for output in p | q]
+        log_p = np.array([_log_mass(low, high) for low, high in intervals])
+        log_q = np.array([_log_mass(low, high) for low, high in others])
         loss = levels.compared(log_p, log_q).loss
-        for i, ((low, high), (low_prime, high_prime)) in enumerate(pairs):
+        for i, (low, high) in enumerate(intervals):
+            low_prime, high_prime = others[i]
             if low == low_prime == -math.inf:
                 loss[i] = _log_cdf_gain(high, high_prime)
             elif high == high_prime == math.inf:
@@ -123,11 +132,11 @@ def _threshold_noise(
 def _chances(side: int, p: Floats, q: Floats, rho: Floats, scale: float) -> Comparison:
     """Return the chances of gap + nu >= rho for side 1, < for -1, of shape (queries, len(rho))."""
     if scale == 0:
-        log_p, log_q = (
-            np.where((gaps[:, None] >= rho) == (side > 0), 0.0, -np.inf) for gaps in (p, q)
-        )
+        log_p = np.where((p[:, None] >= rho) == (side > 0), 0.0, -np.inf)
+        log_q = np.where((q[:, None] >= rho) == (side > 0), 0.0, -np.inf)
         return levels.compared(log_p, log_q)
-    u, v = (side * (gaps[:, None] - rho) / scale for gaps in (p, q))
+    u = side * (p[:, None] - rho) / scale
+    v = side * (q[:, None] - rho) / scale
     gain = _LAPLACE.cdf_gain(u, v, side * (q - p)[:, None] / scale)
     return Comparison(_LAPLACE.log_cdf(u), _LAPLACE.log_cdf(v), gain)
 
@@ -152,4 +161,4 @@ def _log_mass(low: float, high: float) -> float:
 
 def _log_cdf_gain(u: float, v: float) -> float:
     """Return log F(u) - log F(v)."""
-    return float(_LAPLACE.cdf_gain(*(np.array([value]) for value in (u, v, v - u)))[0])
+    return _LAPLACE.cdf_gain(np.array(u), np.array(v), np.array(v - u)).item()

@@ -111,9 +111,12 @@ def _message(problems: list[Any], model: type[BaseModel]) -> str:
 
 def _keys(model: type[BaseModel]) -> set[str]:
     """Return every key that the model and the models within it know."""
-    keys = {field.alias or name for name, field in model.model_fields.items()}
-    inner = [each for f in model.model_fields.values() for each in _models_in(f.annotation)]
-    return keys.union(*map(_keys, inner))
+    keys = set()
+    for name, field in model.model_fields.items():
+        keys.add(field.alias or name)
+        for inner in _models_in(field.annotation):
+            keys |= _keys(inner)
+    return keys
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
