@@ -17,6 +17,7 @@ from scipy.special import logsumexp
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError
 from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli import running
 from epsilometer_audit.cli.cases import AuditsFile
@@ -288,3 +289,82 @@ def test_the_noise_of_a_renyi_claim_attains_its_level(order, rho):
     terms = order * log_density(z - distance) + (1 - order) * log_density(z)
     divergence = (logsumexp(terms) + math.log(step)) / (order - 1)
     assert divergence == pytest.approx(rho, rel=1e-3)
+
+
+# --- a trade-off curve and its lines --------------------------------------------------------------
+
+Z = np.linspace(0, 1, 4001)
+
+
+def least_errors(points):
+    """Return the least error of type II at each of `Z` that follows from points by convexity."""
+    least = np.zeros(Z.size)
+    for a, b in points:
+        before = b * (1 - Z) / (1 - a)
+        after = 1 - Z * (1 - b) / a
+        least = np.maximum(least, np.where(Z < a, before, after))
+    return least
+
+
+TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_lines_of_a_table_are_the_tangents_of_what_follows_from_it(table):
+    """In both directions: a tangent of slope s has the largest power - s alpha for its delta."""
+    points = [*table.items(), *((b, a) for a, b in table.items())]
+    power = 1 - least_errors(points)
+    parts = claim_of({"tradeoff": table}).parts
+    lines = [(math.exp(part.level), part.delta) for part in parts]
+    for slope, delta in lines:
+        assert delta == pytest.approx((power - slope * Z).max(), abs=2e-3)
+    mirrored = [(1 / slope, 1 - (1 - delta) / slope) for slope, delta in lines]
+    least = np.min([np.ones(Z.size), *(s * Z + d for s, d in lines + mirrored)], axis=0)
+    for slope in (1.0, 1.3, 2.0, 4.0, 9.0, 30.0):  # no tangent is left out
+        assert (least - slope * Z).max() == pytest.approx((power - slope * Z).max(), abs=2e-3)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_the_alpha_of_a_line_is_that_of_the_nearest_point_below_it(table):
+    """Of its mirrored point, only where that is nearer by .01."""
+    whole = claim_of({"tradeoff": table})
+    for part in whole.parts:
+        distances = {}
+        for alpha, beta in table.items():
+            above = math.exp(part.level) * alpha + part.delta - (1 - beta)
+            mirrored = math.exp(part.level) * beta + part.delta - (1 - alpha) + 0.01
+            distances[alpha] = min(above, mirrored)
+        assert min(distances.values()) > -1e-9
+        assert whole.place_of(part)["alpha"] == min(distances, key=distances.__getitem__)
+
+
+def test_a_function_is_read_up_to_rare_errors_and_kept_in_few_lines():
+    def errors_of_pure(alpha):
+        return max(1 - math.exp(8) * alpha, math.exp(-8) * (1 - alpha))
+
+    parts = ea.tradeoff(errors_of_pure).parts
+    assert parts[0].level == pytest.approx(8, abs=0.01)
+    assert parts[0].delta < 1e-4
+    smooth = ea.tradeoff(lambda alpha: float(norm.cdf(norm.isf(alpha) - 1)))
+    assert len(smooth.parts) == 10
+    pair = normal_pair(1.0)
+    for part in smooth.parts:
+        assert pair.delta(part.level) - 1e-9 <= part.delta <= pair.delta(part.level) + 0.008
+    deltas = [part.delta for part in smooth.parts]
+    assert min(deltas) < 0.01
+    assert max(deltas) > 0.35
+    assert np.diff(np.sort(np.sqrt(deltas))).max() < 0.2
+    assert len({point[0] for point in smooth.errors}) <= 10
+
+
+@pytest.mark.parametrize("table", [{0.5: 0.51}, {-0.1: 0.5}, {0.1: -0.5}, {}])
+def test_errors_that_no_test_has_are_refused(table):
+    with pytest.raises(ArgumentError, match=r"must map errors of type I .* together at most 1"):
+        ea.tradeoff(table)
+
+
+def test_errors_at_the_ends_claim_nothing():
+    assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts
+    for table in ({0.0: 1.0}, {1.0: 0.0}, {0.2: 0.0}):
+        with pytest.raises(ArgumentError, match="must have a point with both errors above 0"):
+            ea.tradeoff(table)
