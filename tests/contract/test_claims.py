@@ -302,7 +302,7 @@ def least_errors(points):
     for a, b in points:
         before = b * (1 - Z) / (1 - a)
         after = 1 - Z * (1 - b) / a
-        least = np.maximum(least, np.where(Z < a, before, after))
+        least = np.maximum(least, np.where(a > Z, before, after))
     return least
 
 
