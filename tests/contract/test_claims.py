@@ -364,6 +364,7 @@ def test_errors_that_no_test_has_are_refused(table):
 
 
 def test_errors_at_the_ends_claim_nothing():
+    assert ea.tradeoff({0.5: 0.5 + 1e-10}).parts[0].delta == 0  # as rounded
     assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts
     for table in ({0.0: 1.0}, {1.0: 0.0}, {0.2: 0.0}):
         with pytest.raises(ArgumentError, match="must have a point with both errors above 0"):

@@ -81,17 +81,14 @@ def put_in(file: str, functions: dict[Function, CodeType]) -> None:
     """Give functions of a file their new code; compile loops of machine code again."""
     loops = False
     for thing in gc.get_objects():
-        if type(thing).__name__ == "_Loop":
-            thing = thing.py_func
-            is_loop = True
-        else:
-            is_loop = False
-        if not isinstance(thing, FunctionType) or thing.__code__.co_filename != file:
+        is_loop = type(thing).__name__ == "_Loop"
+        function = thing.py_func if is_loop else thing
+        if not isinstance(function, FunctionType) or function.__code__.co_filename != file:
             continue
-        code = functions.get((thing.__code__.co_qualname, thing.__code__.co_firstlineno))
+        code = functions.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
         if code is not None:
-            thing.__code__ = code
-        loops |= is_loop and code is not None
+            function.__code__ = code
+            loops |= is_loop
     if loops:
         keep_no_machine_code()
 
@@ -209,7 +206,8 @@ class Trying:
 
     def _start_again(self) -> None:
         """Become a new interpreter that runs all tests."""
-        os.execv(sys.executable, [sys.executable, "-m", "pytest", *ARGUMENTS, *self.files])
+        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *self.files]
+        os.execv(sys.executable, words)  # noqa: S606 (our own words)
 
     def _passes(self, run: Any, limit: float) -> bool:
         """Return whether a fork runs without a failure, within so many seconds."""

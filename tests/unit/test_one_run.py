@@ -140,7 +140,7 @@ def test_the_largest_refuted_delta_is_that_whose_p_value_is_alpha(right, share):
     "claim", [Gaussian(0.4), Pure(0.5), Pure(0.5, 1e-3)], ids=lambda claim: claim.text()
 )
 def test_a_level_whose_p_value_is_alpha_is_refuted(claim):
-    counted = [Counted(Rule(20, 20), 33, 400, 1.0)]
+    counted = [Counted(Rule(20, 20), 34, 400, 1.0)]
     alpha = counted[0].p_value_of(claim)
     assert 0.0 < alpha < 0.1
     assert refuted(counted, claim, alpha) >= claim.level
