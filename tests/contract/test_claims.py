@@ -23,7 +23,7 @@ from epsilometer_audit.cli import running
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.outputs.callables import load
-from epsilometer_audit.question.claims import CLAIMS, kinds
+from epsilometer_audit.question.claims import CLAIMS, checked_detect, kinds
 from epsilometer_audit.question.request import claim_of
 from tests.contract.level_cases import discrete, laplace_pair, normal_pair
 from tests.unit.processes import ran
@@ -369,3 +369,76 @@ def test_errors_at_the_ends_claim_nothing():
     for table in ({0.0: 1.0}, {1.0: 0.0}, {0.2: 0.0}):
         with pytest.raises(ArgumentError, match="must have a point with both errors above 0"):
             ea.tradeoff(table)
+
+
+# --- claims of several parts ----------------------------------------------------------------------
+
+
+def test_each_order_that_is_stated_is_a_part():
+    bounds = {1.5: 0.2, 2.0: 0.5, 8.0: 1.0}
+    parts = ea.renyi(bounds).parts
+    assert {part.orders: part.level for part in parts} == {(a,): bounds[a] for a in bounds}
+    assert ea.renyi([(2.0, 0.5)]).parts == ea.renyi({2.0: 0.5}).parts
+    assert len(ea.renyi({2.0: 0.5}).parts) == 1
+    for wrong, message in (({}, "at least one order"), ([(2, 0.5), (2, 1)], "each order once")):
+        with pytest.raises(ArgumentError, match=message):
+            ea.renyi(wrong)
+
+
+def test_each_point_of_a_profile_with_a_delta_below_1_is_a_part():
+    deltas = {k / 10: 0.5 - k / 100 for k in range(20)}
+    assert {part.level: part.delta for part in ea.profile(deltas).parts} == deltas
+    read = ea.profile(lambda epsilon: {0.0: 1.0, 700.0: 0.0}.get(epsilon, 0.05)).parts
+    assert all(part.delta < 1 for part in read)
+    for wrong in ({}, {k / 10: 0.5 - k / 100 for k in range(21)}):
+        with pytest.raises(ArgumentError, match="must have 1 to 20 points"):
+            ea.profile(wrong)
+
+
+def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
+    pair = normal_pair(1.0)
+    parts = ea.profile(pair.delta).parts
+    assert parts[0].level == 0
+    assert [part.delta for part in parts] == pytest.approx([pair.delta(p.level) for p in parts])
+    wanted = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5]
+    assert [part.delta for part in parts[1:]] == pytest.approx(wanted, rel=1e-4)
+    assert all(part.delta <= delta for part, delta in zip(parts[1:], wanted, strict=True))
+    never = ea.profile(lambda epsilon: 0.02).parts  # it is not below .02 anywhere
+    assert [(part.level, part.delta) for part in never] == [(0.0, 0.02)]
+    at_once = ea.profile(lambda epsilon: 0.1 if epsilon < 1 else 0.01).parts
+    assert [(p.level, p.delta) for p in at_once] == [(0, 0.1), (pytest.approx(1), 0.01)]
+
+
+@pytest.mark.parametrize("order", [1.25, 2.0, 17.0])
+@pytest.mark.parametrize("mean", [0.5, 1.0, 4.0])
+def test_what_a_divergence_allows_is_the_inequality_of_young(order, mean):
+    """By minimising over m: kappa q + b with m = q is s q^(1 - 1/a), and more at any other m."""
+    for part in (*ea.renyi({order: 0.7}).parts, *ea.zcdp(0.3).parts):
+        rho = 0.7 if len(part.orders) == 1 else 0.3 * order
+        s = math.exp(rho * (order - 1) / order)
+        kappa, b = part.null(np.array([part.level]), mean, order)
+        assert kappa[0] * mean + b[0] == pytest.approx(s * mean ** (1 - 1 / order))
+        for other in (0.5 * mean, 2 * mean):
+            assert kappa[0] * other + b[0] > s * other ** (1 - 1 / order)
+        assert kappa[0] == pytest.approx(s * (1 - 1 / order) * mean ** (-1 / order))
+
+
+def test_the_orders_of_zcdp_lie_on_both_sides_of_2():
+    assert min(ea.zcdp(0.5).parts[0].orders) < 1.5
+    assert max(ea.zcdp(0.5).parts[0].orders) > 10
+
+
+def test_a_level_to_be_detected_is_above_the_claim():
+    claimed = ea.pure(0.5)
+    assert checked_detect(0.6, claimed) == 0.6
+    for wrong in (0.5, 0.4):
+        with pytest.raises(ArgumentError, match=r"must be above the claim, 0\.5"):
+            checked_detect(wrong, claimed)
+    with pytest.raises(ArgumentError, match="needs a claim of one order or point"):
+        checked_detect(0.6, ea.profile({0.0: 0.4, 1.0: 0.1}))
+
+
+@pytest.mark.parametrize("number", [0.1, 1e-7, 0.1234567890123, 1 / 3, 2.0])
+def test_numbers_as_keys_of_json_keep_all_digits(number):
+    (key,) = ea.profile({number: 0.01}).to_plain()["deltas"]
+    assert float(key) == number
