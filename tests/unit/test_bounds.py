@@ -431,7 +431,7 @@ def test_the_bias_is_that_of_numerical_second_derivatives(order, spacing):
 def test_a_bound_is_trusted_where_four_conditions_hold_and_nowhere_else():
     """Each of them decides alone somewhere."""
     rng, method, decides = np.random.default_rng(2), rb.RenyiBound(draws_at_floor=20), set()
-    for _ in range(400):
+    for _ in range(200):
         n, order = int(rng.integers(30, 3000)), float(rng.choice([1.2, 2.0, 4.0, 7.0]))
         k = int(rng.integers(2, 60))
         sides = rng.dirichlet(np.full(k, rng.choice([0.3, 3.0, 50.0])), 2)
