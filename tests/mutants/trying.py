@@ -11,6 +11,7 @@ prints a line for each: whether the tests pass.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import gc
 import json
@@ -216,6 +217,7 @@ class Trying:
             code = 1
             try:
                 os.setsid()
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # it ends where its parent does
                 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
                 run()
                 code = 0
