@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, linprog
 from scipy.special import expit, ndtr, ndtri
-from scipy.stats import binom
+from scipy.stats import binom, mannwhitneyu, norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Gaussian, Pure
@@ -387,6 +387,90 @@ def test_a_fault_of_coins_scores_or_a_claim_is_told(scores, included, epsilon, v
     assert words in str(answer)
     right = str(ea.audit_one_run(INCLUDED, INCLUDED, ea.pure(1.0)))
     assert not any(fault in right for fault in ("another sign", "fair coins with", "are equal"))
+
+
+def checked(scores, included):
+    """Return the results of the checks by name."""
+    answer = ea.audit_one_run(scores, included, ea.pure(1.0), guesses=10)
+    return {check["name"]: check["result"] for check in answer.checks}
+
+
+@pytest.mark.parametrize("m", [40, 301])
+def test_coins_are_doubted_below_a_thousandth_and_invalid_below_a_millionth(m):
+    """By the two-sided probability of so many canaries that were in, of all counts."""
+    results = set()
+    for k in range(m + 1):
+        no_less_likely = binom.pmf(np.arange(m + 1), m, 0.5)
+        chance = no_less_likely[no_less_likely <= no_less_likely[k] * (1 + 1e-9)].sum()
+        wanted = "failed" if chance < 1e-6 else "note" if chance < 1e-3 else "passed"
+        if m == 40 or abs(k - m / 2) < 60:
+            rows = np.arange(m), np.arange(m) < k
+            assert checked(*rows)["fair coins"] == wanted
+            results.add(wanted)
+    assert results == {"failed", "note", "passed"}
+
+
+def test_scores_are_said_to_be_reversed_below_five_standard_deviations():
+    """Of the sum of ranks of the canaries that were in, by the test of Mann and Whitney."""
+    rng, results = np.random.default_rng(0), set()
+    for shift in np.linspace(0.3, 1.3, 60):
+        included = np.arange(200) < 90
+        scores = np.round(rng.normal(0, 1, 200) - shift * included, 1)  # with equal ones
+        z = norm.isf(mannwhitneyu(scores[included], scores[~included], False, "less").pvalue)
+        results.add(z > 5)
+        assert ("direction" in checked(scores, included)) == (z > 5)
+    assert results == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("right", "epsilon", "detect", "verdict"),
+    [
+        (300, 1.0, None, "violated"),
+        (300, 1.0, 100.0, "violated"),  # whatever else would have been found
+        (150, 1.0, None, "not refuted"),
+        (150, 1.0, 100.0, "not refuted"),
+        (150, 1.0, 1.001, "undecided"),
+        (150, 9.0, None, "undecided"),
+    ],
+)
+def test_a_verdict_on_one_run(right, epsilon, detect, verdict):
+    included = np.arange(300) % 2
+    guesses = np.where(np.arange(300) < right, included, 1 - included)
+    options = {} if detect is None else {"detect": detect}
+    answer = ea.audit_one_run(guesses, included, ea.pure(epsilon), guesses=300, **options)
+    assert answer.verdict == verdict
+    assert bool(answer.reasons) == (verdict == "undecided")
+
+
+def test_a_level_that_is_just_detectable_is_enough():
+    included = np.arange(300) % 2
+    rows = np.zeros(300), included
+    level = ea.audit_one_run(*rows, ea.pure(1.0)).detectable
+    for detect, verdict in ((level, "not refuted"), (level - 1e-9, "undecided")):
+        answer = ea.audit_one_run(*rows, ea.pure(1.0), detect=detect)
+        assert answer.verdict == verdict
+
+
+@pytest.mark.parametrize("number", [9, 10])
+def test_ten_canaries_are_enough(number):
+    rows = np.arange(number), np.arange(number) % 2
+    if number == 10:
+        assert ea.audit_one_run(*rows, ea.pure(1.0)).guesses["canaries"] == 10
+    else:
+        with pytest.raises(ArgumentError, match="must be of 10 canaries or more, got 9"):
+            ea.audit_one_run(*rows, ea.pure(1.0))
+
+
+@pytest.mark.parametrize("included", [[True, False], [1, 0], [1, -1], [1.0, -1.0]])
+def test_coins_may_be_written_in_three_ways(included):
+    answer = ea.audit_one_run(np.arange(40), np.tile(included, 20), ea.pure(1.0))
+    assert answer.guesses["included"] == 20
+
+
+@pytest.mark.parametrize("included", [[1, 0, -1, 1], [2, 1, 2, 1], ["a", "b", "a", "b"]])
+def test_coins_that_are_none_are_refused(included):
+    with pytest.raises(ArgumentError, match="included must be true or false"):
+        ea.audit_one_run(np.arange(40), np.tile(included, 10), ea.pure(1.0))
 
 
 @pytest.mark.parametrize(
