@@ -240,6 +240,33 @@ def test_a_stake_reaches_one_over_alpha_within_the_draws_at_the_smallest_excess(
     assert few == stake(1.0, np.array(0.9), (np.array(0.5), np.array(2.0)), v, 1, alpha)
 
 
+@pytest.mark.parametrize("v", [0.1, 0.9])
+def test_no_draw_takes_more_than_most_of_the_wealth(v):
+    """Where few draws are to come, the worst of them leaves a twentieth."""
+    bet = replace(EVENT_BET, mean_phi=0.99, mean_psi=v)
+    inside, outside = np.array([[0, 1]]), np.array([[1, 0]])
+    nothing = np.array([[0, 0]])
+    draws = [(inside, nothing), (outside, nothing), (nothing, inside), (nothing, outside)]
+    levels = np.array([0.01, 0.05])
+    logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
+    assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
+
+
+@pytest.mark.parametrize("pairs", [7, 30, 300])
+def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
+    """Those that are kept halve, until as many join: half of the pairs of a round at most."""
+    steps = schedule(10**6, pairs, joining=True)
+    before = steps[0]
+    assert (before.pairs, before.new) == (pairs, 0)
+    for step in steps[1:]:
+        assert step.new <= step.pairs / 2
+        kept = step.pairs - step.new
+        assert kept <= before.pairs
+        assert step.pairs <= max(2 * pairs if pairs < 40 else pairs, 1)
+        before = step
+    assert (before.pairs, before.new) == (1, 0)
+
+
 @given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())
 @settings(max_examples=100, deadline=None)
 def test_a_schedule_spends_the_budget(samples, pairs, joining):
