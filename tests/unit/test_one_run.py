@@ -442,6 +442,19 @@ def test_a_verdict_on_one_run(right, epsilon, detect, verdict):
     assert bool(answer.reasons) == (verdict == "undecided")
 
 
+def test_of_several_rules_the_largest_delta_is_the_bound():
+    rng = np.random.default_rng(2)
+    included = rng.random(1000) < 0.5
+    rows = 1.5 * included + rng.normal(0, 1, 1000), included
+    claim = ea.approximate(0.2, 1e-3)
+    answer = ea.audit_one_run(*rows, claim)
+    deltas = [rule.delta(0.2, 0.05) for rule in count(*rows, rules_of(1000, claim, 0.05), 0)]
+    assert answer.bounds[1].lower == max(deltas) > min(deltas)
+    assert answer.p_value == min(
+        rule.p_value_of(claim) for rule in count(*rows, rules_of(1000, claim, 0.05), 0)
+    )
+
+
 def test_a_level_that_is_just_detectable_is_enough():
     included = np.arange(300) % 2
     rows = np.zeros(300), included
