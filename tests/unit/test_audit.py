@@ -55,6 +55,21 @@ def too_little_noise(x, size, rng):
     return noisy_sum(x, size, rng, 0.5)
 
 
+@pytest.mark.parametrize("pairs", [{"": (0, 1)}, {"few": (0, 1), "many": (0, 2)}])
+def test_a_verdict_has_the_name_of_its_pair(pairs):
+    verdict = ea.audit(lambda x, size, rng: rng.normal(5 * x, 1, size), pairs, ea.pure(1.0))
+    assert verdict.name == ("many" if len(pairs) > 1 else None)
+    assert list(verdict.pair) == [0, 2 if len(pairs) > 1 else 1]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_outputs_that_are_all_the_same_are_undecided(number):
+    pairs = [(0, 1), (0, 2)][:number]
+    verdict = ea.audit(lambda x, size: np.full(size, 5), pairs, ea.pure(1.0), samples=4000)
+    assert verdict.verdict == "undecided"
+    assert "all outputs are 5 on both inputs; there is no noise" in str(verdict)
+
+
 def test_a_violation_has_a_witness():
     verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=4000)
     assert verdict.verdict == "violated"

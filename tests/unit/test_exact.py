@@ -320,6 +320,16 @@ def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, include
     assert np.abs(exact.cdf(z, x) - integral).max() < 1e-5
 
 
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
+def test_the_rate_on_a_half_line_gives_the_level_of_the_pair(epsilon):
+    """By the densities, whose masses are integrals, at outputs from 0 on."""
+    rate = MECHANISMS.load("exponential_half_line")(epsilon).rate
+    masses = [(2 - math.exp(-rate * x)) / rate for x in (1, 2)]
+    t = np.linspace(0, 6, 6001)
+    p, q = (np.exp(-rate * np.abs(x - t)) / mass for x, mass in zip((1, 2), masses, strict=True))
+    assert np.abs(np.log(p / q)).max() == pytest.approx(epsilon)
+
+
 @pytest.mark.parametrize("epsilon", [0.5, 8.0, 200.0])
 def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
     """By differences of close inputs, at all outputs of a grid."""
