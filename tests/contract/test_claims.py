@@ -423,6 +423,16 @@ def test_what_a_divergence_allows_is_the_inequality_of_young(order, mean):
         assert kappa[0] == pytest.approx(s * (1 - 1 / order) * mean ** (-1 / order))
 
 
+def test_the_largest_rho_has_finite_exponentials_at_every_order():
+    (part,) = ea.zcdp(18.0).parts
+    for order in part.orders:
+        assert (order - 1) * part.divergence(18.0, order) / order <= 300
+    assert np.isfinite(part.null(part.grid, 1.0, max(part.orders))).all()
+    assert max(part.grid) * (max(part.orders) - 1) <= 300
+    with pytest.raises(ArgumentError, match="rho"):
+        ea.zcdp(18.1)
+
+
 def test_the_orders_of_zcdp_lie_on_both_sides_of_2():
     assert min(ea.zcdp(0.5).parts[0].orders) < 1.5
     assert max(ea.zcdp(0.5).parts[0].orders) > 10
