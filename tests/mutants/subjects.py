@@ -19,7 +19,12 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
     "src/epsilometer/exact/*.py": ["unit/test_exact.py", "contract/test_laws.py"],
-    "src/epsilometer/mechanisms/*.py": ["unit/test_noise.py", "contract/test_laws.py"],
+    "src/epsilometer/mechanisms/*.py": [
+        "unit/test_noise.py",
+        "unit/test_exact.py",
+        "contract/test_laws.py",
+        "contract/test_mechanisms.py",
+    ],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/proportions.py": ["unit/test_proportions.py"],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],

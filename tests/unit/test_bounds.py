@@ -455,6 +455,33 @@ def test_a_bound_is_trusted_where_four_conditions_hold_and_nowhere_else():
     assert {"hidden", "bias", "spread"} <= decides
 
 
+def test_each_limit_of_trust_itself_is_trusted(monkeypatch):
+    rng, method, n, order = np.random.default_rng(3), rb.RenyiBound(20), 800, 2.0
+    p, q = (rng.multinomial(n, rng.dirichlet(np.full(60, 0.7))) / n for _ in range(2))
+    sides = Densities(p, q)
+    tau, beta = method.floor(n)
+    settings = {"order": order, "tau": tau, "beta": beta}
+    largest = dict.fromkeys(("_HIDDEN", "_CORRECTION", "_VARIANCE"), 0.0)
+    for one, other in ((p, q), (q, p)):
+        values = {
+            "_HIDDEN": float(one[np.maximum(one, other) < tau].sum()),
+            "_CORRECTION": rb.bias(one, other, n=n, **settings) * (order - 1),
+            "_VARIANCE": rb.divergence(one, other, **settings).variance * (order - 1) ** 2 / n,
+        }
+        largest = {name: max(largest[name], value) for name, value in values.items()}
+    for name in largest:
+        monkeypatch.setattr(rb, name, math.inf)
+    for name, value in largest.items():
+        monkeypatch.setattr(rb, name, value)
+        assert method.trusted(sides, order=order, n=n)
+        monkeypatch.setattr(rb, name, np.nextafter(value, -1))
+        assert not method.trusted(sides, order=order, n=n)
+        monkeypatch.setattr(rb, name, math.inf)
+    few = {"order": 3.0, "tau": 1e-3, "beta": 1e3}
+    assert rb.unbiased(np.ones(1), np.ones(1), n=3, **few) == -math.inf
+    assert rb.unbiased(np.ones(1), np.ones(1), n=4, **few) == pytest.approx(0, abs=1e-9)
+
+
 def test_levels_of_several_pairs():
     independent = rb.RenyiBound(50, largest=True, correction="independent").level(10)
     assert (1 - 2 * independent) ** 10 == pytest.approx(0.95)  # both directions share it
