@@ -17,12 +17,13 @@ from scipy.special import logsumexp
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError
 from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli import running
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.outputs.callables import load
-from epsilometer_audit.question.claims import CLAIMS, kinds
+from epsilometer_audit.question.claims import CLAIMS, checked_detect, kinds
 from epsilometer_audit.question.request import claim_of
 from tests.contract.level_cases import discrete, laplace_pair, normal_pair
 from tests.unit.processes import ran
@@ -288,3 +289,166 @@ def test_the_noise_of_a_renyi_claim_attains_its_level(order, rho):
     terms = order * log_density(z - distance) + (1 - order) * log_density(z)
     divergence = (logsumexp(terms) + math.log(step)) / (order - 1)
     assert divergence == pytest.approx(rho, rel=1e-3)
+
+
+# --- a trade-off curve and its lines --------------------------------------------------------------
+
+Z = np.linspace(0, 1, 4001)
+
+
+def least_errors(points):
+    """Return the least error of type II at each of `Z` that follows from points by convexity."""
+    least = np.zeros(Z.size)
+    for a, b in points:
+        before = b * (1 - Z) / (1 - a)
+        after = 1 - Z * (1 - b) / a
+        least = np.maximum(least, np.where(a > Z, before, after))
+    return least
+
+
+TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_lines_of_a_table_are_the_tangents_of_what_follows_from_it(table):
+    """In both directions: a tangent of slope s has the largest power - s alpha for its delta."""
+    points = [*table.items(), *((b, a) for a, b in table.items())]
+    power = 1 - least_errors(points)
+    parts = claim_of({"tradeoff": table}).parts
+    lines = [(math.exp(part.level), part.delta) for part in parts]
+    for slope, delta in lines:
+        assert delta == pytest.approx((power - slope * Z).max(), abs=2e-3)
+    mirrored = [(1 / slope, 1 - (1 - delta) / slope) for slope, delta in lines]
+    least = np.min([np.ones(Z.size), *(s * Z + d for s, d in lines + mirrored)], axis=0)
+    for slope in (1.0, 1.3, 2.0, 4.0, 9.0, 30.0):  # no tangent is left out
+        assert (least - slope * Z).max() == pytest.approx((power - slope * Z).max(), abs=2e-3)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=str)
+def test_the_alpha_of_a_line_is_that_of_the_nearest_point_below_it(table):
+    """Of its mirrored point, only where that is nearer by .01."""
+    whole = claim_of({"tradeoff": table})
+    for part in whole.parts:
+        distances = {}
+        for alpha, beta in table.items():
+            above = math.exp(part.level) * alpha + part.delta - (1 - beta)
+            mirrored = math.exp(part.level) * beta + part.delta - (1 - alpha) + 0.01
+            distances[alpha] = min(above, mirrored)
+        assert min(distances.values()) > -1e-9
+        assert whole.place_of(part)["alpha"] == min(distances, key=distances.__getitem__)
+
+
+def test_a_function_is_read_up_to_rare_errors_and_kept_in_few_lines():
+    def errors_of_pure(alpha):
+        return max(1 - math.exp(8) * alpha, math.exp(-8) * (1 - alpha))
+
+    parts = ea.tradeoff(errors_of_pure).parts
+    assert parts[0].level == pytest.approx(8, abs=0.01)
+    assert parts[0].delta < 1e-4
+    smooth = ea.tradeoff(lambda alpha: float(norm.cdf(norm.isf(alpha) - 1)))
+    assert len(smooth.parts) == 10
+    pair = normal_pair(1.0)
+    for part in smooth.parts:
+        assert pair.delta(part.level) - 1e-9 <= part.delta <= pair.delta(part.level) + 0.008
+    deltas = [part.delta for part in smooth.parts]
+    assert min(deltas) < 0.01
+    assert max(deltas) > 0.35
+    assert np.diff(np.sort(np.sqrt(deltas))).max() < 0.2
+    assert len({point[0] for point in smooth.errors}) <= 10
+
+
+@pytest.mark.parametrize("table", [{0.5: 0.51}, {-0.1: 0.5}, {0.1: -0.5}, {}])
+def test_errors_that_no_test_has_are_refused(table):
+    with pytest.raises(ArgumentError, match=r"must map errors of type I .* together at most 1"):
+        ea.tradeoff(table)
+
+
+def test_errors_at_the_ends_claim_nothing():
+    assert ea.tradeoff({0.5: 0.5 + 1e-10}).parts[0].delta == 0  # as rounded
+    assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts
+    for table in ({0.0: 1.0}, {1.0: 0.0}, {0.2: 0.0}):
+        with pytest.raises(ArgumentError, match="must have a point with both errors above 0"):
+            ea.tradeoff(table)
+
+
+# --- claims of several parts ----------------------------------------------------------------------
+
+
+def test_each_order_that_is_stated_is_a_part():
+    bounds = {1.5: 0.2, 2.0: 0.5, 8.0: 1.0}
+    parts = ea.renyi(bounds).parts
+    assert {part.orders: part.level for part in parts} == {(a,): bounds[a] for a in bounds}
+    assert ea.renyi([(2.0, 0.5)]).parts == ea.renyi({2.0: 0.5}).parts
+    assert len(ea.renyi({2.0: 0.5}).parts) == 1
+    for wrong, message in (({}, "at least one order"), ([(2, 0.5), (2, 1)], "each order once")):
+        with pytest.raises(ArgumentError, match=message):
+            ea.renyi(wrong)
+
+
+def test_each_point_of_a_profile_with_a_delta_below_1_is_a_part():
+    deltas = {k / 10: 0.5 - k / 100 for k in range(20)}
+    assert {part.level: part.delta for part in ea.profile(deltas).parts} == deltas
+    read = ea.profile(lambda epsilon: {0.0: 1.0, 700.0: 0.0}.get(epsilon, 0.05)).parts
+    assert all(part.delta < 1 for part in read)
+    for wrong in ({}, {k / 10: 0.5 - k / 100 for k in range(21)}):
+        with pytest.raises(ArgumentError, match="must have 1 to 20 points"):
+            ea.profile(wrong)
+
+
+def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
+    pair = normal_pair(1.0)
+    parts = ea.profile(pair.delta).parts
+    assert parts[0].level == 0
+    assert [part.delta for part in parts] == pytest.approx([pair.delta(p.level) for p in parts])
+    wanted = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5]
+    assert [part.delta for part in parts[1:]] == pytest.approx(wanted, rel=1e-4)
+    assert all(part.delta <= delta for part, delta in zip(parts[1:], wanted, strict=True))
+    never = ea.profile(lambda epsilon: 0.02).parts  # it is not below .02 anywhere
+    assert [(part.level, part.delta) for part in never] == [(0.0, 0.02)]
+    at_once = ea.profile(lambda epsilon: 0.1 if epsilon < 1 else 0.01).parts
+    assert [(p.level, p.delta) for p in at_once] == [(0, 0.1), (pytest.approx(1), 0.01)]
+
+
+@pytest.mark.parametrize("order", [1.25, 2.0, 17.0])
+@pytest.mark.parametrize("mean", [0.5, 1.0, 4.0])
+def test_what_a_divergence_allows_is_the_inequality_of_young(order, mean):
+    """By minimising over m: kappa q + b with m = q is s q^(1 - 1/a), and more at any other m."""
+    for part in (*ea.renyi({order: 0.7}).parts, *ea.zcdp(0.3).parts):
+        rho = 0.7 if len(part.orders) == 1 else 0.3 * order
+        s = math.exp(rho * (order - 1) / order)
+        kappa, b = part.null(np.array([part.level]), mean, order)
+        assert kappa[0] * mean + b[0] == pytest.approx(s * mean ** (1 - 1 / order))
+        for other in (0.5 * mean, 2 * mean):
+            assert kappa[0] * other + b[0] > s * other ** (1 - 1 / order)
+        assert kappa[0] == pytest.approx(s * (1 - 1 / order) * mean ** (-1 / order))
+
+
+def test_the_largest_rho_has_finite_exponentials_at_every_order():
+    (part,) = ea.zcdp(18.0).parts
+    for order in part.orders:
+        assert (order - 1) * part.divergence(18.0, order) / order <= 300
+    assert np.isfinite(part.null(part.grid, 1.0, max(part.orders))).all()
+    assert max(part.grid) * (max(part.orders) - 1) <= 300
+    with pytest.raises(ArgumentError, match="rho"):
+        ea.zcdp(18.1)
+
+
+def test_the_orders_of_zcdp_lie_on_both_sides_of_2():
+    assert min(ea.zcdp(0.5).parts[0].orders) < 1.5
+    assert max(ea.zcdp(0.5).parts[0].orders) > 10
+
+
+def test_a_level_to_be_detected_is_above_the_claim():
+    claimed = ea.pure(0.5)
+    assert checked_detect(0.6, claimed) == 0.6
+    for wrong in (0.5, 0.4):
+        with pytest.raises(ArgumentError, match=r"must be above the claim, 0\.5"):
+            checked_detect(wrong, claimed)
+    with pytest.raises(ArgumentError, match="needs a claim of one order or point"):
+        checked_detect(0.6, ea.profile({0.0: 0.4, 1.0: 0.1}))
+
+
+@pytest.mark.parametrize("number", [0.1, 1e-7, 0.1234567890123, 1 / 3, 2.0])
+def test_numbers_as_keys_of_json_keep_all_digits(number):
+    (key,) = ea.profile({number: 0.01}).to_plain()["deltas"]
+    assert float(key) == number

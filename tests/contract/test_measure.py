@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.optimize import linprog, minimize
-from scipy.stats import binom, norm
+from scipy.stats import binom, binomtest, norm
 
 import epsilometer as em
 from epsilometer import estimates, measurement
@@ -67,6 +68,39 @@ def test_limits_of_sets_hold_together():
         outside += not inside.all()
     assert outside <= most(runs, 0.5)
     assert outside >= 0.25 * runs  # not far wider than needed
+
+
+@pytest.mark.parametrize(("together", "share"), [(True, 0.25), (False, 1.0)])
+def test_each_kind_of_bound_may_spend_a_fourth_of_alpha(
+    together, share, monkeypatch, without_estimates
+):
+    spent = {"events": [], "sets": []}
+
+    def spend_on_event(counted, claim, alpha):
+        spent["events"].append(alpha)
+        return 0.0, None
+
+    def spend_on_sets(*counts_and_alpha):
+        spent["sets"].append(counts_and_alpha[-1])
+        return box_of(*counts_and_alpha)
+
+    monkeypatch.setattr(measurement, "largest_bound", spend_on_event)
+    monkeypatch.setattr(measurement, "box_of", spend_on_sets)
+    x = np.arange(200.0)
+    em.measure(x, x, confidence=0.9, together=together)
+    assert spent["events"] == pytest.approx([0.1 * share] * 2)
+    assert spent["sets"] == pytest.approx([0.1 * share] * len(spent["sets"]))
+
+
+def test_limits_of_k_sets_miss_in_a_share_of_alpha_over_2_k_each():
+    """By the exact intervals of SciPy."""
+    hits, hits_prime = np.array([0, 3, 40]), np.array([50, 2, 7])
+    box = box_of(hits, 40, hits_prime, 50, 0.3)
+    for i in range(3):
+        ends = binomtest(int(hits[i]), 40).proportion_ci(1 - 0.3 / 6, "exact")
+        assert (box.low[i], box.high[i]) == pytest.approx(tuple(ends))
+        ends = binomtest(int(hits_prime[i]), 50).proportion_ci(1 - 0.3 / 6, "exact")
+        assert (box.low_prime[i], box.high_prime[i]) == pytest.approx(tuple(ends))
 
 
 # --- formulas, by a second derivation -------------------------------------------------------------
@@ -148,7 +182,75 @@ def test_curves_fall_and_are_convex_in_e_to_the_epsilon():
     assert (shown.delta_low <= shown.delta_high).all()
 
 
+@dataclass(frozen=True)
+class OnlyFolds:
+    """Cells with counts of five folds of either side."""
+
+    folds: tuple[np.ndarray, np.ndarray]
+
+
+def test_cells_are_compared_by_log_ratios_that_other_draws_taught():
+    """The mean log ratio of x less that of x', draw by draw; the log ratios are shrunken."""
+    rng = np.random.default_rng(5)
+    folds = rng.integers(0, 9, (5, 4)), rng.integers(1, 30, (5, 4))
+    means = []
+    for side in folds:
+        ratios = []
+        for i, cell in np.ndindex(5, 4):
+            ours, theirs = (np.delete(of, i, axis=0) for of in folds)
+            share = (ours[:, cell].sum() + 2) / ours.sum()
+            share_prime = theirs[:, cell].sum() / theirs.sum() + 2 / ours.sum()
+            ratios += [np.log(share / share_prime)] * side[i, cell]
+        means.append(np.mean(ratios))
+    separation = measurement._separation(OnlyFolds(folds))
+    assert separation == pytest.approx(means[0] - means[1])
+
+
+@pytest.mark.parametrize("cuts", [[0.5], [0.1, 0.4, 0.9], np.linspace(0.1, 0.9, 9)])
+def test_groups_of_cells_rise_with_the_log_ratio_and_are_cut_at_shares(cuts):
+    rng = np.random.default_rng(6)
+    shares = rng.dirichlet(np.ones(12), 2)
+    counts = rng.integers(0, 50, (2, 12))
+    scored = measurement._Scored(None, rng.normal(size=12), shares, (counts[0], counts[1]))
+    groups = measurement._groups(scored, cuts)
+    below, expected = 0.0, {}
+    for cell in np.argsort(scored.log_ratios):
+        share = (shares[0, cell] + shares[1, cell]) / 2
+        expected[cell] = sum(cut < below + share / 2 for cut in cuts)
+        below += share
+    present = sorted({*expected.values()})
+    assert groups.tolist() == [present.index(expected[cell]) for cell in range(12)]
+    for values in (counts[0], shares[1]):
+        sums = [values[groups == group].sum() for group in range(groups.max() + 1)]
+        assert measurement._sums(groups, values) == pytest.approx(sums)
+
+
+def test_rising_sets_are_unions_of_the_last_groups():
+    rng = np.random.default_rng(7)
+    counts = rng.integers(0, 50, (2, 40))
+    shares = rng.dirichlet(np.ones(40), 2)
+    scored = measurement._Scored(None, rng.normal(size=40), shares, (counts[0], counts[1]))
+    groups = measurement._groups(scored, measurement._PARTITIONS[-1])
+    hits, n, hits_prime, n_prime = measurement._nested(scored, 999)
+    assert n == n_prime == 999
+    for side, of_sets in ((counts[0], hits), (counts[1], hits_prime)):
+        unions = [side[groups >= group].sum() for group in range(1, groups.max() + 1)]
+        assert of_sets.tolist() == unions
+
+
 # --- the use of draws -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "chosen_on"), [((1000,), 200), ((1000, 2), 300), ((3000, 2), 400)]
+)
+def test_a_fifth_of_the_draws_choose_and_of_vectors_more_up_to_a_limit(
+    shape, chosen_on, monkeypatch, without_estimates
+):
+    monkeypatch.setattr(measurement, "_CHOOSERS", 400)
+    sides = np.random.default_rng(0).normal(size=(2, *shape))
+    shown = em.measure(*sides)
+    assert (shown.chosen_on, shown.n) == (chosen_on, shape[0] - chosen_on)
 
 
 def test_draws_that_choose_do_not_confirm(monkeypatch):
@@ -256,6 +358,36 @@ def test_estimates_of_the_papers_stand_beside_the_bounds():
     assert np.allclose(shown.delta_estimate, both[0], atol=0.05)
     assert shown.largest_loss is not None
     assert np.isfinite(shown.renyi_large_n[:2]).all()
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.3, 0.66, 0.67, 2.0, 2.01])
+def test_epsilons_go_to_one_and_a_half_times_the_bound_and_at_least_to_1(bound):
+    at = measurement._epsilons(None, bound)
+    assert (len(at), at[0]) == (31, 0)
+    assert at[-1] >= max(1, 1.5 * bound)
+    assert at[-1] - 0.5 < max(1, 1.5 * bound)
+    assert at[-1] * 2 == round(at[-1] * 2)
+
+
+@pytest.mark.parametrize("digits", [2, 3])
+def test_a_bound_is_printed_from_below(digits):
+    for bound in [0.0, 1.0, *np.random.default_rng(0).lognormal(0, 2, 200)]:
+        printed = float(measurement._down(bound, digits))
+        assert printed <= bound
+        assert bound - printed <= 10.0 ** (1 - digits) * bound
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "0"),
+        (3, "0 or 1 or 2"),
+        (4, "0 or 1 or 2 or 1 other"),
+        (6, "0 or 1 or 2 or 3 others"),
+    ],
+)
+def test_of_many_outputs_a_few_are_named(number, text):
+    assert measurement._listed([str(i) for i in range(number)]) == text
 
 
 # --- tables and pictures --------------------------------------------------------------------------

@@ -87,3 +87,23 @@ def test_numbers_that_are_not_positive_are_refused():
 def test_the_level_is_epsilon(name):
     level = max(law(name).privacy_loss(x, y) for x in inputs(name) for y in inputs(name))
     assert level == pytest.approx(EPSILON, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("randomized_bits", {"people": 30}), ("sparse_vector", {"queries": 30})]
+)
+def test_an_output_has_thirty_bits_at_most(name, most):
+    more = {key: number + 1 for key, number in most.items()}
+    variant = {"variant": 1} if name == "sparse_vector" else {}
+    MECHANISMS.load(name)(epsilon=1.0, **variant, **most)
+    with pytest.raises(ArgumentError, match="30"):
+        MECHANISMS.load(name)(epsilon=1.0, **variant, **more)
+
+
+@pytest.mark.parametrize(("included", "allowed"), [(0.0, False), (1e-9, True), (1.0, True)])
+def test_a_share_of_people_is_above_0_and_at_most_1(included, allowed):
+    if allowed:
+        assert MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included).included == included
+    else:
+        with pytest.raises(ArgumentError, match="included must lie in"):
+            MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included)

@@ -4,28 +4,26 @@ Puts one small fault at a time into a copy of the project, runs the tests of its
 how many faults these noticed, by module, and each that they did not. ``make mutants`` calls it in
 an environment of its own, with Cosmic Ray; the tests run in that of development.
 
-A fault that cannot change an answer is in equivalent.csv, with a reason: its module, operator and
-line as text. It is not counted.
+Errors and other words for readers get no faults. A fault that cannot change an answer is in
+equivalent.csv, with a reason: its module, operator and line as text. It is not counted.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import random
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from queue import Queue
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -35,8 +33,10 @@ from tests.mutants.subjects import tests_of
 
 ROOT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
-COPIED = ("src", "tests", "studies", "config", "docs", "pyproject.toml", "README.md")
-_SLOWER = 4  # times the tests' time without a fault, after which a fault counts as noticed
+COPIED = ("src", "tests", "studies", "config", "docs", "pyproject.toml", "README.md", "conftest.py")
+
+
+WORDS = ("raise_stmt", "fstring")  # nodes of what is told: another number there is no wrong answer
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,17 @@ class Mutant:
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
-    """Yield every fault of a module."""
+    """Yield every fault of a module, but for those in words for readers."""
     source = (ROOT / module).read_text(encoding="utf-8")
     lines = source.splitlines()
     for name, operator in OPERATORS.items():
         occurrence = 0
         for node in ast_nodes(get_ast(source)):
+            in_words = node.search_ancestor(*WORDS) is not None
             for start, _ in operator.mutation_positions(node):
                 text = lines[start[0] - 1].strip()
-                yield Mutant(module, name, occurrence, start[0], text)
+                if not in_words:
+                    yield Mutant(module, name, occurrence, start[0], text)
                 occurrence += 1
 
 
@@ -79,86 +81,73 @@ def sampled(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(mutants, number)
 
 
-class Copy:
-    """A copy of the project, in which the tests of one fault run at a time."""
+class Trials:
+    """Tests of one subject in a copy of the project, which wait for faults."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in COPIED:
-            source = ROOT / name
-            ignored = shutil.ignore_patterns("__pycache__", ".snakemake", "results")
-            if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=ignored)
-            else:
-                shutil.copy(source, folder / name)
-
-    def passes(self, files: Sequence[str], limit: float | None = None) -> bool:
-        """Return whether tests pass, within so many seconds."""
-        command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-x", "-p", "no:xdist"]
-        command += ["-p", "no:cacheprovider", "-m", "not examples and not runs and not stored"]
-        try:
-            done = subprocess.run(
-                [*command, *files], cwd=self.folder, capture_output=True, timeout=limit, check=False
+    def __init__(self, folder: Path, files: Sequence[str]) -> None:
+        command = [str(ROOT / ".venv/bin/python"), "-m", "tests.mutants.trying", *files]
+        pipe = subprocess.PIPE
+        with Path(folder, "tests.log").open("w") as log:
+            self._process = subprocess.Popen(
+                command, cwd=folder, stdin=pipe, stdout=pipe, stderr=log, text=True
             )
-        except subprocess.TimeoutExpired:
-            return False
-        return done.returncode == 0
+        if self._answer() != "ready":
+            raise SystemExit(f"{' '.join(files)}: these fail without any fault")
 
-    def survives(self, mutant: Mutant, limit: float) -> bool:
-        """Return whether the tests of the subject pass with a fault."""
-        file = self.folder / mutant.module
-        source = file.read_text(encoding="utf-8")
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().strip()
+
+    def survives(self, mutant: Mutant) -> bool:
+        """Return whether the tests pass with a fault."""
+        source = (ROOT / mutant.module).read_text(encoding="utf-8")
         changed = mutate_code(source, OPERATORS[mutant.operator], mutant.occurrence)
-        file.write_text(changed, encoding="utf-8")
-        try:
-            return self.passes(tests_of(mutant.module), limit)
-        finally:
-            file.write_text(source, encoding="utf-8")
-
-
-class Copies:
-    """Copies of the project, each for one run of tests at a time."""
-
-    def __init__(self, folder: Path, number: int) -> None:
-        self._free: Queue[Copy] = Queue()
-        for i in range(number):
-            self._free.put(Copy(folder / str(i)))
-
-    @contextmanager
-    def one(self) -> Iterator[Copy]:
-        """Yield a copy that is free, when there is one."""
-        copy = self._free.get()
-        try:
-            yield copy
-        finally:
-            self._free.put(copy)
-
-    def limit(self, files: Sequence[str]) -> float:
-        """Return the seconds that tests may take; exit if they fail without a fault."""
-        with self.one() as copy:
-            began = time.monotonic()
-            if not copy.passes(files):
-                raise SystemExit(f"{' '.join(files)}: these fail without any fault")
-        return 30 + _SLOWER * (time.monotonic() - began)
-
-    def survives(self, mutant: Mutant, limit: float) -> bool:
-        """Return whether the tests of its subject pass with a fault."""
-        with self.one() as copy:
-            survives = copy.survives(mutant, limit)
+        assert self._process.stdin is not None
+        print(json.dumps({"module": mutant.module, "source": changed}), file=self._process.stdin)
+        self._process.stdin.flush()
+        survives = self._answer() == "passes"
         print("survives" if survives else "noticed ", mutant, file=sys.stderr, flush=True)
         return survives
 
+    def close(self) -> None:
+        """End the process."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def copy_project(folder: Path) -> None:
+    """Copy what tests need."""
+    ignored = shutil.ignore_patterns("__pycache__", ".snakemake", "results")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder / name)
+
+
+def surviving_of(mutants: Sequence[Mutant]) -> set[Mutant]:
+    """Return the faults that no test of their subject notices, tried one at a time."""
+    survived = set[Mutant]()
+    by_subject = defaultdict[tuple[str, ...], list[Mutant]](list)
+    for mutant in mutants:
+        by_subject[tuple(tests_of(mutant.module))].append(mutant)
+    with tempfile.TemporaryDirectory(prefix="mutants-") as name:
+        folder = Path(name)
+        copy_project(folder)
+        for files, of_subject in by_subject.items():
+            trials = Trials(folder, files)
+            survived.update(mutant for mutant in of_subject if trials.survives(mutant))
+            trials.close()
+    return survived
+
 
 def surviving(mutants: Sequence[Mutant], jobs: int) -> set[Mutant]:
-    """Return the faults that no test of their subject notices."""
-    subjects = [tuple(tests_of(mutant.module)) for mutant in mutants]
-    different = sorted(set(subjects))
-    with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        copies = Copies(Path(folder), jobs)
-        limits = dict(zip(different, pool.map(copies.limit, different), strict=True))
-        allowed = [limits[subject] for subject in subjects]
-        survived = list(pool.map(copies.survives, mutants, allowed))
-    return {mutant for mutant, alive in zip(mutants, survived, strict=True) if alive}
+    """Return the faults that no test of their subject notices, from so many copies at a time."""
+    parts = [mutants[i::jobs] for i in range(jobs)]
+    with ThreadPoolExecutor(jobs) as pool:
+        return set[Mutant]().union(*pool.map(surviving_of, parts))
 
 
 def report(mutants: Sequence[Mutant], unnoticed: set[Mutant], left_out: Counter[str]) -> str:

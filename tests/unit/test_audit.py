@@ -55,6 +55,38 @@ def too_little_noise(x, size, rng):
     return noisy_sum(x, size, rng, 0.5)
 
 
+@pytest.mark.parametrize("pairs", [{"": (0, 1)}, {"few": (0, 1), "many": (0, 2)}])
+def test_a_verdict_has_the_name_of_its_pair(pairs):
+    verdict = ea.audit(lambda x, size, rng: rng.normal(5 * x, 1, size), pairs, ea.pure(1.0))
+    assert verdict.name == ("many" if len(pairs) > 1 else None)
+    assert list(verdict.pair) == [0, 2 if len(pairs) > 1 else 1]
+
+
+@pytest.mark.parametrize("n", [49, 50])
+def test_fifty_recorded_draws_of_a_side_are_enough(n):
+    outputs = tuple(np.random.default_rng(0).normal(size=(2, n)))
+    if n < 50:
+        with pytest.raises(ArgumentError, match="must be 50 or more a side, got 49"):
+            ea.audit_outputs(outputs, ea.pure(1.0))
+    else:
+        assert ea.audit_outputs(outputs, ea.pure(1.0)).draws == 50
+
+
+@pytest.mark.parametrize(("samples", "checked"), [(399, False), (400, True)])
+def test_a_sampler_is_checked_from_four_hundred_draws_on(samples, checked):
+    verdict = ea.audit(noisy_sum, ONE, ea.pure(1.0), samples=samples)
+    note = "it was not checked whether this is a sampler: 400 draws a side are needed"
+    assert (note in " ".join(str(verdict).split())) != checked
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_outputs_that_are_all_the_same_are_undecided(number):
+    pairs = [(0, 1), (0, 2)][:number]
+    verdict = ea.audit(lambda x, size: np.full(size, 5), pairs, ea.pure(1.0), samples=4000)
+    assert verdict.verdict == "undecided"
+    assert "all outputs are 5 on both inputs; there is no noise" in str(verdict)
+
+
 def test_a_violation_has_a_witness():
     verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=4000)
     assert verdict.verdict == "violated"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import rankdata
 
 import epsilometer_audit as ea
@@ -270,6 +271,107 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
     assert (p_values < 0.8).any()
     for level in np.unique(p_values[p_values < 1]):
         assert np.mean(p_values <= level) <= level
+
+
+def test_the_bet_on_clusters_is_a_ratio_of_likelihoods():
+    """Of a Dirichlet-multinomial to a multivariate hypergeometric law, value by value."""
+    sizes = [1, 3, 9, 1, 6, 10, 1]
+    codes = np.array(
+        [7, 0, 0, 1, 2, 2, 2, 8, 9, 1, 3, 3, 3, 4, *[5] * 6, *[6] * 4, 4, 0, 3, 6, 6, 0, 10]
+    )
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    of_single = [i for i, size in enumerate(sizes) if size == 1]  # are one call
+    group = np.array([0 if i in of_single else 1 + i for i in numbers])
+    groups = np.unique(group)
+    left = np.array([np.count_nonzero(group == g) for g in groups])
+    times = np.bincount(codes)
+    wealth, largest = np.zeros(3), 1.0
+    for value in np.argsort(times, kind="stable"):
+        if times[value] < 2:
+            continue
+        counts = np.array([np.count_nonzero(codes[group == g] == value) for g in groups])
+        drawn, total = counts.sum(), left.sum()
+        if 4 * drawn <= total:
+            some = left > 0
+            chance = stats.multivariate_hypergeom.logpmf(counts, left, drawn)
+            for i, overdispersion in enumerate((0.1, 1.0, 10.0)):
+                weights = left[some] * drawn / overdispersion / total
+                bet = stats.dirichlet_multinomial.logpmf(counts[some], weights, drawn)
+                wealth[i] += bet - chance
+        largest = max(largest, np.exp(wealth).mean())
+        left = left - counts
+    assert clustered(codes, sizes) == pytest.approx(1 / largest)
+    assert largest > 2
+
+
+def test_scores_have_mean_0_and_variance_1():
+    values, classes = np.array([-1.0, 0.2, 0.9]), np.array([0, 0, 1, 2, 2, 2, 1])
+    draws = values[classes]
+    scores = tails.Scores(values, np.bincount(classes), classes)
+    assert scores[:] == pytest.approx((draws - draws.mean()) / draws.std())
+    constant = tails.Scores(np.array([0.3, 0.7]), np.array([4, 0]), np.zeros(4, int))
+    assert constant[:].tolist() == [0, 0, 0, 0]
+
+
+def test_the_bound_of_a_group_is_that_of_bennett():
+    """2 exp(-n h(b t / n) / b^2), h(u) = (1 + u) log(1 + u) - u; of the complement if smaller."""
+    draws = np.sort(rng(3).exponential(size=50))
+    own = of_draws(draws)
+    for size in (5, 20, 30, 48):
+        total = float(own[:size].sum())
+        n, b = min(size, 50 - size), np.abs(own[:]).max()
+        u = b * abs(total) / n
+        wanted = 2 * math.exp(-n / b**2 * ((1 + u) * math.log(1 + u) - u))
+        p = tails.unlikely(own, np.array([size]), np.array([total]))[0]
+        assert p == pytest.approx(min(wanted, 1))
+    assert p < 1
+
+
+@pytest.mark.parametrize("n", [120, 125])
+def test_a_drift_is_looked_for_in_twelve_stretches_and_nine_beginnings(n):
+    draws = rng(n).normal(size=n) + (np.arange(n) < n / 3) * 3
+    own = of_draws(draws)
+    ends = [math.ceil(i * n / 12) for i in range(13)]
+    spans = [(ends[i], ends[i + 1]) for i in range(12)] + [(0, ends[i]) for i in range(2, 11)]
+    p = [tails.unlikely(own, np.array([b - a]), own[a:b].sum())[0] for a, b in spans]
+    assert tails.by_time(own) == pytest.approx(min(p) * 21)
+    assert tails.by_time(own) < 0.5
+
+
+def test_calls_are_cut_into_equal_pieces():
+    """A hundred and twenty-eighth of all draws each; what is left of a call is in none."""
+    draws, sizes = rng(0).normal(size=1290), [25, 9, 600, 656]
+    own = of_draws(draws)
+    parts, numbers = tails.pieces([own], sizes)
+    assert numbers.tolist() == [2, 60, 65]  # of ten draws each
+    starts = [*range(0, 20, 10), *range(34, 634, 10), *range(634, 1284, 10)]
+    sums = np.array([own[start : start + 10].sum() for start in starts])
+    assert parts[:, 0] == pytest.approx(sums - sums.mean())
+    assert tails.pieces([own], [1290]) is None
+    assert tails.pieces([own], [600, 600]) is None
+
+
+@pytest.mark.parametrize(("shift", "limit", "below"), [(4.0, 0.02, True), (0.0, 0.02, False)])
+def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit, below):
+    """Of seven pieces in three calls, by enumeration; a false alarm has probability 1e-3."""
+    parts, numbers = rng(4).normal(size=(7, 2)), np.array([2, 3, 2])
+    parts[:2] += shift
+    parts[-2:] -= shift
+    parts -= parts.mean(axis=0)
+
+    def between(order):
+        means = [part.sum(axis=0) for part in np.split(parts[list(order)], [2, 5])]
+        return sum((m**2).sum() / k for m, k in zip(means, numbers, strict=True))
+
+    least = between(range(7)) * (1 - 1e-9)
+    exact = np.mean([between(order) >= least for order in itertools.permutations(range(7))])
+    assert (exact < limit / 2) == below
+    p_values = [tails.calls_p([None, (parts, numbers)], rng(i), limit) for i in range(40)]
+    if below:
+        assert {p for p in p_values if p < 1} == {0.01, 0.02}  # of a hundred orders, itself one
+        assert p_values.count(1.0) < 22
+    else:
+        assert p_values.count(1.0) > 35
 
 
 def test_agreement_by_hand():

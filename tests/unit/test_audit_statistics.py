@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -124,6 +125,146 @@ def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
         wealth.record(dict.fromkeys(remaining, PairBets(placed)))
     assert np.allclose(wealth.history, 0.0)
     assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
+
+
+@dataclass(frozen=True)
+class Multiplied:
+    """Bets that multiply the wealth of each purse by these factors, ``(blocks, purses)``."""
+
+    factors: Floats
+    placed: tuple[int, ...] = ()
+
+    def logs(self, claim, levels, alpha, by_block):
+        return np.log(np.repeat(self.factors[:, :, None], levels.size, axis=2))
+
+
+def test_the_wealth_of_pairs_and_purses_is_that_of_an_account():
+    """In plain numbers: who is dropped leaves all to the others; who joins gets a tenth."""
+    rng, claim = np.random.default_rng(0), pure(1.0)
+    first = np.append(0.95, 0.05 * np.array(claim.bet_shares))
+    later = np.append(0.5, 0.5 * np.array(claim.bet_shares))
+    wealth, shares = Wealth(claim, pairs=3, alpha=0.05), first
+    account = dict.fromkeys(range(3), first / 3)
+    expected = []
+    for number, pairs in enumerate([[0, 1, 2], [0, 2], [0, 2], [2], [2, 3, 4], [4]]):
+        given = {pair: purses for pair, purses in account.items() if pair not in pairs}
+        if not given and any(pair not in account for pair in pairs):
+            given = {pair: 0.1 * purses for pair, purses in account.items()}
+            account = {pair: 0.9 * purses for pair, purses in account.items()}
+        inherited = sum(purses.sum() for purses in given.values()) / len(pairs)
+        account = {pair: account.get(pair, 0 * first) + inherited * shares for pair in pairs}
+        if number == 2:  # events are chosen
+            shares = later
+            account = {pair: purses.sum() * later for pair, purses in account.items()}
+        blocks = rng.uniform(0.5, 2, (len(pairs), 3, first.size))
+        step = dict(
+            zip(pairs, (Multiplied(of, (1,) * (number >= 2)) for of in blocks), strict=True)
+        )
+        wealth.record(step)
+        for block in range(3):
+            for pair, factors in zip(pairs, blocks, strict=True):
+                account[pair] = account[pair] * factors[block]
+            expected.append(sum(purses.sum() for purses in account.values()))
+    assert np.exp(wealth.history) == pytest.approx(expected)
+    assert {pair: math.exp(log) for pair, log in wealth.of_pairs.items()} == pytest.approx(
+        {pair: purses.sum() for pair, purses in account.items()}
+    )
+
+
+@pytest.mark.parametrize("share", [1.0, 0.25])
+def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
+    wealth = Wealth(pure(1.0), pairs=1, alpha=0.05, share=share)
+    enough = math.log(1 / (0.05 * share))
+    for log, refuted in ((enough, True), (enough - 1e-9, False), (enough + 1, True)):
+        wealth.history = [0.3, log, -4.0]  # whether it ever was so large
+        assert wealth.refuted == refuted
+        assert wealth.p_value() == pytest.approx(math.exp(-log) / share)
+    wealth.history = [-2.0]
+    assert (wealth.p_value(), wealth.refuted) == (1.0, False)
+
+
+EVENT_BET = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0.7, 0.1, 0.2, 0.1)
+
+
+def with_hits(*hits, draws=100):
+    """Return the wealth of bets on an event with so many hits on x, by step, and a tenth on x'."""
+    wealth = Wealth(pure(0.2), pairs=1, alpha=0.05)
+    for number in hits:
+        few = draws // 10
+        counts = np.array([[draws - number, number]]), np.array([[draws - few, few]])
+        wealth.record({0: PairBets([PlacedBet(EVENT_BET, *counts, 4 * draws)])})
+    return wealth
+
+
+@pytest.mark.parametrize("hits", [(70, 70), (90, 5), (40,), (15, 15), (99, 99, 99), (10,)])
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(hits, share):
+    """At whatever time: of all levels of the grid, one by one."""
+    wealth, claim = with_hits(*hits), pure(0.2)
+    grid = np.union1d(claim.grid, [claim.level])
+    largest = wealth.log_wealth(claim, grid).max(axis=0)
+    stands = largest < math.log(1 / (0.05 * share))
+    first = int(stands.argmax()) if stands.any() else grid.size
+    assert wealth.lower_bound(claim, share) == grid[max(first - 1, 0)]
+    assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
+
+
+def test_the_witness_is_the_bet_that_won_most():
+    wealth = Wealth(pure(0.2), pairs=1, alpha=0.05)
+    bets = [replace(EVENT_BET, mean_phi=0.7 - i / 100) for i in range(3)]
+    for i, hits in ((0, 30), (1, 80), (0, 40), (2, 75)):
+        counts = np.array([[100 - hits, hits]]), np.array([[90, 10]])
+        wealth.record({0: PairBets([PlacedBet(bets[i], *counts, 400)])})
+    placed, portfolio_won = wealth.witness(0, 0.2)
+    assert placed.bet is bets[1]
+    assert not portfolio_won
+    assert wealth.witness(0, 0.2)[0].counts.tolist() == [[20, 80]]
+    both = Wealth(pure(0.2), pairs=1, alpha=0.05)
+    for hits in (75, 70):
+        counts = np.array([[100 - hits, hits]]), np.array([[90, 10]])
+        both.record({0: PairBets([PlacedBet(bets[0], *counts, 400)])})
+    assert sorted(both.witness(0, 1.0)[0].counts.tolist()) == [[25, 75], [30, 70]]
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+def test_a_stake_reaches_one_over_alpha_within_the_draws_at_the_smallest_excess(alpha):
+    """Its growth is l e - l^2 v / 2 a draw; it is largest at e = l v."""
+    n, v = 5000, 0.3
+    most = np.array(0.5), np.array(0.5)
+    at = float(stake(1.0, np.array(0.9), most, v, n, alpha))
+    assert n * (at * (at * v) - at**2 * v / 2) == pytest.approx(math.log(1 / alpha))
+    for mean in (0.9, 0.8):  # the past shows no excess
+        assert stake(mean, np.array(0.9), most, v, n, alpha) == 0
+    few = stake(1.0, np.array(0.9), (np.array(2.0), np.array(0.5)), v, 1, alpha)
+    assert 0 < 1 - few * 2.0 < 0.1  # no factor is 0
+    assert few == stake(1.0, np.array(0.9), (np.array(0.5), np.array(2.0)), v, 1, alpha)
+
+
+@pytest.mark.parametrize("v", [0.1, 0.9])
+def test_no_draw_takes_more_than_most_of_the_wealth(v):
+    """Where few draws are to come, the worst of them leaves a twentieth."""
+    bet = replace(EVENT_BET, mean_phi=0.99, mean_psi=v)
+    inside, outside = np.array([[0, 1]]), np.array([[1, 0]])
+    nothing = np.array([[0, 0]])
+    draws = [(inside, nothing), (outside, nothing), (nothing, inside), (nothing, outside)]
+    levels = np.array([0.01, 0.05])
+    logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
+    assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
+
+
+@pytest.mark.parametrize("pairs", [7, 30, 300])
+def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
+    """Those that are kept halve, until as many join: half of the pairs of a round at most."""
+    steps = schedule(10**6, pairs, joining=True)
+    before = steps[0]
+    assert (before.pairs, before.new) == (pairs, 0)
+    for step in steps[1:]:
+        assert step.new <= step.pairs / 2
+        kept = step.pairs - step.new
+        assert kept <= before.pairs
+        assert step.pairs <= max(2 * pairs if pairs < 40 else pairs, 1)
+        before = step
+    assert (before.pairs, before.new) == (1, 0)
 
 
 @given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())

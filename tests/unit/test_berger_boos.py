@@ -14,6 +14,7 @@ from scipy.stats import beta, binom, norm
 import epsilometer_audit as ea
 from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
+from epsilometer.events import exact_test
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
 from epsilometer.numerics.bisection import bisected
@@ -163,6 +164,50 @@ def test_several_events_share_alpha(claim):
         counted = [Counted(SOME, *both, n) for both in zip(hits, hits_prime, strict=True)]
         above += largest_bound(counted, claim, 0.5)[0] > claim.level
     assert 25 < above <= 100
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+@pytest.mark.parametrize("claim", [Pure(0.5), Delta(0.5, 0.2)], ids=["epsilon", "delta"])
+def test_what_events_may_spend_sums_to_alpha(claim, number, monkeypatch):
+    """The most for the event of the claim: of a delta, it is the last."""
+    asked = []
+
+    def spend(event, claim, alpha, least):
+        asked.append((event, alpha))
+        return least
+
+    monkeypatch.setattr(exact_test, "_bound", spend)
+    counted = [Counted(SOME, 30 + i, 10, 50) for i in range(number)]
+    assert largest_bound(counted, claim, 0.1, 0.25) == (0.25, None)
+    assert {event for event, _ in asked} == {*counted}
+    assert sum(alpha for _, alpha in asked) == pytest.approx(0.1)
+    most = max(asked, key=lambda pair: pair[1])
+    assert most[0] is counted[-1 if claim.of_last_event else 0]
+    assert most[1] >= 0.04
+
+
+@pytest.mark.parametrize(("n", "m", "delta"), [(7, 7, 0.0), (7, 7, 0.05), (4, 12, 0.0)])
+def test_the_bound_is_the_last_claim_before_the_first_that_is_not_refuted(n, m, delta):
+    alpha, step = 0.2, 0.01
+    grid = np.arange(0, 3, step)
+    for k, k_prime in [(n, 0), (n, 1), (n - 1, 0), (n, m // 2), (n - 2, 1), (2, 0), (n, m - 1)]:
+        p = [p_value(k, n, k_prime, m, epsilon=e, delta=delta, gamma=alpha / 100) for e in grid]
+        stands = np.flatnonzero(np.array(p) > (1 - _BETWEEN) * alpha)
+        first = grid[stands[0]] if stands.size else grid[-1]
+        bound = lower_bound(k, n, k_prime, m, alpha=alpha, delta=delta)
+        assert max(first - step, 0) - 1e-3 <= bound <= first + 1e-3
+
+
+@pytest.mark.parametrize("draws", [40, 4000])
+def test_the_bound_is_0_where_the_least_claim_is_not_refuted(draws):
+    hits, hits_prime = draws // 2, draws // 8
+    counts = hits, draws, hits_prime, draws
+    bound = lower_bound(*counts)
+    assert 0.4 < bound < math.log(4)
+    for least in (0.0, 0.5 * bound, bound - 1e-3):
+        assert lower_bound(*counts, least=least) == pytest.approx(bound, abs=1e-4)
+    for least in (bound + 1e-3, 1.2 * bound, 3.0, 800.0):
+        assert lower_bound(*counts, least=least) == 0
 
 
 def test_at_the_edges():

@@ -402,6 +402,86 @@ def test_the_bias_is_the_mean_error_of_the_estimates(order):
     assert np.mean(errors) == pytest.approx(expected, rel=0.25 if order > 2 else 0.1)
 
 
+@pytest.mark.parametrize("spacing", [1.0, 0.25])
+@pytest.mark.parametrize("order", [1.5, 2.0, 4.0])
+def test_the_bias_is_that_of_numerical_second_derivatives(order, spacing):
+    """Of the integral in each frequency or density, whose noise has the variance of its docs."""
+    rng, n, step = np.random.default_rng(4), 1000, 1e-4
+    p, q = rng.dirichlet(np.full(6, 9.0), 2) / spacing
+
+    def integral(sides):
+        return float((sides[0] ** order * sides[1] ** (1 - order)).sum() * spacing)
+
+    h = 0.7 if spacing < 1 else 0.0
+    variances = np.array([p, q]) / n  # of counts
+    if h:
+        variances = np.array([p, q]) * min(1 / (2 * math.sqrt(math.pi) * h), 2 / 3 / spacing) / n
+    sides = np.array([p, q])
+    second = 0.0
+    for place in np.ndindex(sides.shape):
+        changed = np.zeros(sides.shape)
+        changed[place] = step
+        difference = integral(sides + changed) - 2 * integral(sides) + integral(sides - changed)
+        second += difference / step**2 * variances[place] / 2
+    settings = {"order": order, "tau": 1e-7, "beta": 1e7, "spacing": spacing}
+    bias = rb.bias(p, q, n=n, bandwidths=(h, h), **settings)
+    assert bias == pytest.approx(second / integral(sides) / (order - 1), rel=1e-4)
+
+
+def test_a_bound_is_trusted_where_four_conditions_hold_and_nowhere_else():
+    """Each of them decides alone somewhere."""
+    rng, method, decides = np.random.default_rng(2), rb.RenyiBound(draws_at_floor=20), set()
+    for _ in range(200):
+        n, order = int(np.exp(rng.uniform(3.2, 8))), float(rng.choice([1.2, 2.0, 4.0, 7.0]))
+        k = int(rng.integers(2, 60))
+        sides = rng.dirichlet(np.full(k, rng.choice([0.3, 3.0, 50.0])), 2)
+        p, q = rng.multinomial(n, sides[0]) / n, rng.multinomial(n, sides[1]) / n
+        tau, beta = method.floor(n)
+        settings = {"order": order, "tau": tau, "beta": beta}
+        holds = True
+        for one, other in ((p, q), (q, p)):
+            spread = rb.divergence(one, other, **settings).variance * (order - 1) ** 2 / n
+            conditions = {
+                "draws": n >= 10 * order**2,
+                "hidden": one[np.maximum(one, other) < tau].sum() <= 0.5,
+                "bias": rb.bias(one, other, n=n, **settings) * (order - 1) <= 0.5,
+                "value": rb.unbiased(one, other, n=n, **settings) > -math.inf,
+                "spread": spread <= 0.25,
+            }
+            holds = holds and all(conditions.values())
+            if sum(conditions.values()) == len(conditions) - 1:
+                decides |= {name for name, met in conditions.items() if not met}
+        assert method.trusted(Densities(p, q), order=order, n=n) == holds
+    assert {"hidden", "bias", "spread"} <= decides
+
+
+def test_each_limit_of_trust_itself_is_trusted(monkeypatch):
+    rng, method, n, order = np.random.default_rng(3), rb.RenyiBound(20), 800, 2.0
+    p, q = (rng.multinomial(n, rng.dirichlet(np.full(60, 0.7))) / n for _ in range(2))
+    sides = Densities(p, q)
+    tau, beta = method.floor(n)
+    settings = {"order": order, "tau": tau, "beta": beta}
+    largest = dict.fromkeys(("_HIDDEN", "_CORRECTION", "_VARIANCE"), 0.0)
+    for one, other in ((p, q), (q, p)):
+        values = {
+            "_HIDDEN": float(one[np.maximum(one, other) < tau].sum()),
+            "_CORRECTION": rb.bias(one, other, n=n, **settings) * (order - 1),
+            "_VARIANCE": rb.divergence(one, other, **settings).variance * (order - 1) ** 2 / n,
+        }
+        largest = {name: max(largest[name], value) for name, value in values.items()}
+    for name in largest:
+        monkeypatch.setattr(rb, name, math.inf)
+    for name, value in largest.items():
+        monkeypatch.setattr(rb, name, value)
+        assert method.trusted(sides, order=order, n=n)
+        monkeypatch.setattr(rb, name, np.nextafter(value, -1))
+        assert not method.trusted(sides, order=order, n=n)
+        monkeypatch.setattr(rb, name, math.inf)
+    few = {"order": 3.0, "tau": 1e-3, "beta": 1e3}
+    assert rb.unbiased(np.ones(1), np.ones(1), n=3, **few) == -math.inf
+    assert rb.unbiased(np.ones(1), np.ones(1), n=4, **few) == pytest.approx(0, abs=1e-9)
+
+
 def test_levels_of_several_pairs():
     independent = rb.RenyiBound(50, largest=True, correction="independent").level(10)
     assert (1 - 2 * independent) ** 10 == pytest.approx(0.95)  # both directions share it

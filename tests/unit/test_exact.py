@@ -309,6 +309,41 @@ def test_subsampled_sums(noise, epsilon):
         assert close(exact.privacy_loss([0, 0], [1, 0]), -((1 + (-e).exp()) / 2).ln())
 
 
+@pytest.mark.parametrize("included", [0.3, 1.0])
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, included):
+    exact = law("noisy_sum", 1.5, noise=noise, included=included, people=3)
+    x = [1, 1, 0]
+    z, step = np.linspace(*exact.window(x), 40_001, retstep=True)
+    density = np.exp(exact.log_pdf(z, x))
+    integral = np.append(0.0, np.cumsum((density[1:] + density[:-1]) / 2 * step))
+    assert np.abs(exact.cdf(z, x) - integral).max() < 1e-5
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
+def test_the_rate_on_a_half_line_gives_the_level_of_the_pair(epsilon):
+    """By the densities, whose masses are integrals, at outputs from 0 on."""
+    rate = MECHANISMS.load("exponential_half_line")(epsilon).rate
+    masses = [(2 - math.exp(-rate * x)) / rate for x in (1, 2)]
+    t = np.linspace(0, 6, 6001)
+    p, q = (np.exp(-rate * np.abs(x - t)) / mass for x, mass in zip((1, 2), masses, strict=True))
+    assert np.abs(np.log(p / q)).max() == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 8.0, 200.0])
+def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
+    """By differences of close inputs, at all outputs of a grid."""
+    exact = law("truncated_gaussian", epsilon)
+    ends = exact.support
+    width = ends[1] - ends[0]
+    z = np.linspace(*ends, 2001)
+    steepest = 0.0
+    for x in np.linspace(ends[0], ends[1] - 1e-5 * width, 401):
+        rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
+        steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
+    assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 10.0, 50.0])
 @pytest.mark.parametrize("queries", [2, 12, 100, 1000])
 def test_the_largest_of_many(queries, epsilon):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from scipy.special import expit, ndtr
-from scipy.stats import binom
+from scipy.optimize import brentq, linprog
+from scipy.special import expit, ndtr, ndtri
+from scipy.stats import binom, mannwhitneyu, norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Gaussian, Pure
@@ -123,7 +123,87 @@ def test_the_bound_is_the_largest_level_that_is_refuted(delta, right):
         assert (level >= claimed) == (p(claimed) <= 0.05)
 
 
+@pytest.mark.parametrize("share", [1.0, 0.25])
+@pytest.mark.parametrize("right", [60, 80, 99])
+def test_the_largest_refuted_delta_is_that_whose_p_value_is_alpha(right, share):
+    counted = Counted(Rule(50, 50), right, 400, share)
+    for epsilon in (0.0, 0.5, 1.0, 3.0):
+        delta = counted.delta(epsilon, 0.05)
+        if delta:
+            assert counted.p_value(epsilon, delta) == pytest.approx(0.05)
+            assert 0 < delta < 1
+        else:
+            assert counted.p_value(epsilon, 0.0) >= 0.05
+
+
+@pytest.mark.parametrize(
+    "claim", [Gaussian(0.4), Pure(0.5), Pure(0.5, 1e-3)], ids=lambda claim: claim.text()
+)
+def test_a_level_whose_p_value_is_alpha_is_refuted(claim):
+    counted = [Counted(Rule(20, 20), 34, 400, 1.0)]
+    alpha = counted[0].p_value_of(claim)
+    assert 0.0 < alpha < 0.1
+    assert refuted(counted, claim, alpha) >= claim.level
+    assert refuted(counted, claim, alpha * (1 - 1e-12)) < claim.level
+
+
+def test_the_best_single_epsilon_of_a_gaussian_claim():
+    """None of a finer and longer grid gives a p-value that is smaller by a hundredth."""
+    counted = Counted(Rule(100, 100), 150, 1000, 1.0)
+    for mu in (0.3, 0.5, 0.7):
+        p, epsilon, _ = counted.at_one_epsilon(mu)
+        others = [counted.p_value(e, delta_of(mu, e)) for e in np.linspace(1e-3, 9 * mu, 2000)]
+        assert p == pytest.approx(counted.p_value(epsilon, delta_of(mu, epsilon)), rel=1e-6)
+        assert p <= 1.01 * min(others)
+
+
 # --- rules ----------------------------------------------------------------------------------------
+
+
+def test_from_one_guess_to_all_are_accepted():
+    for number in (1, 300):
+        assert requested_rules(number, 300, Pure(1.0), 0.05)[0].guesses == number
+    for number in (0, 301):
+        with pytest.raises(ArgumentError, match="guesses"):
+            requested_rules(number, 300, Pure(1.0), 0.05)
+
+
+@pytest.mark.parametrize(("claimed", "delta"), [(1.0, 0.0), (0.3, 1e-4)])
+def test_a_detectable_level_is_a_quantile_of_the_binomial(claimed, delta):
+    rule, claim = Rule(60, 40), Pure(claimed, delta)
+    level = detectable([rule], 400, claim, 0.05)
+    p = [Counted(rule, right, 400, 1.0).p_value_of(claim) for right in range(101)]
+    least = next(right for right in range(101) if p[right] <= 0.05)
+    assert binom.sf(least - 1, 100, expit(level)) == pytest.approx(0.9)
+    assert detectable([Rule(3, 0)], 400, claim, 0.05) is None
+
+
+def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
+    """With probability 1/2: of all rules of a finer grid, none a level lower by a tenth of it."""
+    m, claim, alpha = 1000, Gaussian(0.5), 0.05
+    (chosen,) = rules_of(m, claim, alpha)
+    levels = {}
+
+    def refutes(right):
+        return Counted(rule, right, m, 1.0).at_one_epsilon(0.5)[0] <= alpha
+
+    for guesses in {chosen.guesses, *range(20, m, 90)}:
+        rule = Rule.even(guesses)
+        least = bisect_left(range(guesses + 1), True, key=refutes)
+        if least <= guesses:
+            share = median_share(least, guesses)
+            high, low = share * guesses / m, (1 - share) * guesses / m
+            levels[guesses] = norm_quantile(high) - norm_quantile(low)
+    assert levels[chosen.guesses] < 1.1 * min(levels.values())
+
+
+def median_share(least, guesses):
+    """Return the chance of a right guess at which so many are right with probability 1/2."""
+    return brentq(lambda q: binom.sf(least - 1, guesses, q) - 0.5, 0, 1)
+
+
+def norm_quantile(p):
+    return ndtri(min(p, 1.0))
 
 
 def test_rules_depend_on_no_score_and_none_is_idle():
@@ -307,6 +387,103 @@ def test_a_fault_of_coins_scores_or_a_claim_is_told(scores, included, epsilon, v
     assert words in str(answer)
     right = str(ea.audit_one_run(INCLUDED, INCLUDED, ea.pure(1.0)))
     assert not any(fault in right for fault in ("another sign", "fair coins with", "are equal"))
+
+
+def checked(scores, included):
+    """Return the results of the checks by name."""
+    answer = ea.audit_one_run(scores, included, ea.pure(1.0), guesses=10)
+    return {check["name"]: check["result"] for check in answer.checks}
+
+
+@pytest.mark.parametrize("m", [40, 301])
+def test_coins_are_doubted_below_a_thousandth_and_invalid_below_a_millionth(m):
+    """By the two-sided probability of so many canaries that were in, of all counts."""
+    results = set()
+    for k in range(m + 1):
+        no_less_likely = binom.pmf(np.arange(m + 1), m, 0.5)
+        chance = no_less_likely[no_less_likely <= no_less_likely[k] * (1 + 1e-9)].sum()
+        wanted = "failed" if chance < 1e-6 else "note" if chance < 1e-3 else "passed"
+        if m == 40 or abs(k - m / 2) < 60:
+            rows = np.arange(m), np.arange(m) < k
+            assert checked(*rows)["fair coins"] == wanted
+            results.add(wanted)
+    assert results == {"failed", "note", "passed"}
+
+
+def test_scores_are_said_to_be_reversed_below_five_standard_deviations():
+    """Of the sum of ranks of the canaries that were in, by the test of Mann and Whitney."""
+    rng, results = np.random.default_rng(0), set()
+    for shift in np.linspace(0.3, 1.3, 60):
+        included = np.arange(200) < 90
+        scores = np.round(rng.normal(0, 1, 200) - shift * included, 1)  # with equal ones
+        z = norm.isf(mannwhitneyu(scores[included], scores[~included], False, "less").pvalue)
+        results.add(z > 5)
+        assert ("direction" in checked(scores, included)) == (z > 5)
+    assert results == {False, True}
+
+
+@pytest.mark.parametrize(
+    ("right", "epsilon", "detect", "verdict"),
+    [
+        (300, 1.0, None, "violated"),
+        (300, 1.0, 100.0, "violated"),  # whatever else would have been found
+        (150, 1.0, None, "not refuted"),
+        (150, 1.0, 100.0, "not refuted"),
+        (150, 1.0, 1.001, "undecided"),
+        (150, 9.0, None, "undecided"),
+    ],
+)
+def test_a_verdict_on_one_run(right, epsilon, detect, verdict):
+    included = np.arange(300) % 2
+    guesses = np.where(np.arange(300) < right, included, 1 - included)
+    options = {} if detect is None else {"detect": detect}
+    answer = ea.audit_one_run(guesses, included, ea.pure(epsilon), guesses=300, **options)
+    assert answer.verdict == verdict
+    assert bool(answer.reasons) == (verdict == "undecided")
+
+
+def test_of_several_rules_the_largest_delta_is_the_bound():
+    rng = np.random.default_rng(2)
+    included = rng.random(1000) < 0.5
+    rows = 1.5 * included + rng.normal(0, 1, 1000), included
+    claim = ea.approximate(0.2, 1e-3)
+    answer = ea.audit_one_run(*rows, claim)
+    deltas = [rule.delta(0.2, 0.05) for rule in count(*rows, rules_of(1000, claim, 0.05), 0)]
+    assert answer.bounds[1].lower == max(deltas) > min(deltas)
+    assert answer.p_value == min(
+        rule.p_value_of(claim) for rule in count(*rows, rules_of(1000, claim, 0.05), 0)
+    )
+
+
+def test_a_level_that_is_just_detectable_is_enough():
+    included = np.arange(300) % 2
+    rows = np.zeros(300), included
+    level = ea.audit_one_run(*rows, ea.pure(1.0)).detectable
+    for detect, verdict in ((level, "not refuted"), (level - 1e-9, "undecided")):
+        answer = ea.audit_one_run(*rows, ea.pure(1.0), detect=detect)
+        assert answer.verdict == verdict
+
+
+@pytest.mark.parametrize("number", [9, 10])
+def test_ten_canaries_are_enough(number):
+    rows = np.arange(number), np.arange(number) % 2
+    if number == 10:
+        assert ea.audit_one_run(*rows, ea.pure(1.0)).guesses["canaries"] == 10
+    else:
+        with pytest.raises(ArgumentError, match="must be of 10 canaries or more, got 9"):
+            ea.audit_one_run(*rows, ea.pure(1.0))
+
+
+@pytest.mark.parametrize("included", [[True, False], [1, 0], [1, -1], [1.0, -1.0]])
+def test_coins_may_be_written_in_three_ways(included):
+    answer = ea.audit_one_run(np.arange(40), np.tile(included, 20), ea.pure(1.0))
+    assert answer.guesses["included"] == 20
+
+
+@pytest.mark.parametrize("included", [[1, 0, -1, 1], [2, 1, 2, 1], ["a", "b", "a", "b"]])
+def test_coins_that_are_none_are_refused(included):
+    with pytest.raises(ArgumentError, match="included must be true or false"):
+        ea.audit_one_run(np.arange(40), np.tile(included, 10), ea.pure(1.0))
 
 
 @pytest.mark.parametrize(
@@ -536,7 +713,7 @@ def right_guesses(rng, m, mu, rule):
     """Return how many guesses are right of scores with Gaussian noise."""
     included = rng.random(m) < 0.5
     rising = included[np.argsort(mu * included + rng.normal(0, 1, m))]
-    return rising[-rule.top :].sum() + (~rising[: rule.bottom]).sum()
+    return rising[m - rule.top :].sum() + (~rising[: rule.bottom]).sum()
 
 
 def test_the_yardstick_and_its_ceiling():
@@ -567,10 +744,11 @@ def test_a_verdict_on_gaussian_privacy():
     assert (few.verdict, few.detectable) == ("undecided", None)
 
 
-def test_a_detectable_level_is_that_of_gaussian_noise():
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_a_detectable_level_is_that_of_gaussian_noise(one_sided):
     m, rng = 1000, np.random.default_rng(4)
     claim = Gaussian(0.4)
-    rules = rules_of(m, claim, 0.05)
+    rules = [Rule(150, 0)] if one_sided else rules_of(m, claim, 0.05)
     level = detectable(rules, m, claim, 0.05)
 
     def enough(right):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import accuracy as theory
@@ -178,3 +179,80 @@ def test_a_band_encloses_the_curve_of_the_classifier(alpha):
         assert (deltas <= high).all()
     assert clopper_pearson(left, 400, 0.999)[0] <= alpha
     assert left > 0 or alpha < 0.1
+
+
+def ends_of(k, n, level):
+    """Return Clopper and Pearson's interval of a probability, by SciPy."""
+    return tuple(stats.binomtest(int(k), int(n)).proportion_ci(level, "exact"))
+
+
+TESTED = sp.Tested(
+    np.array([0.0, 0.7, 1.5]),
+    np.array([30, 12, 0]),
+    np.array([100, 100, 100]),
+    np.array([5, 40, 80]),
+    np.array([80, 80, 80]),
+    np.exp([-0.0, -0.7, -1.5]),
+)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_an_interval_has_both_error_rates_at_half_of_alpha(alpha):
+    low, high = TESTED.interval("clopper-pearson", alpha, np.random.default_rng(0))
+    for i, claim in enumerate(TESTED.claims):
+        rate = ends_of(TESTED.wrong[i], 100, 1 - alpha / 2)
+        rate_prime = ends_of(TESTED.wrong_prime[i], 80, 1 - alpha / 2)
+        for end, j in ((low, 1), (high, 0)):
+            delta = 1 - rate[j] - math.exp(claim) * rate_prime[j]
+            assert end[i] == pytest.approx(min(max(delta, 0), 1))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.4])
+def test_a_band_is_that_of_all_rates_at_an_equal_share_of_alpha(alpha):
+    epsilons = np.array([0.0, 0.3, 1.0])
+    deltas, below, above = TESTED.band(epsilons, alpha)
+    level = 1 - alpha / 6  # of two rates at three claims
+    for i, epsilon in enumerate(epsilons):
+        lines = {"low": [0.0], "best": [0.0], "high": [0.0]}
+        for k in range(3):
+            rate = ends_of(TESTED.wrong[k], 100, level)
+            rate_prime = ends_of(TESTED.wrong_prime[k], 80, level)
+            lines["low"].append(1 - rate[1] - math.exp(epsilon) * rate_prime[1])
+            lines["high"].append(1 - rate[0] - math.exp(epsilon) * rate_prime[0])
+            shares = TESTED.wrong[k] / 100, TESTED.wrong_prime[k] / 80
+            lines["best"].append(1 - shares[0] - math.exp(epsilon) * shares[1])
+        wanted = [max(lines[name]) for name in ("best", "low", "high")]
+        assert [deltas[i], below[i], above[i]] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("claims", "wanted"),
+    [
+        ({"from": 1.0, "to": 2.0, "by": 0.25}, [1, 1.25, 1.5, 1.75, 2]),
+        ({"from": 0.1, "to": 0.3, "by": 0.1}, [0.1, 0.2, 0.3]),  # .3 is 2.9999 steps
+        ({"from": 0.0, "to": 0.5, "by": 0.2}, [0, 0.2, 0.4]),
+        ({"from": 2.0, "to": 2.0, "by": 1.0}, [2]),
+        ([0.0, 500.0], [0, 500]),
+    ],
+)
+def test_claims_rise_in_steps_up_to_the_last(claims, wanted):
+    assert Spectrum("counting", claims=claims).grid.tolist() == wanted
+
+
+@pytest.mark.parametrize("claims", [[-0.1, 1], [0.5, 0.5], [], [0, 500.1], "ab", {"from": 0}])
+def test_claims_that_do_not_rise_from_0_are_refused(claims):
+    with pytest.raises(ArgumentError, match="claims"):
+        Spectrum("counting", claims=claims)
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (11, 30), (30, 7)])
+@pytest.mark.parametrize("coin", ["expected", "drawn"])
+def test_half_of_the_smaller_side_and_as_many_of_the_other_train(sizes, coin):
+    rng = np.random.default_rng(0)
+    sides = [rng.integers(0, 2, size) for size in sizes]
+    half = min(sizes) // 2
+    forward, reverse = Spectrum("counting", claims=[0.0, 1.0], coin=coin).test(*sides, rng)
+    assert forward.tested.tolist() == reverse.tested_prime.tolist() == [sizes[0] - half] * 2
+    assert reverse.tested.tolist() == forward.tested_prime.tolist() == [sizes[1] - half] * 2
+    weights = [1, math.exp(-1)] if coin == "expected" else [1, 1]
+    assert forward.weight.tolist() == reverse.weight.tolist() == pytest.approx(weights)

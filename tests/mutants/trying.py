@@ -1,0 +1,273 @@
+"""``python -m tests.mutants.trying FILE...``: tries faults that it reads, in a copy of the project.
+
+It collects tests once, and runs them once without a fault, to know which functions each calls. For
+a fault, a fork of it gets the changed functions, and runs the tests that call one of them, the
+fastest first, until one fails. A fault outside of functions needs a new interpreter.
+
+A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
+prints a line for each: whether the tests pass.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any, TextIO
+
+import pytest
+
+_SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
+_OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
+_CHOSEN = "not examples and not runs and not stored"
+ARGUMENTS = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", _CHOSEN]
+
+Function = tuple[str, int]
+"""The qualified name of a function, and its first line."""
+
+
+class OutsideFunctionsError(Exception):
+    """A fault is in what runs on import."""
+
+
+@dataclass
+class Called:
+    """Of a test: its seconds, and the functions of the project that it calls, by file."""
+
+    seconds: float = 0.0
+    functions: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def any_of(self, file: str, functions: dict[Function, CodeType]) -> bool:
+        """Return whether it calls one of these functions of a file."""
+        return any((file, *function) in self.functions for function in functions)
+
+
+def changed_functions(old: CodeType, new: CodeType) -> dict[Function, CodeType]:
+    """Return the new code of the functions of a module that differ; raise if other code does."""
+    if old.co_code != new.co_code or _plain(old) != _plain(new):
+        raise OutsideFunctionsError
+    changed = dict[Function, CodeType]()
+    for was, becomes in zip(_codes(old), _codes(new), strict=True):
+        if not was.co_flags & _OWN_NAMES:
+            changed |= changed_functions(was, becomes)
+        elif was != becomes:
+            if was.co_name.startswith("<") and was.co_name != "<lambda>":
+                raise OutsideFunctionsError
+            changed[was.co_qualname, was.co_firstlineno] = becomes
+    return changed
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    return [value for value in code.co_consts if isinstance(value, CodeType)]
+
+
+def _plain(code: CodeType) -> tuple[str, tuple[str, ...], int]:
+    """Return what code names, and its constants as text, without other code."""
+    values = [value for value in code.co_consts if not isinstance(value, CodeType)]
+    return repr(values), code.co_names, len(_codes(code))
+
+
+def put_in(file: str, functions: dict[Function, CodeType]) -> None:
+    """Give functions of a file their new code; compile loops of machine code again."""
+    loops = False
+    for thing in gc.get_objects():
+        is_loop = type(thing).__name__ == "_Loop"
+        function = thing.py_func if is_loop else thing
+        if not isinstance(function, FunctionType) or function.__code__.co_filename != file:
+            continue
+        code = functions.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+        if code is not None:
+            function.__code__ = code
+            loops |= is_loop
+    if loops:
+        keep_no_machine_code()
+
+
+def keep_no_machine_code() -> None:
+    """Let this process compile loops, and neither read nor write files of them."""
+    from numba.core import dispatcher
+
+    from epsilometer.numerics import compiled
+
+    kind: Any = dispatcher.Dispatcher
+    kind.enable_caching = lambda _: None
+    of_module: Any = compiled
+    of_module._save = lambda *_: None
+
+
+class Trying:
+    """A plugin of pytest: it runs the tests as faults ask for them."""
+
+    def __init__(self, files: Sequence[str], faults: TextIO, answers: TextIO) -> None:
+        self.files = files
+        self.faults = faults
+        self.answers = answers
+        self.called = dict[str, Called]()
+        self._fail_fast = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """End a process at its first failure."""
+        if report.failed:
+            if os.environ.get("WHICH_FAILS"):
+                print(report.nodeid, report.longreprtext[-1500:], file=self.answers, flush=True)
+            os._exit(1)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try all faults."""
+        file = Path(f"called-{os.getpid()}.json")
+        if not self._passes(lambda: self._record(session.items, file), 3600):
+            print("fails", file=self.answers, flush=True)
+            os._exit(1)
+        for test, (seconds, functions) in json.loads(file.read_text()).items():
+            self.called[test] = Called(seconds, {tuple(function) for function in functions})
+        print("ready", file=self.answers, flush=True)
+        for line in self.faults:
+            fault = json.loads(line)
+            passes = self._try(session, Path(fault["module"]).absolute(), fault["source"])
+            print("passes" if passes else "fails", file=self.answers, flush=True)
+        return True
+
+    def _try(self, session: pytest.Session, file: Path, source: str) -> bool:
+        """Return whether the tests pass with a file's changed text."""
+        before = file.read_text(encoding="utf-8")
+        stat = file.stat()
+        try:
+            old = compile(before, str(file), "exec", dont_inherit=True)
+            functions = changed_functions(
+                old, compile(source, str(file), "exec", dont_inherit=True)
+            )
+        except OutsideFunctionsError:
+            functions = None
+        if functions is None:
+            seconds = sum(called.seconds for called in self.called.values())
+            run = self._start_again
+        else:
+            items = self._tests_of(session.items, str(file), functions)
+            seconds = sum(self.called[item.nodeid].seconds for item in items)
+            run = functools.partial(self._run_with, items, str(file), functions)
+        compiles = "numerics.compiled" in before
+        try:
+            if functions is None or not compiles:  # machine code on the disk is of this text
+                file.write_text(source, encoding="utf-8")
+            return self._passes(run, 30 + _SLOWER * seconds)
+        finally:
+            file.write_text(before, encoding="utf-8")
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def _tests_of(
+        self, items: Sequence[pytest.Item], file: str, functions: dict[Function, CodeType]
+    ) -> list[pytest.Item]:
+        """Return the tests that call functions of a file, the fastest first; of a loop, all."""
+        loops = [thing for thing in gc.get_objects() if type(thing).__name__ == "_Loop"]
+        for loop in loops:
+            code = loop.py_func.__code__
+            if code.co_filename == file and (code.co_qualname, code.co_firstlineno) in functions:
+                chosen = list(items)
+                break
+        else:
+            chosen = [item for item in items if self.called[item.nodeid].any_of(file, functions)]
+        return sorted(chosen, key=lambda item: self.called[item.nodeid].seconds)
+
+    def _run_with(
+        self, items: Sequence[pytest.Item], file: str, functions: dict[Function, CodeType]
+    ) -> None:
+        put_in(file, functions)
+        self._run(items)
+
+    def _run(self, items: Sequence[pytest.Item]) -> None:
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+
+    def _record(self, items: Sequence[pytest.Item], file: Path) -> None:
+        """Run all tests, and write for each how long it takes and what it calls."""
+        source = str(Path("src").absolute())
+        caches = [thing for thing in gc.get_objects() if _is_cache(thing)]
+        recorded = dict[str, tuple[float, list[tuple[str, str, int]]]]()
+        for item, after in zip(items, [*items[1:], None], strict=True):
+            for cache in caches:
+                cache.cache_clear()
+            functions = set[tuple[str, str, int]]()
+            began = time.monotonic()
+            with _calls_into(functions, source):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            recorded[item.nodeid] = (time.monotonic() - began, sorted(functions))
+        file.write_text(json.dumps(recorded))
+
+    def _start_again(self) -> None:
+        """Become a new interpreter that runs all tests."""
+        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *self.files]
+        os.execv(sys.executable, words)  # noqa: S606 (our own words)
+
+    def _passes(self, run: Any, limit: float) -> bool:
+        """Return whether a fork runs without a failure, within so many seconds."""
+        process = os.fork()
+        if process == 0:
+            code = 1
+            try:
+                os.setsid()
+                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # it ends where its parent does
+                os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+                run()
+                code = 0
+            finally:
+                os._exit(code)
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            done, status = os.waitpid(process, os.WNOHANG)
+            if done:
+                return status == 0
+            time.sleep(0.01)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        return False
+
+
+def _is_cache(thing: Any) -> bool:
+    if type(thing).__name__ != "_lru_cache_wrapper":
+        return False
+    return str(getattr(thing, "__module__", "")).startswith("epsilometer")
+
+
+@contextlib.contextmanager
+def _calls_into(functions: set[tuple[str, str, int]], source: str) -> Iterator[None]:
+    """Add the functions of files in a folder that are called meanwhile."""
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        if code.co_filename.startswith(source):
+            functions.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+
+    sys.settrace(note)
+    threading.settrace(note)
+    try:
+        yield
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+
+
+def main() -> None:
+    """Try what the input says."""
+    faults = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # pytest prints beside the answers
+    files = sys.argv[1:]
+    temporary = f"--basetemp={Path('tmp').absolute()}"
+    pytest.main([*ARGUMENTS, temporary, *files], plugins=[Trying(files, faults, answers)])
+
+
+if __name__ == "__main__":
+    main()
