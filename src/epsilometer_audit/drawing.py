@@ -121,9 +121,9 @@ class Drawing:
 def _check_memory(draws: int, batch: Any) -> None:
     """Raise `ArgumentError` if so many draws a side, like these, need more memory than is free."""
     with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-        table = getattr(batch, "table", batch)
-        if isinstance(table, np.ndarray):
-            held = _COPIES * table.nbytes
+        columns = getattr(batch, "columns", {0: batch}).values()
+        if all(isinstance(column, np.ndarray) for column in columns):
+            held = _COPIES * sum(column.nbytes for column in columns)
         else:
             held = _UNPICKLED * len(pickle.dumps(batch))
         needed = 2 * draws * held / len(batch)

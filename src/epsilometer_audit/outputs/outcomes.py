@@ -38,7 +38,7 @@ from epsilometer.events.scores import PAIRED
 from epsilometer.numerics.arrays import Counts
 from epsilometer_audit.outputs import reals, words
 from epsilometer_audit.outputs.reals import NONE, Array
-from epsilometer_audit.outputs.shapes import COLUMNS, Part, Records, parts_of, raw, typical
+from epsilometer_audit.outputs.shapes import COLUMNS, Part, parts_of, raw, typical
 from epsilometer_audit.outputs.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
@@ -217,17 +217,6 @@ class Layout:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
-    @cached_property
-    def _keys(self) -> list[Any] | None:
-        """The keys of an output if all columns are the numbers of keys that all have."""
-        keys = []
-        for column in self.columns:
-            steps = [kind for kind, _ in column.path]
-            if column.kind != "number" or column.optional or steps != ["key"]:
-                return None
-            keys.append(column.path[0][1])
-        return keys
-
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -238,13 +227,8 @@ class Layout:
         int64 the least number (the nearest one beyond its limits); or it is another word.
         """
         values = raw(outputs)
-        if type(values) is Records:
-            array = values.rows(self._keys)
-        else:
-            fits = isinstance(values, np.ndarray) and values.shape[1:] == self._shape
-            array = values if fits else None
-        if array is not None:
-            encoded = reals.as_numbers(array)
+        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
+            encoded = reals.as_numbers(values)
             numbers = encoded.whole if self.whole else self._signed(encoded.floats)
             numbers = numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers

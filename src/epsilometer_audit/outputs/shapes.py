@@ -102,8 +102,7 @@ def typical(batches: Sequence[Any]) -> Any:
     arrays = same_shape(batches)
     if arrays is not None and arrays[0].dtype.kind in "bif" and arrays[0].dtype.itemsize <= 8:
         return arrays[0][:1]
-    values = together([batch[:_FREQUENT] for batch in batches])
-    return together(batches) if getattr(values, "table", None) is None else values[:_FREQUENT]
+    return together(batches)
 
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
@@ -188,46 +187,24 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
-    def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
+    def __init__(self, form: str, columns: Mapping[Any, Any], size: int) -> None:
         self.form = form
-        self._size = size
-        self.table = table
-        self.places: Mapping[Any, int] = {}
         self.columns = columns
-        if table is not None:  # of mappings to numbers of one type: columns are places in it
-            self.places = columns
-            self.columns = {key: table[:, place] for key, place in columns.items()}
+        self._size = size
 
     @classmethod
     def joined(cls, batches: Sequence[Records]) -> Records:
         """Return the records of several batches, which have the same form and keys."""
-        first = batches[0]
-        tables = [batch.table for batch in batches if batch.table is not None]
-        in_places = all(batch.places == first.places for batch in batches)
-        of_one_type = len({table.dtype for table in tables}) == 1
-        if len(tables) == len(batches) and in_places and of_one_type:
-            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
-            return cls(first.form, first.places, len(table), table)
         columns = {}
-        for key in first.columns:
+        for key in batches[0].columns:
             columns[key] = together([batch.columns[key] for batch in batches])
-        return cls(first.form, columns, sum(map(len, batches)))
-
-    def rows(self, keys: Sequence[Any] | None) -> Array | None:
-        """Return the numbers of these keys, ``(n, k)``, if a table begins with them, or None."""
-        if self.table is None or keys is None:
-            return None
-        begins_with_keys = [self.places.get(key) for key in keys] == list(range(len(keys)))
-        return self.table[:, : len(keys)] if begins_with_keys else None
+        return cls(batches[0].form, columns, sum(map(len, batches)))
 
     def __len__(self) -> int:
         return self._size
 
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
-        if self.table is not None:
-            table = self.table[at]
-            return Records(self.form, self.places, len(table), table)
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
         size = len(range(self._size)[at] if isinstance(at, slice) else at)
         return Records(self.form, columns, size)
@@ -245,12 +222,6 @@ def _taken(values: Any, at: Any) -> Any:
     if isinstance(values, list) and not isinstance(at, slice):
         return [values[i] for i in at.tolist()]
     return values[at]
-
-
-@lru_cache(maxsize=64)
-def _by_label(keys: tuple[Any, ...]) -> list[int]:
-    """Return the positions of keys in the order of their names."""
-    return sorted(range(len(keys)), key=lambda i: words.label(keys[i]))
 
 
 def columns_of(values: list[Any], depth: int = 0) -> Any:
@@ -286,15 +257,9 @@ def _of_mappings(values: list[Any], depth: int) -> Any:
     keys = tuple(values[0])
     if not keys:
         return values
-    rows = [tuple(mapping.values()) for mapping in values]
-    table = array_of(rows)
-    if table is not None:
-        order = _by_label(keys)  # as layouts read them, without a copy
-        places = dict(zip(keys, np.argsort(order).tolist(), strict=True))
-        return Records("mapping", places, len(values), table.take(order, axis=1))
     columns = {}
-    for key, column in zip(keys, zip(*rows, strict=True), strict=True):
-        columns[key] = columns_of(list(column), depth + 1)
+    for key, *column in zip(keys, *map(dict.values, values), strict=True):
+        columns[key] = columns_of(column, depth + 1)
     return Records("mapping", columns, len(values))
 
 
