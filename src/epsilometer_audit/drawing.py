@@ -47,9 +47,9 @@ class Drawing:
         question: Question,
         samples: int,
         progress: Progress | None,
-        near: Sequence[Any] = (),
+        searches: Sequence[Any],
     ) -> None:
-        self.near = [pairs.copy() for pairs in near]
+        self.searches = [pairs.copy() for pairs in searches]
         self.question = question
         self._source = source
         self._inputs = list(question.inputs or ())
@@ -67,13 +67,12 @@ class Drawing:
         names = list(known)
         best_names = [names[pair] for pair in best]
         rng = generator(seed, "audit", "joining", len(known))
-        near = list[tuple[str, Any]]()
-        for candidates in self.near:
-            near += candidates.near(best_names, size, rng).items()
+        nearby: list[tuple[str, Any]] = []
+        for pairs in self.searches:
+            nearby += pairs.nearby(best_names, size, rng).items()
         first = best_names[0]  # which is accepted: all others may be refused
-        accepted_pairs, _ = accepted(
-            self._source, Candidates({first: known[first], **dict(near[:size])}), seed
-        )
+        candidates = Candidates({first: known[first], **dict(nearby[:size])})
+        accepted_pairs, _ = accepted(self._source, candidates, seed)
         new = {name: pair for name, pair in accepted_pairs.items() if name not in known}
         self.question = replace(self.question, pairs={**known, **new})
         self._inputs += new.values()
@@ -89,16 +88,18 @@ class Drawing:
         for pair, side in sides:
             self._requests[pair][side] += 1
         outputs: list[list[Any]] = [[] for _ in sides]
+        usual, larger = divmod(size, number)  # so many calls have a draw more
         for i in range(number):
-            call_size = size // number + (1 if i < size % number else 0)
+            call_size = usual + 1 if i < larger else usual
             for place, (pair, side) in enumerate(sides):
-                request = self._requests[pair][side]
-                call = (pair, side, request, i) if i else (pair, side, request)
+                call = [pair, side, self._requests[pair][side]]
+                if i > 0:
+                    call.append(i)
                 outputs[place].append(self._call(call, call_size))
         # batches are dropped once they are joined: all would be there twice
         return [joined(outputs.pop(0)) for _ in sides]
 
-    def _call(self, call: tuple[int, ...], size: int) -> Any:
+    def _call(self, call: Sequence[int], size: int) -> Any:
         """Return the outputs of a call."""
         pair, side = call[:2]
         seed = seed_of(self.question.request.seed, "draws", *call)
@@ -148,8 +149,9 @@ class _ControlGroup:
         facts = dict(line.split() for line in lines)
         limit = int((folder / f"memory.{self.limit}").read_text())  # or "max"
         used = int((folder / f"memory.{self.use}").read_text())
-        active, inactive = (f"{self.caches}{kind}_file" for kind in ("active", "inactive"))
-        return limit - used + int(facts[active]) + int(facts[inactive])
+        active = int(facts[f"{self.caches}active_file"])
+        inactive = int(facts[f"{self.caches}inactive_file"])
+        return limit - used + active + inactive
 
 
 _CONTROL_GROUPS = {  # by the kind that a line of /proc/self/cgroup names: version 2 and 1

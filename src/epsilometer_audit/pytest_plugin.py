@@ -151,8 +151,7 @@ class Auditor:
             verdict = None
         if verdict is None:  # outside the handler, whose traceback would be shown
             self.fail([*lines, place])
-        seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
-        record["seeded"] = all(result == "passed" for result in seeds)
+        record["seeded"] = verdict.follows_seed
         record |= {"verdict": verdict.verdict, "caught": _caught(verdict)}
         record["expected"] = verdict.verdict == expect != _EXPECTED
         if record["seeded"]:

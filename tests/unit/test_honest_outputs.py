@@ -15,10 +15,10 @@ from epsilometer.events.events import Event, View
 from epsilometer.numerics.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics import bets
-from epsilometer_audit.statistics.witnesses import Found
+from epsilometer_audit.statistics.witnesses import EventCounts
 from tests.benchmarks.forms import ALPHA, faults_of
 from tests.sharing import FIVE
 
@@ -109,7 +109,7 @@ def of_tables(x, x_prime):
 
 
 def apart(hits):
-    return Found(Event(()), learn([0, 1]), False, (hits, hits), (SIZE, SIZE)).apart
+    return EventCounts(Event(()), learn_layout([0, 1]), False, (hits, hits), (SIZE, SIZE)).apart
 
 
 def low_bits(x, x_prime):

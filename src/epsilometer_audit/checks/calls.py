@@ -20,7 +20,7 @@ from epsilometer.events.events import codes_of, in_parts
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Integers, evenly_spaced
 from epsilometer_audit.checks.permutations import Scores
 from epsilometer_audit.outputs.formats import input_text
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.shapes import joined
 
 Draw = Callable[[Any, int, int], Any]
@@ -46,7 +46,7 @@ class Sample:
         self.name = name
         self.batches = list(map(len, batches))
         self.size = sum(self.batches)
-        self.layout = learn(*batches)
+        self.layout = learn_layout(*batches)
         self.tables = [self.layout.encode(batch) for batch in batches]
         self.codes, self.times = self._coded()
 

@@ -50,12 +50,12 @@ _SMALL = 1 << 20  # numbers, 8 MB
 class Column:
     """A number that is made of an output.
 
-    Kinds: ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
-    ``present``, 1 or 0.
+    Kinds: ``number``; ``remainder``, the number less its nearest real; ``word``, a code;
+    ``length``; ``present``, 1 or 0.
     """
 
     name: str  # for a reader
-    kind: Literal["number", "rest", "word", "length", "present"]
+    kind: Literal["number", "remainder", "word", "length", "present"]
     path: tuple[Step, ...] = ()  # of the part of the output; empty for the whole output
     words: tuple[Word, ...] = ()  # of the codes from 0; the next code is for any other word
     whole: bool = True  # or missing
@@ -172,7 +172,7 @@ class Layout:
     With ``as_reals``, outputs stand for reals.
 
     >>> from epsilometer.events.events import View
-    >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
+    >>> layout = learn_layout([0.5, None, 3.25], [None, 8.0, "none today"])
     >>> layout.kind
     'mixed: numbers, None and words'
     >>> layout.encode([0.75, None, "tomorrow"]).tolist()
@@ -368,7 +368,7 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    if column.kind == "rest":
+    if column.kind == "remainder":
         remainders = part.numbers.remainders
         return 0.0 if remainders is None else remainders
     return part.numbers.whole if whole else part.numbers.floats
@@ -377,7 +377,7 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
 # --- columns of past outputs ----------------------------------------------------------------------
 
 
-def learn(*batches: object, as_reals: bool = False) -> Layout:
+def learn_layout(*batches: object, as_reals: bool = False) -> Layout:
     """Learn the layout of outputs from batches.
 
     Each batch is an array, the outputs along its first axis, or any values. With ``as_reals``,
@@ -393,7 +393,7 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
-    without_remainders = [column for column in candidates if column.kind != "rest"]
+    without_remainders = [column for column in candidates if column.kind != "remainder"]
     if Layout(kind, tuple(without_remainders)).whole:
         candidates = without_remainders
     candidates = _without_members(candidates)
@@ -462,7 +462,7 @@ def _of_numbers(part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[
     yield Column(place, "number", path, whole=whole, optional=optional, count=len(part))
     if part.numbers.remainders is not None:
         name = f"{place} less its nearest real"
-        yield Column(name, "rest", path, whole=False, optional=optional, count=len(part))
+        yield Column(name, "remainder", path, whole=False, optional=optional, count=len(part))
 
 
 def _of_words(parts: list[Part], path: tuple[Step, ...], absent: bool, count: int) -> Column:
@@ -507,7 +507,7 @@ def _kind(parts: list[Part], candidates: list[Column]) -> str:
     if not others and first.form == "number":
         return "integers" if reals.are_whole(first.values) else "reals"
     if not others and first.form == "sequence":
-        shape = shape_of([column for column in candidates if column.kind != "rest"])
+        shape = shape_of([column for column in candidates if column.kind != "remainder"])
         if shape is not None:
             form = "vectors" if len(shape) == 1 else "arrays"
             numbers = [column.whole for column in candidates if column.kind == "number"]

@@ -121,7 +121,7 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
     floats = []
     exact = True
     for numbers in map(reals.as_numbers, arrays):
-        if numbers.rest is None and numbers.nearest.dtype == np.int64:
+        if numbers.corrections is None and numbers.nearest.dtype == np.int64:
             whole.append(numbers.nearest)
         exact = exact and numbers.remainders is None
         floats.append(numbers.floats)

@@ -31,7 +31,7 @@ from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
-from epsilometer_audit.serving.sampling import folded
+from epsilometer_audit.serving.sampling import hashed_seed
 
 _CHUNK = 1 << 18  # bytes that are read or written at once
 _GRACE = 0.5  # seconds to end after the end of its input
@@ -51,7 +51,7 @@ class WorkerSource:
     `ArgumentError` if there is no such program.
     """
 
-    _folds = True  # whether seeds are made small and far apart
+    _hashes_seeds = True  # whether seeds are made small and far apart
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class WorkerSource:
         path = (self._folder / word).absolute() if os.sep in word else word
         found = shutil.which(path, path=self._env.get("PATH"))
         if found is None:
-            option = "command" if self._folds else "python"
+            option = "command" if self._hashes_seeds else "python"
             raise ArgumentError(option, f"{word!r} is not a program that can be run")
         self._program = Path(found).absolute()
         self._process: Process | None = None
@@ -84,7 +84,7 @@ class WorkerSource:
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         reply = Reply(size, self._failures)
-        sent_seed = folded(seed) if self._folds else seed
+        sent_seed = hashed_seed(seed) if self._hashes_seeds else seed
         request = f'{{"input": {_json(x)}, "size": {size}, "seed": {sent_seed}}}'
         return self._answer(request, reply, reply.outputs, x)
 
@@ -132,7 +132,7 @@ class WorkerSource:
 class PythonWorker(WorkerSource):
     """A Python function in another interpreter, which loads it and describes it."""
 
-    _folds = False
+    _hashes_seeds = False
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
         with argument_errors():

@@ -10,8 +10,7 @@ from numbers import Integral
 from typing import Any, NoReturn
 
 from epsilometer import checks
-from epsilometer.errors import ArgumentError, suggest
-from epsilometer.errors import shown as shown_value
+from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer_audit.question.entries import (
     NORMS,
     Choices,
@@ -32,12 +31,12 @@ _ANY = "any"
 _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
-_MAPPING = """a mapping, as {"values": [0, 1]}"""
+MAPPING = """a mapping, as {"values": [0, 1]}"""
 
 
 def must(where: str, wanted: str, value: Any) -> NoReturn:
     """Raise the error that a value is not as it must be."""
-    raise ArgumentError(where, f"must be {wanted}, got {shown_value(value)}")
+    raise ArgumentError(where, f"must be {wanted}, got {shown(value)}")
 
 
 def _is_list(value: Any) -> bool:
@@ -148,7 +147,7 @@ _NEEDED = {"rows": ("length", "[0, 20], or one number"), "counts": ("keys", "a l
 def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
     """Return what is declared, of one of these ``kinds``; raise `ArgumentError` if it is wrong."""
     if not isinstance(declared, Mapping):
-        must(where, _MAPPING, declared)
+        must(where, MAPPING, declared)
     kind = next((key for key in kinds if key in declared), None)
     if kind is None:
         wrong = next(iter(declared), "")

@@ -92,7 +92,7 @@ class Entry(Space):
             yield Change(x, y)
 
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
-        return Change(*self.near(change.x, change.x_prime, rng))
+        return Change(*self.near_pair(change.x, change.x_prime, rng))
 
     @property
     def low(self) -> Any:
@@ -120,7 +120,7 @@ class Entry(Space):
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield neighbours, the most useful first."""
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return neighbours near others, and equal values if those are equal.
 
         This is for entries whose values are all neighbours.
@@ -230,9 +230,9 @@ class Number(Entry):
             if middle + part <= high:
                 yield middle, self.number(middle + part)
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if _is_missing(x) or _is_missing(y):
-            return super().near(x, y, rng)
+            return super().near_pair(x, y, rng)
         step = float((self.upper - self.lower) * rng.normal() * 10 ** (-2 * rng.random()))
         if self.whole:
             step = math.ceil(step)
@@ -374,13 +374,13 @@ class Row(Entry):
             if k < len(changes[i]):
                 yield self._pair([*unchanged[:i], changes[i][k], *unchanged[i + 1 :]])
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return rows of which one column is moved, or about half of them."""
         column_pairs = list(zip(self._values(x), self._values(y), strict=True))
         chosen = rng.random(len(self.columns)) < 0.5 * rng.integers(2)
         chosen[rng.integers(len(self.columns))] = True
         for i in np.flatnonzero(chosen).tolist():
-            column_pairs[i] = self.columns[i].near(*column_pairs[i], rng)
+            column_pairs[i] = self.columns[i].near_pair(*column_pairs[i], rng)
         return self._pair(column_pairs)
 
     @property
@@ -448,8 +448,8 @@ class Vector(Row):
             return min(len(self.columns), int(self.distance**norm))
         return len(self.columns)
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
-        moved, moved_prime = super().near(x, y, rng)
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        moved, moved_prime = super().near_pair(x, y, rng)
         return (moved, moved_prime) if self._close(moved, moved_prime) else (x, y)
 
     def _close(self, x: list[float], y: list[float]) -> bool:
@@ -503,12 +503,12 @@ class Counts(Row):
                 more[changed] += 1
                 yield self._row(more.tolist()), self._row(values.tolist())
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return the same change beside counts of which one is moved."""
         values = self._values(x)
         values_prime = self._values(y)
         i = int(rng.integers(len(values)))
-        values[i], values_prime[i] = self.columns[i].near(values[i], values_prime[i], rng)
+        values[i], values_prime[i] = self.columns[i].near_pair(values[i], values_prime[i], rng)
         return self._row(values), self._row(values_prime)
 
     def _row(self, values: list[Any]) -> Any:
@@ -574,13 +574,13 @@ class Users(Entry):
             last_x = x
             last_y = y
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if self.free or same(x, y):
-            return super().near(x, y, rng)
+            return super().near_pair(x, y, rng)
         rows = []
         rows_prime = []
         for row, row_prime in zip(x, y, strict=True):
-            moved, moved_prime = self.rows.near(row, row_prime, rng)
+            moved, moved_prime = self.rows.near_pair(row, row_prime, rng)
             rows.append(moved)
             rows_prime.append(moved_prime)
         return rows, rows_prime

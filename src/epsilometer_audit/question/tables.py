@@ -160,7 +160,7 @@ class Table(Space):
         others = [*units[:place], *units[place + 1 :]]
         move = rng.integers(4)
         if move == 0 or not others:
-            row, other = unit.near(row, other, rng)
+            row, other = unit.near_pair(row, other, rng)
             if self.replace and same(row, other):
                 return change
         elif move == 1:
@@ -290,7 +290,7 @@ class Table(Space):
 
 def _near(unit: Entry, row: Any, rng: np.random.Generator) -> Any:
     """Return a row near another."""
-    moved, _ = unit.near(row, row, rng)
+    moved, _ = unit.near_pair(row, row, rng)
     return moved
 
 

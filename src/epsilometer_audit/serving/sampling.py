@@ -96,7 +96,7 @@ class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
 
-def folded(seed: int) -> int:
+def hashed_seed(seed: int) -> int:
     """Return a seed from 1 to 2^31 - 1 that is far from those of the next ones.
 
     C has the same draws for 0 and 1, and generators whose first draws grow with the seed.
@@ -164,7 +164,7 @@ class Sampler:
         Meanwhile the global generators of Python and NumPy follow from the seed. Raise `Broken` if
         the mechanism fails or does not return that many.
         """
-        global_seed = folded(-1 - seed)  # unlike the call's
+        global_seed = hashed_seed(-1 - seed)  # unlike the call's
         with globals_kept():
             random.seed(global_seed)
             if np is not None:
@@ -248,9 +248,9 @@ class Sampler:
     def _randomness_of(self, seed: int) -> Any:
         """Return the seed or generator of a call."""
         if self.randomness in ("", "seed"):
-            return folded(seed) if self.randomness else None
+            return hashed_seed(seed) if self.randomness else None
         if self.randomness == "RandomState" and np is not None:
-            return np.random.RandomState(folded(seed))
+            return np.random.RandomState(hashed_seed(seed))
         if self.randomness == "Random" or np is None:
             return random.Random(seed)  # noqa: S311
         return np.random.default_rng(seed)
