@@ -263,14 +263,15 @@ def _multiplied(sides: Sequence[Sample]) -> str:
     for side in sides:
         ends = np.flatnonzero(np.append(side.codes[1:] != side.codes[:-1], True))
         runs = np.diff(ends)[:-1]  # without the first and the last, which may be cut
-        for counts, least, text in (
-            (runs, _RUNS, "each is written {} times in a row"),
-            (side.times, _KINDS, "each is there {} times, or a multiple of that"),
-        ):
-            times = math.gcd(*counts.tolist()) if counts.size >= least else 1
-            if times > 1:
-                found = f"{side.name}: {text.format(times)}"
-                return f"{found}; independent draws are needed, each once"
+        in_a_row = math.gcd(*runs.tolist())
+        times = math.gcd(*side.times.tolist())
+        fault = ""
+        if runs.size >= _RUNS and in_a_row > 1:
+            fault = f"each is written {in_a_row} times in a row"
+        elif side.times.size >= _KINDS and times > 1:
+            fault = f"each is there {times} times, or a multiple of that"
+        if fault:
+            return f"{side.name}: {fault}; independent draws are needed, each once"
     return ""
 
 

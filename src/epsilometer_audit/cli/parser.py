@@ -87,8 +87,12 @@ def _parsers() -> dict[str, _Parser]:
     main = _Parser(prog="epsilometer", description=about)
     main.add_argument("--version", action="store_true", help="print the version")
     commands = main.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    each = {"audit": _audit(commands), "audits": _audits(commands)}
-    return {"": main, **each, "samples-needed": _samples_needed(commands)}
+    return {
+        "": main,
+        "audit": _audit(commands),
+        "audits": _audits(commands),
+        "samples-needed": _samples_needed(commands),
+    }
 
 
 def commands() -> list[str]:
@@ -124,7 +128,7 @@ def _unknown(extra: Sequence[str], command: str) -> ArgumentError:
 
 def words_of(command: str) -> list[str]:
     """Return the options of a command, as they are written."""
-    words = list[str]()
+    words: list[str] = []
     for action in _parsers()[command]._actions:  # which argparse has no public name for
         words += action.option_strings
     return words

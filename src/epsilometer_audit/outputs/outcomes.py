@@ -388,7 +388,7 @@ def learn_layout(*batches: object, as_reals: bool = False) -> Layout:
         raise ArgumentError("batches", "must hold outputs, got none")
     values = typical(filled)
     parts = parts_of(values, 0)
-    notes = list[str]()
+    notes: list[str] = []
     candidates = list(_columns(parts, (), len(values), len(values), notes))
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers

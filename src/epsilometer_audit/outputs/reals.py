@@ -78,10 +78,10 @@ class Numbers:
             return whole
         for i in np.flatnonzero(self.corrections).tolist():
             number = float(numbers.flat[i])
-            remainder = float(self.corrections.flat[i])
+            correction = float(self.corrections.flat[i])
             total = NONE
-            if remainder.is_integer() and number.is_integer():
-                total = int(number) + int(remainder)
+            if correction.is_integer() and number.is_integer():
+                total = int(number) + int(correction)
             whole.flat[i] = min(max(total, NONE), _LIMITS.max)
         return whole
 
@@ -127,7 +127,7 @@ def _split(value: Any) -> tuple[float, float, bool]:
     try:
         real = float(value)
     except OverflowError:
-        return math.copysign(math.inf, value > 0 or -1), 0.0, False
+        return (math.inf if value > 0 else -math.inf), 0.0, False
     except (ValueError, TypeError, ArithmeticError):  # a signalling NaN
         return math.nan, 0.0, True
     if not math.isfinite(real):

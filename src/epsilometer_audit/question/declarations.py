@@ -151,8 +151,10 @@ def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
     kind = next((key for key in kinds if key in declared), None)
     if kind is None:
         wrong = next(iter(declared), "")
-        found = f", got {wrong!r}{suggest(str(wrong), kinds)}" if wrong else ""
-        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{found}")
+        text = f"must be one of {', '.join(kinds)}"
+        if wrong:
+            text += f", got {wrong!r}{suggest(str(wrong), kinds)}"
+        raise ArgumentError(where, text)
     given = {}
     for key, value in declared.items():
         if key not in _KEYS[kind]:
@@ -168,6 +170,7 @@ def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
 def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     """Return numbers, or vectors of them if they have a length."""
     whole = given.get("whole", False)
+    clipped = given.get("clipped", False)
     distance = given.get("distance")
     size = given.get("length")
     norm = given.get("norm")
@@ -180,14 +183,15 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     number = partial(_whole, f"{where}.values") if whole else float
     low, high = map(number, given["values"])
     if distance is not None:
-        distance = _whole(f"{where}.distance", distance) if whole else distance
+        if whole:
+            distance = _whole(f"{where}.distance", distance)
         widest = (high - low) * (size or 1) ** (1 / NORMS[norm or "Linf"])
         if not 0 < distance <= widest:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     if missing is True:
         missing = "None" if whole else "NaN"
-    as_value = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
-    entry = Number(low, high, whole, given.get("clipped", False), distance, as_value)
+    missing_values = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
+    entry = Number(low, high, whole, clipped, distance, missing_values)
     if size is None:
         return entry
     if norm is None or distance is None:
@@ -205,8 +209,11 @@ def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
 
 
 def _table(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
-    rows, user, (low, high) = given["rows"], given.get("user"), given["length"]
-    kind = given.get("neighbours", _REPLACE if low == high else _ADD)
+    rows = given["rows"]
+    user = given.get("user")
+    low, high = given["length"]
+    usual = _REPLACE if low == high else _ADD
+    kind = given.get("neighbours", usual)
     replaced = kind == _REPLACE or (kind == _ORDER and low == high)
     if kind == _ADD and low == high:
         ends = f"a range where rows are added or removed, as [{low - 1}, {low}], got {low}"

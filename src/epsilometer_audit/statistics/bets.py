@@ -182,11 +182,6 @@ def learn_bets(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[
     return [max(bets, key=lambda bet: bet.expected)]
 
 
-def expected(bets: list[Bet]) -> float:
-    """Return the largest expected level of the bets; it may be below 0."""
-    return max((bet.expected for bet in bets), default=-math.inf)
-
-
 def _event_bet(chosen: ChosenEvent) -> Bet:
     """Return the bet on an event: phi and psi are 1 inside, 0 outside."""
     event = chosen.event

@@ -447,7 +447,6 @@ class Mixture:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
         self.logs = logs.take(index, axis=1)
-        self.claims = index.size
         self.bets = bets
         self._bets = []
 

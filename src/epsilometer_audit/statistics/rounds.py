@@ -26,7 +26,7 @@ from epsilometer.events.looks import PastDraws
 from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.question.shares import share_of
-from epsilometer_audit.statistics.bets import Bet, PlacedBet, expected, learn_bets
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, learn_bets
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import (
@@ -292,7 +292,7 @@ class Evidence:
         itself is below the level, so the bets' bound and that of the events share alpha.
         """
         sharp = dict(bounds)
-        bets = dict[Claim, PlacedBet]()
+        bets: dict[Claim, PlacedBet] = {}
         for claim, low in bounds.items():
             wealth = self._wealth(claim)
             last = wealth.steps[-1]
@@ -492,7 +492,11 @@ def kept_pairs(pairs: list[int], bets: Bets, number: int, evidence: Evidence) ->
 
 def _expected_share(bets: Mapping[Claim, list[Bet]]) -> float:
     """Return the largest expected level of any part of the claim, in units of its own level."""
-    return max(expected(of) / max(claim.level, 1e-3) for claim, of in bets.items())
+    largest = -math.inf
+    for claim, of_claim in bets.items():
+        for bet in of_claim:
+            largest = max(largest, bet.expected / max(claim.level, 1e-3))
+    return largest
 
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
