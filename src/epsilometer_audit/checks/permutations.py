@@ -278,11 +278,11 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
     pieces = [piece for piece in pieces if piece.size >= 4]
     # most independent draws are told by a normal law of correlations, without permutations
     sizes = np.array([piece.size for piece in pieces])
-    far = np.sqrt(sizes)
+    deviations = np.sqrt(sizes)
     for size in set(sizes.tolist()):
         of_size = np.array([piece for piece in pieces if piece.size == size])
-        far[sizes == size] *= largest(of_size)
-    p = np.minimum(sizes / 2 * erfc(far / math.sqrt(2)), 1.0)
+        deviations[sizes == size] *= largest(of_size)
+    p = np.minimum(sizes / 2 * erfc(deviations / math.sqrt(2)), 1.0)
     if chdtrc(2 * p.size, -2 * log_share(p).sum()) > math.sqrt(limit):
         return 1.0
     return _pieces_p(pieces, largest, rng, limit)

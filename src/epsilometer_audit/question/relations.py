@@ -108,12 +108,15 @@ def _(space: Choices, x: Any, y: Any) -> bool:
 
 @contains.register
 def _(space: Row, x: Any) -> bool:
-    values: list[Any] = []
-    if space.names is None and isinstance(x, list):
+    if space.names is None:
         values = x
-    elif isinstance(x, dict) and list(x) == space.names:
+        if not isinstance(x, list) or len(x) != len(space.columns):
+            return False
+    else:
+        if not isinstance(x, dict) or list(x) != space.names:
+            return False
         values = list(x.values())
-    return len(values) == len(space.columns) and all(map(contains, space.columns, values))
+    return all(map(contains, space.columns, values))
 
 
 @neighbours.register

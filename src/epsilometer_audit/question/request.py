@@ -167,7 +167,10 @@ class NamedMechanism:
             raise TogetherError("mechanism", "is missing; write {}", kinds)
         if len(named) > 1:
             raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
-        _check_needs(self)
+        for name, option in options_of(NamedMechanism).items():
+            missing = all(getattr(self, other) is None for other in option.needs)
+            if option.needs and missing and getattr(self, name) is not None:
+                raise TogetherError(name, "needs {}, which is missing", option.needs)
         if self.python is not None and self.environment is not None:
             raise TogetherError("python", "cannot be used with {}; choose one", ["environment"])
 
@@ -350,14 +353,6 @@ def request_of(options: Mapping[str, Any], **given: Any) -> Request:
     if "claim" not in given:
         others["claim"] = claim_of(levels)
     return Request(**others, **given)
-
-
-def _check_needs(named: NamedMechanism) -> None:
-    """Refuse a field without those that it needs."""
-    for name, option in options_of(type(named)).items():
-        missing = all(getattr(named, other) is None for other in option.needs)
-        if option.needs and missing and getattr(named, name) is not None:
-            raise TogetherError(name, "needs {}, which is missing", option.needs)
 
 
 def named_mechanism(plain: Mapping[str, Any]) -> NamedMechanism:

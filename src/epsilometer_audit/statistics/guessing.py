@@ -289,14 +289,15 @@ def detectable(rules: Sequence[Rule], m: int, claim: EventClaim, alpha: float) -
     """
     from scipy.special import betaincinv, logit
 
-    def smallest(rule: Rule) -> float | None:
+    share = share_of(1.0, len(rules))
+    levels = []
+    for rule in rules:
         r = rule.guesses
-        share = share_of(1.0, len(rules))
         least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
         if least > r:
-            return None
+            continue
         if claim.fixed_delta is None:
-            return _gaussian_level(rule, m, least, _POWER)
-        return float(logit(betaincinv(least, r - least + 1, _POWER)))
-
-    return min((level for level in map(smallest, rules) if level is not None), default=None)
+            levels.append(_gaussian_level(rule, m, least, _POWER))
+        else:
+            levels.append(float(logit(betaincinv(least, r - least + 1, _POWER))))
+    return min(levels, default=None)

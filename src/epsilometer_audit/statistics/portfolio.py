@@ -211,16 +211,16 @@ class Portfolio:
         From now on they are chosen by such calls only.
         """
         before = self._views
-        same = past.layout == self._layout
+        same_layout = past.layout == self._layout
         self._next = math.inf
         self._past = None
         self._layout = past.layout
         self._views = {}
-        goes_on: GoesOn = self._goes_on(before, past) if same else bool
+        goes_on: GoesOn = self._goes_on(before, past) if same_layout else bool
         for choice in _choices(past, goes_on):
             new = choice.viewed
             old = before.get(choice.key)
-            if same and old is not None and old.rule == new.rule:
+            if same_layout and old is not None and old.rule == new.rule:
                 self._views[choice.key] = old
             else:
                 self._views[choice.key] = new

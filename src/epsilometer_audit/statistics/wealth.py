@@ -110,6 +110,7 @@ class _Course:
 
 
 def _log_sum(logs: Floats, axis: int) -> Floats:
+    """Return the log of the sum of exponentials over an axis."""
     top = logs.max(axis=axis, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
 
