@@ -163,7 +163,10 @@ _CONTROL_GROUPS = {  # by the kind that a line of /proc/self/cgroup names: versi
 def free_memory(root: Path = Path("/")) -> int:
     """Return the free bytes of the machine, or within the limit of its container or job."""
     lines = (root / "proc/meminfo").read_text("ascii").splitlines()
-    free = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    free = []
+    for line in lines:
+        if line.startswith("MemAvailable"):
+            free.append(int(line.split()[1]) * 1024)
     for file in (root / "proc/self").glob("cgroup"):
         for line in file.read_text(errors="replace").splitlines():
             _, kind, path = line.split(":", 2)

@@ -177,9 +177,12 @@ def _caught(verdict: Verdict) -> tuple[float, str] | None:
 
     if not verdict.bounds or verdict.verdict not in ("not refuted", "undecided"):
         return None
-    least = verdict.detectable or math.inf
     claimed = verdict.bounds[0].claimed
-    level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+    least = math.inf
+    level = "at an unknown level"
+    if verdict.detectable:
+        least = verdict.detectable
+        level = f">= {short(least, claimed)}"
     text = f"{verdict.bounds[0].quantity} {level} where {short(claimed)} is claimed"
     return least / max(claimed, 1e-12), text
 

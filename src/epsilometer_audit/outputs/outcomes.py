@@ -70,7 +70,10 @@ class Column:
 
     def word_texts(self) -> list[str]:
         """Return the words of the codes as texts that tell them apart."""
-        return [word.text(None) if isinstance(word, Other) else repr(word) for word in self.words]
+        texts = []
+        for word in self.words:
+            texts.append(word.text(None) if isinstance(word, Other) else repr(word))
+        return texts
 
     def default(self, whole: bool) -> float | int:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""

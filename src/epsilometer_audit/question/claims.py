@@ -315,7 +315,8 @@ class TradeOff(Profile):
         """
         if callable(curve):
             logits = np.linspace(-16, 16, _READ)
-            curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
+            alphas = (1 / (1 + np.exp(logits))).tolist()
+            curve = {alpha: float(curve(alpha)) for alpha in alphas}
         table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
         errors = np.array(sorted(table.items()), float).reshape(-1, 2)
         if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():

@@ -184,7 +184,9 @@ class NamedMechanism:
     @property
     def files(self) -> tuple[str, ...]:
         """The files of recorded outputs or scores."""
-        return (self.one_run,) if self.one_run is not None else tuple(self.outputs or ())
+        if self.one_run is not None:
+            return (self.one_run,)
+        return tuple(self.outputs or ())
 
 
 @dataclass(frozen=True)

@@ -565,10 +565,13 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     low = min(x.min(), x_prime.min())
     high = max(x.max(), x_prime.max())
     size = int(high).bit_length()
-    top = 1 << max(size - 1, 0)
+    if low < 0 or size <= 2:
+        return 0
+    top = 1 << (size - 1)
     # the highest bit of noisy counts hardly varies, or is rarely set
+    varies = high - low >= top
     often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= 0.01
-    return size if low >= 0 and size > 2 and high - low >= top and often else 0
+    return size if varies and often else 0
 
 
 def _learners(past: looks.PastDraws) -> dict[str, looks.Learner]:

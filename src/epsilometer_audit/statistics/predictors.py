@@ -373,7 +373,9 @@ class Mixture:
         """
         x = _numbers(x)
         x_prime = _numbers(x_prime)
-        ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
+        if sizes is None:
+            sizes = [1] * len(x)
+        ends = np.cumsum(sizes)
         grown = [self.logs[None]]
         done = [0]
         start = 0
