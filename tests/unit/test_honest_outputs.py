@@ -188,7 +188,8 @@ def test_each_class_of_many_numbers_occurs_and_missing_ones_have_their_own(
 ):
     monkeypatch.setattr(calls, "_FEW", FEW)
     numbers = np.array([*np.resize(list(values), SIZE), *[math.nan] * missing])
-    classes, times = calls._classes([numbers[:100], numbers[100:]])
+    of_numbers = calls._classes([numbers[:100], numbers[100:]])
+    classes, times = of_numbers.classes, of_numbers.times
     assert times.min() > 0
     assert times.tolist() == np.bincount(classes).tolist()
     of_missing = set(classes[np.isnan(numbers)].tolist())
