@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,29 +135,21 @@ def _check_memory(draws: int, batch: Any) -> None:
             raise ArgumentError("samples", message)
 
 
-@dataclass(frozen=True)
-class _ControlGroup:
-    """How names of its files of a limit and of the use end, and how those of caches begin."""
-
-    limit: str
-    use: str
-    caches: str
-
-    def free(self, folder: Path) -> int:
-        """Return the bytes that are left; raise `ValueError` if there is no limit."""
-        lines = (folder / "memory.stat").read_text().splitlines()
-        facts = dict(line.split() for line in lines)
-        limit = int((folder / f"memory.{self.limit}").read_text())  # or "max"
-        used = int((folder / f"memory.{self.use}").read_text())
-        active = int(facts[f"{self.caches}active_file"])
-        inactive = int(facts[f"{self.caches}inactive_file"])
-        return limit - used + active + inactive
-
-
-_CONTROL_GROUPS = {  # by the kind that a line of /proc/self/cgroup names: version 2 and 1
-    "": _ControlGroup("max", "current", ""),
-    "memory": _ControlGroup("limit_in_bytes", "usage_in_bytes", "total_"),
+_CONTROL_GROUPS = {  # the files of a limit and of the use, and how names of caches begin, by the
+    # kind that a line of /proc/self/cgroup names: version 2 and 1
+    "": ("memory.max", "memory.current", ""),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 }
+
+
+def _free_in(group: Path, kind: str) -> int:
+    """Return the bytes that are left in a control group; raise `ValueError` if it has no limit."""
+    limit, use, caches = _CONTROL_GROUPS[kind]
+    facts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+    most = int((group / limit).read_text())  # or "max"
+    used = int((group / use).read_text())
+    active = int(facts[f"{caches}active_file"])
+    return most - used + active + int(facts[f"{caches}inactive_file"])
 
 
 def free_memory(root: Path = Path("/")) -> int:
@@ -173,7 +165,7 @@ def free_memory(root: Path = Path("/")) -> int:
             folder = root / "sys/fs/cgroup" / kind / path[1:]
             for group in (folder, *folder.parents):
                 with suppress(OSError, ValueError, KeyError):  # it has no limit
-                    free.append(_CONTROL_GROUPS[kind].free(group))
+                    free.append(_free_in(group, kind))
     return min(free, default=2**63)
 
 

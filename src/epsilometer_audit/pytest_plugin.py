@@ -18,7 +18,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -187,14 +187,14 @@ def _caught(verdict: Verdict) -> tuple[float, str] | None:
     return least / max(claimed, 1e-12), text
 
 
+@dataclass(eq=False)
 class _Suite:
-    """Alpha and seed of a session, its tests, and their audits."""
+    """Alpha and seed of a session, the number of its tests, and records of their audits."""
 
-    def __init__(self, alpha: float, seed: int) -> None:
-        self.alpha = alpha
-        self.seed = seed
-        self.tests = 0
-        self.records: list[dict[str, Any]] = []
+    alpha: float
+    seed: int
+    tests: int = 0
+    records: list[dict[str, Any]] = field(default_factory=list)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:

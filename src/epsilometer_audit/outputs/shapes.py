@@ -137,12 +137,12 @@ def listing(values: Any) -> list[Any]:
     return values if isinstance(values, list) else values.tolist()
 
 
+@dataclass(eq=False)
 class Coded:
     """Words as different ``values`` and the number of the value of each, ``codes``."""
 
-    def __init__(self, values: list[Any], codes: Array) -> None:
-        self.values = values
-        self.codes = codes
+    values: list[Any]
+    codes: Array
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Coded:
@@ -186,6 +186,7 @@ class Coded:
         return list(map(self.values.__getitem__, self.codes.tolist()))
 
 
+@dataclass(eq=False)
 class Records:
     """Mappings with the same keys in one order, or sequences of one length: a column by key.
 
@@ -193,9 +194,8 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
-    def __init__(self, form: str, columns: Mapping[Any, Any]) -> None:
-        self.form = form
-        self.columns = columns
+    form: str
+    columns: Mapping[Any, Any]
 
     def labels(self) -> tuple[Any, ...]:
         """Return the form and the keys."""

@@ -15,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -144,10 +145,13 @@ class PythonWorker(WorkerSource):
             module, function, is_file = parsed(origin.spec)
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
         server = str(Path(program.__file__).resolve())
-        folder = origin.folder
-        env = origin.env
-        argv = [origin.interpreter, server, origin.spec, options]
-        super().__init__(argv, timeout=timeout, failures=failures, folder=folder, env=env)
+        super().__init__(
+            [origin.interpreter, server, origin.spec, options],
+            timeout=timeout,
+            failures=failures,
+            folder=origin.folder,
+            env=origin.env,
+        )
         if is_file:
             module = Path(module).name
         self.name = f"{module}:{function}"
@@ -305,15 +309,15 @@ def _close(popen: Any) -> None:
             stream.close()
 
 
+@dataclass(eq=False)
 class Reply:
     """Prints of a program so far in answer to one request, and whether they are ``complete``."""
 
-    def __init__(self, size: int, failures: bool) -> None:
-        self.size = size
-        self.failures = failures
-        self.data = bytearray()
-        self.complete = False
-        self._lines = 0  # that have ended
+    size: int
+    failures: bool
+    data: bytearray = field(default_factory=bytearray)
+    complete: bool = False
+    _lines: int = 0  # that have ended
 
     def feed(self, chunk: bytes) -> None:
         """Append bytes, or raise `MechanismError` if they are too many."""

@@ -64,21 +64,24 @@ class _Course:
     alpha: float
 
     def __post_init__(self) -> None:
-        bets = np.array(self.claim.bet_shares)
-        self._shares = np.log(np.append(_EARLY, (1 - _EARLY) * bets))[:, None]
-        self._later = np.log(np.append(_LATER, (1 - _LATER) * bets))[:, None]
+        self._shares = self._purses(_EARLY)
         self._events_chosen = False
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
+
+    def _purses(self, portfolio: float) -> Floats:
+        """Return the logs of the shares of the purses, ``(t, 1)``, from that of the portfolio."""
+        bets = (1 - portfolio) * np.array(self.claim.bet_shares)
+        return np.asarray(np.log(np.append(portfolio, bets))[:, None])
 
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         self._pass_on(step.keys())
         if not self._events_chosen and any(pair.bets for pair in step.values()):
             self._events_chosen = True
-            self._shares = self._later
+            self._shares = self._purses(_LATER)
             for pair, logs in self.wealth.items():
-                self.wealth[pair] = _log_sum(logs, 0) + self._later
+                self.wealth[pair] = _log_sum(logs, 0) + self._shares
         courses = []
         for pair, bets in step.items():
             logs = bets.logs(self.claim, self.levels, self.alpha, by_block)
