@@ -686,7 +686,7 @@ def test_many_epsilons_are_at_least_as_good_as_one(top):
     single, many = [], []
     for right in (34, 37, 40):
         counted = Counted(rule, right, 400, 1.0)
-        single.append(counted.at_one_epsilon(0.3)[0])
+        single.append(counted.at_one_epsilon(0.3).p_value)
         many.append(counted.p_value_of(Gaussian(0.3)))
     assert all(a <= b for a, b in zip(many, single, strict=True))
     assert many[0] > many[1] > many[2]

@@ -103,13 +103,13 @@ class Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
         values, counts = _different(x)
         values_prime, counts_prime = _different(x_prime)
-        known = self.values.size
-        both = self.values.size + values.size
+        start = self.values.size
+        start_prime = start + values.size
         values = _numbers(np.concatenate([self.values, values, values_prime]))
         weights = np.zeros((2, values.size))
-        weights[:, :known] = self.weights
-        weights[0, known:both] = counts
-        weights[1, both:] = counts_prime
+        weights[:, :start] = self.weights
+        weights[0, start:start_prime] = counts
+        weights[1, start_prime:] = counts_prime
         order = values.argsort(kind="stable")
         values = values[order]
         weights = weights.take(order, axis=1)
@@ -118,7 +118,9 @@ class Points:
             starts = new.nonzero()[0]
             values = values[starts]
             weights = np.add.reduceat(weights, starts, axis=1)
-        return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
+        if values.size > POINTS:
+            return _thinned(values, weights)
+        return Points(values, weights)
 
 
 def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
@@ -131,11 +133,11 @@ def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
 
 def _thinned(values: Floats, weights: Floats) -> Points:
     """Return at most about `POINTS` points: light neighbours are joined in their mean."""
-    both = weights[0] + weights[1]
-    ends = both.cumsum()
+    pooled = weights[0] + weights[1]
+    ends = pooled.cumsum()
     width = 2 * ends[-1] / POINTS
-    heavy = (both > width) | ~np.isfinite(values)
-    group = (ends - both / 2) // width
+    heavy = (pooled > width) | ~np.isfinite(values)
+    group = (ends - pooled / 2) // width
     new = heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])
     starts = np.concatenate([[0], 1 + new.nonzero()[0]])
     centre = values[starts]
@@ -143,7 +145,7 @@ def _thinned(values: Floats, weights: Floats) -> Points:
     with np.errstate(invalid="ignore", over="ignore"):
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
         weights = np.add.reduceat(weights, starts, axis=1)
-        means = centre + np.add.reduceat(both * shifts, starts) / weights.sum(axis=0)
+        means = centre + np.add.reduceat(pooled * shifts, starts) / weights.sum(axis=0)
     return Points(np.where(np.isfinite(means), means, centre), weights)
 
 
@@ -186,10 +188,10 @@ def families(past: Points) -> Prediction | None:
         return None
     fits = _fits(past)
     draws, centres, spreads, scales = fits
-    both = (spreads**2).sum(axis=1) / 2
-    if not (both.min() > 1e-290 and both.max() < 1e290):
+    variances = (spreads**2).sum(axis=1) / 2  # of both sides
+    if not (variances.min() > 1e-290 and variances.max() < 1e290):
         return None
-    scales[:] = np.sqrt(spreads**2 + both[:, None] / draws.min())
+    scales[:] = np.sqrt(spreads**2 + variances[:, None] / draws.min())
     edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
     work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
@@ -225,11 +227,12 @@ def _fits(past: Points) -> Floats:
 def tree(past: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
     values = past.values
-    both = past.weights[0] + past.weights[1]
+    pooled = past.weights[0] + past.weights[1]
     if values.size < 2:
         return None
-    repeats = _repeat(both)
-    group = (np.where(repeats, 0.0, both).cumsum() - 1e-9) // max(both.sum() / _LEAVES, 2.0)
+    repeats = _repeat(pooled)
+    leaf = max(pooled.sum() / _LEAVES, 2.0)  # draws
+    group = (np.where(repeats, 0.0, pooled).cumsum() - 1e-9) // leaf
     new = (group[1:] > group[:-1]) | repeats[1:] | repeats[:-1]
     last = new.nonzero()[0]  # values of cells
     low = values[last]
@@ -258,8 +261,8 @@ def histogram(past: Points) -> Prediction | None:
     counts = past.weights
     if not (_finite(past) and 1 < values.size <= len(_NEAR)):
         return None
-    near = counts @ _NEAR[: values.size, : values.size] + 0.01
-    counts = counts + 12.0 * near / (near[0] + near[1])
+    nearby = counts @ _NEAR[: values.size, : values.size] + 0.01
+    counts = counts + 12.0 * nearby / (nearby[0] + nearby[1])
     p, q = counts / np.add.reduce(counts, axis=1, keepdims=True)
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
@@ -277,22 +280,24 @@ def spikes(past: Points) -> Prediction | None:
         return None
     others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
     counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
-    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED
-    rest = families(Points(values[~repeats], others)) if enough else None
-    rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
+    prediction = None  # of the other draws
+    if np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED:
+        prediction = families(Points(values[~repeats], others))
+    if prediction is None:
+        prediction = Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
         below = np.nextafter(atoms, -math.inf)
-    edges = np.unique(np.concatenate([rest.edges, below, atoms]))
+    edges = np.unique(np.concatenate([prediction.edges, below, atoms]))
     ends = np.append(edges, math.inf)
-    cells = np.searchsorted(atoms[:-1], ends)
-    wide = np.searchsorted(rest.edges, ends)
-    repeats = atoms[cells] == ends
-    parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
-    p, q = (
-        np.where(repeats, side[cells], side[-1] * (others_of / parts)[wide]) + 1e-12
-        for side, others_of in zip(counts, (rest.p, rest.q), strict=True)
-    )
-    return Prediction(edges, p / p.sum(), q / q.sum())
+    atom = np.searchsorted(atoms[:-1], ends)
+    wide = np.searchsorted(prediction.edges, ends)
+    is_atom = atoms[atom] == ends
+    parts = np.maximum(np.bincount(wide, ~is_atom), 1.0)  # of a cell that atoms cut
+    shares = []
+    for side, of_others in zip(counts, (prediction.p, prediction.q), strict=True):
+        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide]) + 1e-12
+        shares.append(cells / cells.sum())
+    return Prediction(edges, shares[0], shares[1])
 
 
 def _finite(past: Points) -> bool:
@@ -324,9 +329,8 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
     part = prediction.floor / 2
-    p = prediction.p
-    q = prediction.q
-    p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
+    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
     _renyi_factors(p, q, orders, rhos, np.array([0.5, 1.0, 2.0, 4.0]), fs, gs)
     return fs, gs
@@ -369,25 +373,26 @@ class Mixture:
         """
         x = _numbers(x)
         x_prime = _numbers(x_prime)
-        ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
+        if sizes is None:
+            sizes = [1] * len(x)
+        ends = np.cumsum(sizes)
         grown = [self.logs[None]]
         done = [0]
         start = 0
         while start < len(x):
             self._learn()
-            self._bets = self._bets or [g if g is None else self.bets(g) for g in self._predictions]
+            if not self._bets:
+                for prediction in self._predictions:
+                    self._bets.append(None if prediction is None else self.bets(prediction))
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]
-            for a, b in pairwise(cuts if end - start > _MANY_SORTED else ()):
-                fresh[0][a:b].sort()  # blocks, to count the draws below each edge
-                fresh[1][a:b].sort()
-            grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
-            for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
-                if guess is not None and bets is not None:
-                    for side, logs in zip(fresh, bets, strict=True):
-                        grown[-1][:, i] += _sums(side, cuts, guess.edges, logs)
+            if end - start > _MANY_SORTED:
+                for a, b in pairwise(cuts):
+                    fresh[0][a:b].sort()  # blocks, to count the draws below each edge
+                    fresh[1][a:b].sort()
+            grown.append(self._growth(fresh, cuts))
             self.prime(*fresh)
             done += [start + cut for cut in cuts[1:]]
             start = end
@@ -395,22 +400,32 @@ class Mixture:
         self.logs = path[-1].copy()
         return _log_mean(path[np.searchsorted(done, ends)], self._log_shares)
 
+    def _growth(self, fresh: tuple[Sample, Sample], cuts: Sequence[int]) -> Floats:
+        """Return the log factors of the wealth between the cuts, ``(cuts - 1, predictors, m)``."""
+        grown = np.zeros((len(cuts) - 1, *self.logs.shape))
+        for i, (prediction, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
+            if prediction is not None and bets is not None:
+                for side, logs in zip(fresh, bets, strict=True):
+                    grown[:, i] += _sums(side, cuts, prediction.edges, logs)
+        return grown
+
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Add past draws of both sides, ``(n,)``, without bets on them."""
         self._draws += x.size
         parts = -(-x.size // PART)
-        self._fresh += [(x[i::parts], x_prime[i::parts]) for i in range(parts)]
+        for i in range(parts):
+            self._fresh.append((x[i::parts], x_prime[i::parts]))
         while parts > 1 and self._fresh:  # in less memory
             self._past = self._past.with_draws(*self._fresh.pop(0))
 
     def _learn(self) -> None:
         """Predict from the past draws, if there are enough new ones."""
-        if self._draws < _FEWEST_LEARNED or (
-            self._fitted and self._draws < self._fitted + self._wait()
-        ):
+        if self._draws < _FEWEST_LEARNED:
+            return
+        if self._fitted and self._draws < self._fitted + self._wait():
             return
         if self._fresh:
-            x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
+            x, x_prime = map(np.concatenate, zip(*self._fresh, strict=True))
             self._past = self._past.with_draws(x, x_prime)
             self._fresh = []
         self._fitted = self._draws
@@ -434,7 +449,6 @@ class Mixture:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
         self.logs = logs.take(index, axis=1)
-        self.claims = index.size
         self.bets = bets
         self._bets = []
 
@@ -445,16 +459,20 @@ class Mixture:
 
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
-        return max(self._fitted // (6 if self._fitted < _OFTEN else 2), 1)
+        part = 6 if self._fitted < _OFTEN else 2
+        return max(self._fitted // part, 1)
 
 
 def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
     if draws.size > _MANY_SORTED:
         below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
-        return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
-    each = logs.take(edges.searchsorted(draws), axis=0)
-    return each if len(cuts) > len(each) else np.add.reduceat(each, cuts[:-1], axis=0)
+        counts = np.diff(below, prepend=0, append=np.diff(cuts)[:, None])
+        return np.asarray(counts @ logs)
+    logs = logs.take(edges.searchsorted(draws), axis=0)
+    if len(cuts) > len(logs):
+        return logs
+    return np.add.reduceat(logs, cuts[:-1], axis=0)
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
