@@ -25,8 +25,10 @@ from pydantic import (
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer.settings.models import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
 from epsilometer.settings.yaml_files import read_yaml
+from epsilometer_workflow.files.identities import Pairing
 from epsilometer_workflow.files.parsing import Draws
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import Layout, PaperNumbers, Scalar
 
 PLANNED = "planned"  # the n that a theorem gives
 
@@ -44,7 +46,6 @@ def _draws(value: int | str) -> int | str:
     return value
 
 
-Scalar = bool | int | float | str
 _SOME = Field(min_length=1)
 
 
@@ -67,9 +68,6 @@ class Main(Model):
     batch_bytes: PositiveInt
     code: list[str] = ["code"]
     reports: Annotated[list[Id], _SOME] | None = None
-
-
-Pairing = Literal["all", "consecutive"]
 
 
 class Listed(RootModel[Annotated[list[Any], Field(min_length=2)]]):
@@ -99,7 +97,7 @@ class Grid(Model):
 
     @property
     def pairing(self) -> Pairing:
-        """The pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
+        """The pairs of sides."""
         return "all" if self.samples == "shared" else "consecutive"
 
     def sides(self) -> list[float]:
@@ -342,48 +340,6 @@ class TableEntry(Model):
     tables: list[str] = []
     files: dict[str, str | list[str]] = {}
     options: dict[str, Any] = {}
-
-
-class PaperNumbers(Model):
-    """The numbers a paper prints: rows that join ours on the key columns.
-
-    ``of`` are the values of axes of identity that they belong to, as ``{mechanism: laplace}``, and
-    ``across`` the axes along which a printed number is the same.
-    """
-
-    of: dict[str, Scalar] = {}
-    across: list[str] = []
-    keys: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-    rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
-
-
-def _head(column: list[str]) -> list[str]:
-    if column[1:] and column[1] != "count":
-        format(1.0, column[1])
-    return column
-
-
-Column = Annotated[list[str], Field(min_length=1, max_length=3), AfterValidator(_head)]
-
-
-class Layout(Model):
-    """How a paper arranges a table, by our columns.
-
-    Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
-    without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
-    ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
-    many ``blocks`` side by side, in the order of ``names``, which texts in cells have. LaTeX has
-    the paper's numbers ``beside`` ours if that is asked for; a page always has them.
-    """
-
-    rows: dict[str, Column] = {}
-    across: dict[str, Column] = {}
-    cells: dict[str, Column] = {}
-    names: dict[str, str] = {}
-    leave_out: dict[str, list[Scalar]] = {}
-    blocks: PositiveInt = 1
-    beside: bool = False
 
 
 class Artifact(Model):

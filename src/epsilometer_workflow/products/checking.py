@@ -22,6 +22,7 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import PaperNumbers
 from epsilometer_workflow.products import captions
 from epsilometer_workflow.products.reductions import Estimates
 from epsilometer_workflow.products.rehearsal import rehearse
@@ -180,9 +181,7 @@ def _check_artifact(study: Study, place: Place, shown: Table) -> None:
     rehearse(shown, renderer, place)
 
 
-def _check_paper(
-    place: Place, paper: config.PaperNumbers, combinations: Iterable[Combination]
-) -> None:
+def _check_paper(place: Place, paper: PaperNumbers, combinations: Iterable[Combination]) -> None:
     """Raise `ConfigError` for the first error in the numbers that a paper prints."""
     for axis, value in paper.of.items():
         made = {c.axes.get(axis) for c in combinations}

@@ -97,7 +97,7 @@ class Jobs:
             files = {name: list(map(existing, parts)) for name, parts in whole.needs().items()}
             if whole.path in missing and any(files["tables"]):
                 try:
-                    path = page.of_what_there_is(files, whole.path, whole.spec(), causes)
+                    path = page.of_what_there_is(files, whole.path, whole.job(), causes)
                 except EpsilometerError as error:  # a file was damaged
                     path = f"none, {error}"
                 lines.append(f"What there is, on a page: {path}")

@@ -24,6 +24,7 @@ from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
 from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.identities import EstimatesToSummarise
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import concatenated
@@ -47,10 +48,10 @@ def rehearse(table: Table, renderer: Any | None, place: Place) -> None:
     if built is None:
         return
     if paper is not None:
-        built = tabulate.join_paper(built, paper.model_dump(), place.at("paper"))
+        built = tabulate.join_paper(built, paper, place.at("paper"))
     if layout is not None:
         with place.named():
-            layouts.latex(built, layout.model_dump())
+            layouts.latex(built, layout)
     if renderer is not None:
         with place.at("figure").named():
             render.figures_of(built, renderer)
@@ -102,20 +103,20 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
     if kind == "runs":
         return frame
     counts = [len(part["run"]) for part in parts]
-    precision = np.repeat([member["precision"] or np.nan for member in members], counts)
+    precision = np.repeat([member.precision or np.nan for member in members], counts)
     by_precision = frame.groupby(precision, dropna=False)
     summaries = [summarise.summarise(part, gamma) for gamma, part in by_precision]
     return pd.concat(summaries, ignore_index=True)
 
 
-def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str, Any]:
+def _estimates(study: Study, c: Combination, member: EstimatesToSummarise) -> dict[str, Any]:
     """Return the columns of a combination's runs, as `summarise.with_truth` names them."""
     estimator = study.estimator(c.estimator)
-    identity = member["identity"]
+    identity = member.identity
     one_pair = estimator.reads == "evidence" or getattr(estimator, "largest", False)
-    values = identity["inputs"]["values"]
-    names = identity["inputs"]["names"]
-    pairs = pairs_of(len(values), identity["inputs"]["pairing"])[: 1 if one_pair else None]
+    values = identity.inputs.sides
+    names = identity.inputs.names
+    pairs = identity.inputs.pairs[: 1 if one_pair else None]
     sizes = ladder(c.n.first) if c.n.searched else [c.n.first]
     claims = estimator.grid if estimator.reads == "verdicts" else [np.nan]
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
@@ -135,13 +136,13 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
     inputs = np.array([json.dumps(value) for value in values], object)
     columns["pair"] = np.array(names or [""] * len(pairs), object)[pair]
     columns["x"], columns["x_prime"] = inputs[sides].T
-    unknown = np.nan if member["law"] is None else 1.0
+    unknown = np.nan if member.law is None else 1.0
     columns["truth"] = columns["truth_reverse"] = truth * unknown
     columns["level"] = level * unknown
     texts = {
-        "guarantee": member["guarantee"],
-        "parameters": json.dumps(identity["mechanism_parameters"], sort_keys=True),
-        "settings": json.dumps(identity["parameters"], sort_keys=True),
+        "guarantee": member.guarantee,
+        "parameters": json.dumps(identity.mechanism_parameters, sort_keys=True),
+        "settings": json.dumps(identity.parameters, sort_keys=True),
     }
     for name, text in texts.items():
         columns[name] = [text] * run.size
@@ -176,4 +177,4 @@ def _draws(samples: Samples) -> pd.DataFrame:
     identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
     draws = np.arange(2) + _numbers(samples.sides, *identity)[:, None]
     sides = [(0, side, outputs) for side, outputs in enumerate(draws.astype(kind))]
-    return tabulate.drawn(samples.spec(), sides)
+    return tabulate.drawn(samples.job(), sides)

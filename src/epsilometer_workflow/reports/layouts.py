@@ -1,8 +1,7 @@
 """Tables as a paper prints them: its rows, its columns and its formats, as LaTeX and on a page.
 
 On a page, and in LaTeX if the layout says so, the paper's number stands beside ours, and is marked
-where the two differ in a digit that is shown. A layout is a
-`epsilometer_workflow.configuration.config.Layout` as plain data.
+where the two differ in a digit that is shown.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from epsilometer.errors import ArgumentError, suggest
+from epsilometer_workflow.files.printed import Layout
 from epsilometer_workflow.reports.grouping import IDENTITY, told
 
 _LETTERS = {
@@ -49,7 +49,7 @@ class Writing:
 _LATEX = Writing(lambda text: text.translate(_SPECIAL), str, str, "\\textbf{{{}}}".format)
 
 
-def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
+def latex(table: pd.DataFrame, layout: Layout) -> str:
     """Return a tabular in the style of booktabs, or several under titles (`parts`)."""
     tabulars = []
     for title, rows in parts(table, layout):
@@ -61,33 +61,33 @@ def latex(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
     return "\n".join(tabulars)
 
 
-def hypertext(table: pd.DataFrame, layout: Mapping[str, Any]) -> str:
+def hypertext(table: pd.DataFrame, layout: Layout) -> str:
     """Return the same as HTML, with TeX in the heads as letters."""
     theirs = '<span class="theirs">{}</span>'
     differing = '<span class="theirs differs">{}</span>'
     writing = Writing(html.escape, _plain, theirs.format, differing.format)
     text = ""
     for title, rows in parts(table, layout):
-        laid = arranged(rows, {**layout, "beside": True}, writing)
+        laid = arranged(rows, layout.model_copy(update={"beside": True}), writing)
         text += f"<p>{html.escape(title)}</p>" if title else ""
         text += laid.to_html(index=False, escape=False, border=0, classes="printed")
     return text
 
 
-def parts(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[tuple[str, pd.DataFrame]]:
+def parts(table: pd.DataFrame, layout: Layout) -> list[tuple[str, pd.DataFrame]]:
     """Return titles and rows of the tables that a layout makes; raise `ArgumentError`.
 
     An axis that varies and that the layout does not show is a column in front. Where values head
     groups of columns, that would be twice as wide: each value has a table of its own there.
     """
-    if not layout["cells"]:
+    if not layout.cells:
         raise ArgumentError("layout", f"has no cells; each is a column of {', '.join(table)}")
-    for name in chain(layout["rows"], layout["across"], layout["cells"], layout["leave_out"]):
+    for name in chain(layout.rows, layout.across, layout.cells, layout.leave_out):
         if name not in table:
             raise ArgumentError("layout", f"has no column {name!r}{suggest(name, list(table))}")
-    for name, values in layout["leave_out"].items():
+    for name, values in layout.leave_out.items():
         table = table[~table[name].isin(values)]
-    axes = _varying(table, layout) if layout["across"] else []
+    axes = _varying(table, layout) if layout.across else []
     if not axes:
         return [("", table)]
     titled = []
@@ -97,34 +97,34 @@ def parts(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[tuple[str, pd.
     return titled
 
 
-def arranged(table: pd.DataFrame, layout: Mapping[str, Any], writing: Writing) -> pd.DataFrame:
+def arranged(table: pd.DataFrame, layout: Layout, writing: Writing) -> pd.DataFrame:
     """Return the cells of the layout as texts, its heads as columns; raise `ArgumentError`."""
-    cells = layout["cells"]
-    if layout["beside"]:
+    cells = layout.cells
+    if layout.beside:
         cells = _with_the_papers(cells, list(table))
-    varying = [] if layout["across"] else _varying(table, layout)
+    varying = [] if layout.across else _varying(table, layout)
     front = {axis: [_HEADS.get(axis, axis)] for axis in varying}
-    columns = front | layout["rows"] | layout["across"] | cells
+    columns = front | layout.rows | layout.across | cells
     first = table[next(iter(columns))]
-    names = list(layout["names"])
+    names = list(layout.names)
     if set(first) <= set(names):
         table = table.loc[first.map(names.index).sort_values(kind="stable").index]
     texts = pd.DataFrame(index=range(len(table)))
     for name, column in columns.items():
-        written = [_text(value, layout["names"], *column[1:]) for value in table[name]]
+        written = [_text(value, layout.names, *column[1:]) for value in table[name]]
         texts[name] = [writing.cell(text) for text in written]
-    printed = [name for name in cells if name not in layout["cells"]]
+    printed = [name for name in cells if name not in layout.cells]
     known = table[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
     for name in printed:
         own = name.removeprefix(_THEIRS)
-        above = [_text(_nudged(x), layout["names"], *cells[own][1:]) for x in table[own]]
+        above = [_text(_nudged(x), layout.names, *cells[own][1:]) for x in table[own]]
         same = (texts[name] == texts[own]) | (texts[name] == above)  # 0.125 is .12 and .13
         differing = texts[name].map(writing.differing)
         texts[name] = texts[name].map(writing.theirs).where(same, differing).where(known, "")
     heads = {name: writing.head(column[0]) for name, column in columns.items()}
-    if layout["across"]:
+    if layout.across:
         return _grouped(texts, layout, list(cells), heads)
-    return _in_blocks(texts, layout["blocks"]).rename(columns=heads)
+    return _in_blocks(texts, layout.blocks).rename(columns=heads)
 
 
 def _in_blocks(texts: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -136,11 +136,11 @@ def _in_blocks(texts: pd.DataFrame, count: int) -> pd.DataFrame:
 
 
 def _grouped(
-    texts: pd.DataFrame, layout: Mapping[str, Any], cells: list[str], heads: Mapping[str, str]
+    texts: pd.DataFrame, layout: Layout, cells: list[str], heads: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return a group of columns for each combination of the values that head them."""
-    across = list(layout["across"])
-    rows = list(layout["rows"])
+    across = list(layout.across)
+    rows = list(layout.rows)
     groups = {}
     for values, group in texts.groupby(across, sort=False):
         named = zip((heads[name] for name in across), values, strict=True)
@@ -153,13 +153,13 @@ def _grouped(
     return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
 
 
-def _varying(table: pd.DataFrame, layout: Mapping[str, Any]) -> list[str]:
+def _varying(table: pd.DataFrame, layout: Layout) -> list[str]:
     """Return the axes that vary and that the layout does not show.
 
     A head such as a scale, which is another name of an axis, shows it.
     """
-    shown = {*layout["rows"], *layout["across"], *layout["cells"]} & IDENTITY.keys()
-    heads = [name for name in (*layout["rows"], *layout["across"]) if name not in shown]
+    shown = {*layout.rows, *layout.across, *layout.cells} & IDENTITY.keys()
+    heads = [name for name in (*layout.rows, *layout.across) if name not in shown]
     axes = []
     for axis in (name for name in table if name in IDENTITY.keys() - shown):
         same = [head for head in heads if told(table[head], table[[axis]])]

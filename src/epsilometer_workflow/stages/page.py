@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import DataError
+from epsilometer_workflow.files.identities import job_of
+from epsilometer_workflow.files.printed import PageJob, ShownArtifact
 from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports import layouts
 
@@ -30,14 +32,14 @@ _ROWS_SAID_ONCE = 3  # rows, from which on what is alike in all of them is said 
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `page`."""
-    run(snakemake.input, snakemake.output[0], _TEMPLATE, snakemake.params.spec)
+    run(snakemake.input, snakemake.output[0], _TEMPLATE, job_of(snakemake, PageJob))
     _incomplete(snakemake.output[0]).unlink(missing_ok=True)
 
 
 def of_what_there_is(
     inputs: Mapping[str, Sequence[str | None]],
     output: str,
-    spec: Mapping[str, Any],
+    job: PageJob,
     causes: Sequence[str],
 ) -> str:
     """Write a page without the files that could not be made (None); return its path.
@@ -45,7 +47,7 @@ def of_what_there_is(
     The page of an earlier run is deleted: it shows other numbers, and the next run makes it again.
     """
     path = _incomplete(output)
-    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, spec, causes)
+    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, job, causes)
     Path(output).unlink(missing_ok=True)
     return str(path)
 
@@ -54,12 +56,10 @@ def _incomplete(output: str) -> Path:
     return Path(output).with_suffix(".incomplete.html")
 
 
-def run(
-    inputs: Any, output: str, template: str, spec: Mapping[str, Any], causes: Sequence[str] = ()
-) -> None:
+def run(inputs: Any, output: str, template: str, job: PageJob, causes: Sequence[str] = ()) -> None:
     """Write the page of a report.
 
-    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``;
+    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``job``;
     None stands for one that is missing, and the page then shows the ``causes``.
     """
     figures = iter(inputs.figures)
@@ -67,20 +67,20 @@ def run(
     artifacts = []
     missing = []
     opening = None
-    for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
-        figure = next(figures) if about["figure"] else None
-        shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
+    for about, table in zip(job.artifacts, inputs.tables, strict=True):
+        figure = next(figures) if about.figure else None
+        shown = _rows(about, Path(table), folder) if table else vars(about) | {"table": None}
         artifacts.append(shown | {"image": _image(figure) if figure else None})
-        if table and about["id"] == spec["opens"]:
-            opening = read_table(table, "table", about["identity"]).to_dict("records")
+        if table and about.id == job.opens:
+            opening = read_table(table, "table", about.identity).to_dict("records")
         if not table:
-            missing.append(about["id"])
-        elif about["figure"] and not figure:
-            missing.append(f"{about['id']} (its figure)")
+            missing.append(about.id)
+        elif about.figure and not figure:
+            missing.append(f"{about.id} (its figure)")
     page = _environment(Path(template)).get_template(Path(template).name)
     found = {"artifacts": artifacts, "missing": missing, "causes": causes, "opening": opening}
     with atomic(output) as part:
-        part.write_text(page.render({**spec, **found}), encoding="utf-8")
+        part.write_text(page.render(vars(job) | found), encoding="utf-8")
 
 
 def _environment(template: Path) -> jinja2.Environment:
@@ -93,14 +93,14 @@ def _environment(template: Path) -> jinja2.Environment:
     )
 
 
-def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
+def _rows(about: ShownArtifact, path: Path, folder: Path) -> dict[str, Any]:
     """Return the facts about an artifact, with its table."""
-    frame = read_table(str(path), "table", about["identity"])
+    frame = read_table(str(path), "table", about.identity)
     return {
-        **about,
+        **vars(about),
         "rows": len(frame),
-        **_table(frame, about["rows_shown"]),
-        "printed": layouts.hypertext(frame, about["layout"]) if about["layout"] else None,
+        **_table(frame, about.rows_shown),
+        "printed": layouts.hypertext(frame, about.layout) if about.layout else None,
         "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
     }
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from epsilometer.errors import ArgumentError
 from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import RenderJob, job_of
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
@@ -23,19 +24,20 @@ _MOST_ROWS = 6  # of panels
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `render`."""
-    run(snakemake.input.table, snakemake.input.curve, snakemake.output.pdf, snakemake.params.spec)
+    job = job_of(snakemake, RenderJob)
+    run(snakemake.input.table, snakemake.input.curve, snakemake.output.pdf, job)
 
 
-def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
+def run(table: str, curve: str, pdf: str, job: RenderJob) -> None:
     """Draw one figure from its table, as PDF and, beside it, as PNG."""
-    dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
-    rows: pd.DataFrame = read_table(table, "table", spec["identity"])
-    renderer = load(spec["renderer"])
+    dense: pd.DataFrame = read_table(curve, "curve", job.identity)
+    rows: pd.DataFrame = read_table(table, "table", job.identity)
+    renderer = load(job.renderer)
     try:
         figure = drawn(rows, dense, renderer)
     except ArgumentError as error:
-        raise Place.of_artifact(spec["identity"]).at("figure").error(error) from None
-    style.save(figure, pdf, spec["caption"])
+        raise Place.of_artifact(job.identity).at("figure").error(error) from None
+    style.save(figure, pdf, job.caption)
 
 
 def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figure":
