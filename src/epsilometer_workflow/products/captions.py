@@ -89,12 +89,13 @@ def _number(value: str | float) -> str | float:
 
 def _said(name: str, values: Sequence[Any]) -> str:
     """Return values in words, with the name of what they are of."""
-    numbers = [_number(value) for value in values]
+    numbers = list(map(_number, values))
     if name in _BY_NAME or any(isinstance(number, str) for number in numbers):
         return ", ".join(map(str, values))
     least = _written(min(numbers))
-    most = _written(max(numbers))
-    return f"{name} = {least}" if len(values) == 1 else f"{name} from {least} to {most}"
+    if len(values) == 1:
+        return f"{name} = {least}"
+    return f"{name} from {least} to {_written(max(numbers))}"
 
 
 def _written(number: Any) -> str:

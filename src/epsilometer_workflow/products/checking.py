@@ -88,9 +88,12 @@ def _check_report(study: Study, report: str) -> None:
         place = file.at("experiments", name)
         _check_experiment(study, place, definition)
         combinations = Counter(study.combinations(report, name))
-        if twice := [c for c, times in combinations.items() if times > 1]:
-            first = min(Estimates.of(study, c).path for c in twice)
-            raise place.at("grid").error(f"asks twice for {first}")
+        twice = []
+        for combination, times in combinations.items():
+            if times > 1:
+                twice.append(Estimates.of(study, combination).path)
+        if twice:
+            raise place.at("grid").error(f"asks twice for {min(twice)}")
         for combination in combinations:
             study.check(combination)
     for name in entry.artifacts:
@@ -134,7 +137,9 @@ def _check_shown(study: Study, file: Place, report: str, experiment: str) -> Non
     for name, artifact in study.reports[report].artifacts.items():
         if experiment in artifact.table.data:
             users[name] = artifact.table.options
-    for c in study.combinations(report, experiment) if users else ():
+    if not users:
+        return
+    for c in study.combinations(report, experiment):
         if not any(captions.is_shown(c.axes, options) for options in users.values()):
             which = ", ".join(f"{axis} = {value}" for axis, value in c.axes.items())
             key = f"artifacts.{next(iter(users))}.table.options"

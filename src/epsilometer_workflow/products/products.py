@@ -79,8 +79,7 @@ class Product(ABC):
                 f"results/{scale} is of another scale than the chosen {study.scale!r}; "
                 f"add --config scale={scale}"
             )
-        names = [f.name for f in fields(cls) if f.name != "study"]
-        values = {name: _PARSERS.get(name, str)(texts[name]) for name in names}
+        values = {name: _PARSERS.get(name, str)(texts[name]) for name in cls._names()}
         product = cls(study, **values)
         product.check()
         return product
@@ -91,12 +90,16 @@ class Product(ABC):
     @property
     def wildcards(self) -> dict[str, str]:
         """The fields, as paths write them."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
-        written = {
-            name: parsing.spell(value) if isinstance(value, float) else str(value)
-            for name, value in values.items()
-        }
-        return {"scale": self.study.scale, **written}
+        texts = {"scale": self.study.scale}
+        for name in self._names():
+            value = getattr(self, name)
+            texts[name] = parsing.spell(value) if isinstance(value, float) else str(value)
+        return texts
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        """Return the names of the fields that paths have."""
+        return [entry.name for entry in fields(cls) if entry.name != "study"]
 
     @cached_property
     def path(self) -> str:

@@ -133,9 +133,7 @@ class Table(_Shown, rule="tabulate"):
         """Return all that it is made of."""
         table = self.definition.table
         files = self.study.files(table.files)
-        data = []
-        for parts in self._parts():
-            data.append([plain(self._identity(part)) for part in parts])
+        data = [plain([self._identity(part) for part in parts]) for parts in self._parts()]
         return TableContents(
             caption=self.caption,
             builder=self.builder,
@@ -170,13 +168,16 @@ class Table(_Shown, rule="tabulate"):
 
         If it reads draws run by run, also all estimators.
         """
-        drawn = {samples.mechanism for samples in chain.from_iterable(self._drawn())}
+        drawn = set()
+        if self._reads == "draws":
+            drawn = {c.mechanism for c in self.combinations()}
         modules = {self.builder.partition(":")[0]}
-        modules |= {*modules_of_laws(self.study, drawn | {*self._laws()})}
+        modules.update(modules_of_laws(self.study, drawn | {*self._laws()}))
         for name in drawn:
             modules.add(MECHANISMS.module(self.study.mechanisms[name].mechanism))
-        for registry in (ESTIMATORS, CLASSIFIERS) if drawn else ():
-            modules |= {registry.module(name) for name in registry}
+        if drawn:
+            modules.update(map(ESTIMATORS.module, ESTIMATORS))
+            modules.update(map(CLASSIFIERS.module, CLASSIFIERS))
         return sorted(modules)
 
     def code(self) -> str:
@@ -187,12 +188,6 @@ class Table(_Shown, rule="tabulate"):
     @property
     def _reads(self) -> str | None:
         return tabulate.reads(load(self.builder))
-
-    def _drawn(self) -> list[list[Samples]]:
-        """Return the files that are read run by run, of each experiment."""
-        if self._reads != "draws":
-            return []
-        return [list(self._samples(name)) for name in self.definition.table.data]
 
     def origin(self) -> Origin:
         """Return how it is made, for readers."""
@@ -212,9 +207,10 @@ class Table(_Shown, rule="tabulate"):
         combinations = self.study.combinations(self.report, experiment)
         written = {"epsilon": "{:.6g}".format, "order": spell}
         values = {}
-        for axis in (field.name for field in fields(Combination)):
-            texts = (written.get(axis, str)(getattr(c, axis)) for c in combinations)
-            values[axis] = list(dict.fromkeys(texts))
+        for axis in fields(Combination):
+            write = written.get(axis.name, str)
+            every = dict.fromkeys(getattr(c, axis.name) for c in combinations)
+            values[axis.name] = list(dict.fromkeys(map(write, every)))
         return Grid(experiment=experiment, estimates=len(combinations), **values)
 
 
@@ -279,22 +275,25 @@ class Page(Product, rule="page"):
     @property
     def printed(self) -> list[Typeset]:
         """The tables in a paper's layout, which the page does not read."""
-        tables = [table for table in self._tables if table.definition.layout]
-        return [Typeset(self.study, table.report, table.artifact) for table in tables]
+        every = [Typeset(self.study, table.report, table.artifact) for table in self._tables]
+        return [table for table in every if table.definition.layout]
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
-        drawn = [table for table in self._tables if table.definition.figure]
-        figures: list[Product] = [Figure(self.study, t.report, t.artifact) for t in drawn]
+        figures: list[Product] = []
+        for table in self._tables:
+            if table.definition.figure:
+                figures.append(Figure(self.study, table.report, table.artifact))
         return {"tables": list(self._tables), "figures": figures}
 
     def job(self) -> PageJob:
+        opening = [table.artifact for table in self._tables if table.definition.opens]
         return PageJob(
             **self.common,
             template=digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
             report=self.report,
             title=self.study.reports[self.report].title,
-            opens=next((t.artifact for t in self._tables if t.definition.opens), None),
+            opens=opening[0] if opening else None,
             artifacts=[self._shown(table) for table in self._tables],
         )
 

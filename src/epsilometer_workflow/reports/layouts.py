@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -92,7 +92,7 @@ def parts(table: pd.DataFrame, layout: Layout) -> list[tuple[str, pd.DataFrame]]
         return [("", table)]
     titled = []
     for values, rows in table.groupby(axes, sort=False):
-        said = [f"{axis} = {value}" for axis, value in zip(axes, values, strict=True)]
+        said = map("{} = {}".format, axes, values)
         titled.append((", ".join(said), rows))
     return titled
 
@@ -102,29 +102,36 @@ def arranged(table: pd.DataFrame, layout: Layout, writing: Writing) -> pd.DataFr
     cells = layout.cells
     if layout.beside:
         cells = _with_the_papers(cells, list(table))
-    varying = [] if layout.across else _varying(table, layout)
-    front = {axis: [_HEADS.get(axis, axis)] for axis in varying}
+    front = {}
+    if not layout.across:
+        for axis in _varying(table, layout):
+            front[axis] = [_HEADS.get(axis, axis)]
     columns = front | layout.rows | layout.across | cells
     first = table[next(iter(columns))]
     names = list(layout.names)
     if set(first) <= set(names):
         table = table.loc[first.map(names.index).sort_values(kind="stable").index]
     texts = pd.DataFrame(index=range(len(table)))
-    for name, column in columns.items():
-        written = [_text(value, layout.names, *column[1:]) for value in table[name]]
-        texts[name] = [writing.cell(text) for text in written]
+    heads = {}
+    for name, (head, *form) in columns.items():
+        heads[name] = writing.head(head)
+        texts[name] = _texts(table[name], layout, form).map(writing.cell)
     printed = [name for name in cells if name not in layout.cells]
     known = table[printed].notna().any(axis=1).to_numpy()  # rows of which it prints a number
     for name in printed:
         own = name.removeprefix(_THEIRS)
-        above = [_text(_nudged(x), layout.names, *cells[own][1:]) for x in table[own]]
+        above = _texts(table[own].map(_nudged), layout, cells[own][1:])
         same = (texts[name] == texts[own]) | (texts[name] == above)  # 0.125 is .12 and .13
         differing = texts[name].map(writing.differing)
         texts[name] = texts[name].map(writing.theirs).where(same, differing).where(known, "")
-    heads = {name: writing.head(column[0]) for name, column in columns.items()}
     if layout.across:
         return _grouped(texts, layout, list(cells), heads)
     return _in_blocks(texts, layout.blocks).rename(columns=heads)
+
+
+def _texts(values: pd.Series, layout: Layout, form: Sequence[str]) -> pd.Series:
+    """Return cells as texts, one below the other."""
+    return pd.Series([_text(value, layout.names, *form) for value in values], dtype=object)
 
 
 def _in_blocks(texts: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -143,14 +150,18 @@ def _grouped(
     rows = list(layout.rows)
     groups = {}
     for values, group in texts.groupby(across, sort=False):
-        named = zip((heads[name] for name in across), values, strict=True)
-        title = ", ".join(f"{head} = {value}" if head else value for head, value in named)
+        said = []
+        for name, value in zip(across, values, strict=True):
+            said += [f"{heads[name]} = {value}" if heads[name] else value]
+        title = ", ".join(said)
         part = group.set_index(rows) if rows else group.reset_index(drop=True)
         if not part.index.is_unique:
             raise ArgumentError("layout", f"has two cells for one row of {title}")
         groups[title] = part[cells]
     laid = pd.concat(groups, axis=1).fillna("").rename(columns=heads, level=1)
-    return laid.rename_axis([heads[name] for name in rows]).reset_index() if rows else laid
+    if rows:
+        laid = laid.rename_axis([heads[name] for name in rows]).reset_index()
+    return laid
 
 
 def _varying(table: pd.DataFrame, layout: Layout) -> list[str]:
@@ -161,10 +172,11 @@ def _varying(table: pd.DataFrame, layout: Layout) -> list[str]:
     shown = {*layout.rows, *layout.across, *layout.cells} & IDENTITY.keys()
     heads = [name for name in (*layout.rows, *layout.across) if name not in shown]
     axes = []
-    for axis in (name for name in table if name in IDENTITY.keys() - shown):
-        same = [head for head in heads if told(table[head], table[[axis]])]
-        if not told(table[axis], table[[*shown, *same]]):
-            axes.append(axis)
+    for axis in table:
+        if axis in IDENTITY and axis not in shown:
+            same = [head for head in heads if told(table[head], table[[axis]])]
+            if not told(table[axis], table[[*shown, *same]]):
+                axes.append(axis)
     return axes
 
 

@@ -14,6 +14,8 @@ from epsilometer_workflow.files.identities import AnswersIdentity, job_of
 from epsilometer_workflow.files.pairs import Pair, key_columns, over_pairs
 from epsilometer_workflow.files.storage import write_columns
 
+_NUMBERS = ("estimate", "low", "high", "estimate_reverse", "low_reverse", "high_reverse")
+
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `answer`."""
@@ -34,10 +36,10 @@ def answers_of(path: str, job: AnswersIdentity, progress: Progress) -> dict[str,
         rng = seeds.generator(job.seed, "answer", *samples.seed_names, *stream)
         return both_ways(method, x, x_prime, job.claims, order, rng)
 
-    pairs, answers = zip(*over_pairs(path, job, answer, progress), strict=True)
-    columns = key_columns(pairs, samples.n)
-    for way, estimates in zip(("", "_reverse"), zip(*answers, strict=True), strict=True):
-        columns[f"estimate{way}"] = np.array([one.level for one in estimates], np.float64)
-        columns[f"low{way}"] = np.array([one.low for one in estimates], np.float64)
-        columns[f"high{way}"] = np.array([one.high for one in estimates], np.float64)
-    return columns
+    pairs = []
+    rows = []
+    for pair, (one, other) in over_pairs(path, job, answer, progress):
+        pairs.append(pair)
+        rows.append((one.level, one.low, one.high, other.level, other.low, other.high))
+    numbers = np.array(rows, np.float64).T
+    return key_columns(pairs, samples.n) | dict(zip(_NUMBERS, numbers, strict=True))

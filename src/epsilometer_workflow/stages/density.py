@@ -28,11 +28,15 @@ def densities_of(path: str, job: DensitiesIdentity, progress: Progress) -> dict[
     def reduced(_pair: Pair, x: Any, x_prime: Any) -> Densities:
         return reduce_pair(x, x_prime, job.reduction)
 
-    pairs, densities = zip(*over_pairs(path, job, reduced, progress), strict=True)
-    columns = key_columns(pairs, job.samples.n)
-    bandwidths = np.array([both.bandwidths for both in densities], np.float64)
-    columns["bandwidth"], columns["bandwidth_prime"] = bandwidths.T
-    columns["spacing"] = np.array([both.spacing for both in densities], np.float64)
-    columns["p"] = [both.p for both in densities]
-    columns["q"] = [both.q for both in densities]
-    return columns
+    pairs = []
+    scales = []
+    p = []
+    q = []
+    for pair, densities in over_pairs(path, job, reduced, progress):
+        pairs.append(pair)
+        scales.append((*densities.bandwidths, densities.spacing))
+        p.append(densities.p)
+        q.append(densities.q)
+    h, h_prime, spacing = np.array(scales, np.float64).T
+    numbers = {"bandwidth": h, "bandwidth_prime": h_prime, "spacing": spacing}
+    return {**key_columns(pairs, job.samples.n), **numbers, "p": p, "q": q}

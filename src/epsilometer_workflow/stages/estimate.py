@@ -67,8 +67,10 @@ def labelled(answers: Columns, identity: EstimatesIdentity) -> Columns:
     for name, value in (values | dict.fromkeys(_KEYS) | _UNLESS_ANSWERED).items():
         if name in answers:
             columns[name] = answers[name]
+        elif isinstance(value, str):
+            columns[name] = [value] * rows
         else:
-            columns[name] = [value] * rows if isinstance(value, str) else np.full(rows, value)
+            columns[name] = np.full(rows, value)
     return columns
 
 
@@ -124,19 +126,21 @@ def _from_densities(estimator: Any, densities: Columns, identity: EstimatesIdent
 
 def _from_verdicts(estimator: Any, verdicts: Columns, identity: EstimatesIdentity) -> Columns:
     inputs = identity.inputs
-    answers = 2 * len(inputs.pairs)
-    alpha = estimator.alpha / answers if estimator.largest else estimator.alpha
+    alpha = estimator.alpha
+    if estimator.largest:  # shared by both directions of all pairs
+        alpha /= 2 * len(inputs.pairs)
+    keys = (*_KEYS, "reverse")
     names = "bootstrap", identity.mechanism, f"epsilon={identity.epsilon!r}", inputs.id
     parts = []
-    for rows in _stretches(verdicts, [*_KEYS, "reverse"]):
+    for rows in _stretches(verdicts, keys):
         part = {name: values[rows] for name, values in verdicts.items()}
-        run, n, i, j, reverse = (part[key][0] for key in (*_KEYS, "reverse"))
+        run, n, i, j, reverse = (part[key][0] for key in keys)
         tested = estimator.tested(part)
         stream = f"n={n}", f"{i},{j},{reverse}", f"run={run}"
         rng = seeds.generator(identity.seed, *names, *stream)
         low, high = tested.interval(estimator.interval, alpha, rng)
-        values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
-        parts.append({key: part[key] for key in (*_KEYS, "reverse")} | values)
+        part |= {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
+        parts.append(part)
     joined = concatenated(parts)
     return _largest_of_all(joined) if estimator.largest else _side_by_side(joined)
 
@@ -157,9 +161,11 @@ def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
 def _side_by_side(rows: Columns) -> Columns:
     """Return the answers of both directions in a row: a pair's second follows its first."""
     back = rows["reverse"]
-    joined = {key: rows[key][~back] for key in (*_KEYS, "claim")}
+    joined = {}
+    for key in (*_KEYS, "claim", "estimate", "low", "high"):
+        joined[key] = rows[key][~back]
     for key in ("estimate", "low", "high"):
-        joined[key], joined[f"{key}_reverse"] = rows[key][~back], rows[key][back]
+        joined[f"{key}_reverse"] = rows[key][back]
     return joined
 
 

@@ -38,31 +38,35 @@ def losses_of(path: str, job: LossesIdentity, progress: Progress) -> dict[str, A
     """
     method = job.load()
     samples = job.samples
-    keys = []
-    losses = []
-    chosen = []
+    pairs: list[Pair] = []
+    levels: list[float] = []
+    targets: list[str | None] = []
+    best_rows = []
     for run, sides in by_run(read_samples(path, samples)):
-        pairs = pairs_of(len(sides), job.pairing)
-        drawn = ((sides[i], sides[j]) for i, j in pairs)
+        pairs_of_run = pairs_of(len(sides), job.pairing)
+        draws = ((sides[i], sides[j]) for i, j in pairs_of_run)
         try:
-            best, losses_of_run = method.screen(drawn, job.region)
+            best, losses = method.screen(draws, job.region)
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
-        keys += [Pair(run, *pair) for pair in pairs]
-        losses += losses_of_run
-        chosen += [place == best for place in range(len(pairs))]
+        best_rows.append(len(pairs) + best)
+        for pair, loss in zip(pairs_of_run, losses, strict=True):
+            pairs.append(Pair(run, *pair))
+            levels.append(loss.loss)
+            targets.append(_as_json(loss.target))
         progress(f"run {run} of runs {samples.runs}")
-    targets = [None if loss.target is None else _as_json(loss.target) for loss in losses]
+    selected_rows = np.zeros(len(pairs), bool)
+    selected_rows[best_rows] = True
     return {
-        **key_columns(keys, samples.n),
-        "loss": np.array([loss.loss for loss in losses], np.float64),
+        **key_columns(pairs, samples.n),
+        "loss": np.array(levels, np.float64),
         "found": targets,
-        "selected": np.array(chosen, bool),
+        "selected": selected_rows,
     }
 
 
-def _as_json(target: Mapping[str, Any]) -> str:
-    return json.dumps(target, allow_nan=False)
+def _as_json(target: Mapping[str, Any] | None) -> str | None:
+    return None if target is None else json.dumps(target, allow_nan=False)
 
 
 def selected(path: str, expected: LossesIdentity) -> dict[int, Selected]:
