@@ -103,10 +103,12 @@ class Grid(Model):
     def sides(self) -> list[float]:
         """Return the input of every side: a grid point each, or two a pair."""
         width = self.stop - self.start
-        if self.at == "ends":
-            points = [self.start + width * i / (self.points - 1) for i in range(self.points)]
-        else:
-            points = [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
+        points = []
+        for i in range(self.points):
+            if self.at == "ends":
+                points.append(self.start + width * i / (self.points - 1))
+            else:
+                points.append(self.start + width * (i + 0.5) / self.points)
         if self.samples == "shared":
             return points
         return list(chain.from_iterable(combinations(points, 2)))
@@ -279,8 +281,10 @@ class Size(Model):
 
     def draws(self) -> list[Draws | None]:
         """Return every n; none where it is planned."""
-        sizes = self.n if isinstance(self.n, list) else [self.n]
-        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
+        draws = []
+        for n in self.n if isinstance(self.n, list) else [self.n]:
+            draws.append(None if n == PLANNED else Draws.parse(str(n)))
+        return draws
 
 
 def _some(entries: str) -> AfterValidator:
@@ -401,4 +405,6 @@ def _like(entries: dict[str, Any], own: dict[str, Any], place: Place) -> dict[st
     like = own["like"]
     if not isinstance(like, str) or like not in whole:
         raise place.error(f"no entry {like!r} without `like` of its own{suggest(str(like), whole)}")
-    return whole[like] | {key: value for key, value in own.items() if key != "like"}
+    entry = whole[like] | own
+    del entry["like"]
+    return entry

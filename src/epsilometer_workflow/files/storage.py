@@ -209,13 +209,23 @@ def _column(values: Any) -> pa.Array:
     if isinstance(values, np.ndarray):
         return _to_arrow(values)
     if all(value is None or isinstance(value, str) for value in values):
-        missing = np.array([value is None for value in values], bool)
-        text = [(value or "").encode() for value in values]
-        valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
-        buffers = [valid, pa.py_buffer(_ends(text)), pa.py_buffer(b"".join(text))]
-        return pa.Array.from_buffers(pa.string(), len(text), buffers)
-    parts = [np.asarray(value) for value in values]
+        return _texts(values)
+    parts = list(map(np.asarray, values))
     return pa.ListArray.from_arrays(_to_arrow(_ends(parts)), _to_arrow(np.concatenate(parts)))
+
+
+def _texts(values: Sequence[str | None]) -> pa.Array:
+    """Return texts as an Arrow array."""
+    text = []
+    is_there = []
+    for value in values:
+        text.append((value or "").encode())
+        is_there.append(value is not None)
+    valid = None
+    if not all(is_there):
+        valid = pa.py_buffer(np.packbits(is_there, bitorder="little"))
+    buffers = [valid, pa.py_buffer(_ends(text)), pa.py_buffer(b"".join(text))]
+    return pa.Array.from_buffers(pa.string(), len(text), buffers)
 
 
 def _ends(parts: Sequence[Any]) -> NDArray[np.int32]:

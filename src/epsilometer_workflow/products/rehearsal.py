@@ -90,22 +90,27 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
     """Return the rows of an experiment that a builder of this kind reads."""
     combinations = study.combinations(report, experiment)
     if kind == "timings":
-        rows = [_seconds(study, c, run) for c in combinations for run in range(c.runs)]
+        rows = []
+        for c in combinations:
+            rows += [_seconds(study, c, run) for run in range(c.runs)]
         return pd.DataFrame(rows)
     if kind == "samples":
         drawn = dict.fromkeys(Samples.of(study, c, Batch(0, c.runs - 1)) for c in combinations)
         return pd.concat([_draws(samples) for samples in drawn], ignore_index=True)
     members = Summary(study, report, experiment).members()
-    pairs = zip(combinations, members, strict=True)
-    parts = [_estimates(study, c, member) for c, member in pairs]
+    parts = []
+    precision = []
+    for c, member in zip(combinations, members, strict=True):
+        part = _estimates(study, c, member)
+        parts.append(part)
+        precision += [member.precision or np.nan] * len(part["run"])
     frame = pd.DataFrame(concatenated(parts))
     grouping.check_once(frame)
     if kind == "runs":
         return frame
-    counts = [len(part["run"]) for part in parts]
-    precision = np.repeat([member.precision or np.nan for member in members], counts)
-    by_precision = frame.groupby(precision, dropna=False)
-    summaries = [summarise.summarise(part, gamma) for gamma, part in by_precision]
+    summaries = []
+    for gamma, rows_of_gamma in frame.groupby(np.array(precision), dropna=False):
+        summaries.append(summarise.summarise(rows_of_gamma, gamma))
     return pd.concat(summaries, ignore_index=True)
 
 
@@ -116,7 +121,9 @@ def _estimates(study: Study, c: Combination, member: EstimatesToSummarise) -> di
     one_pair = estimator.reads == "evidence" or getattr(estimator, "largest", False)
     values = identity.inputs.sides
     names = identity.inputs.names
-    pairs = identity.inputs.pairs[: 1 if one_pair else None]
+    pairs = identity.inputs.pairs
+    if one_pair:
+        pairs = pairs[:1]
     sizes = ladder(c.n.first) if c.n.searched else [c.n.first]
     claims = estimator.grid if estimator.reads == "verdicts" else [np.nan]
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
@@ -172,9 +179,11 @@ def _outputs(study: Study, c: Combination | Samples) -> Kind:
 
 
 def _draws(samples: Samples) -> pd.DataFrame:
-    """Return two outputs of each side."""
-    kind = _outputs(samples.study, samples).dtype
+    """Return two outputs of each side, of one run."""
+    dtype = _outputs(samples.study, samples).dtype
     identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
-    draws = np.arange(2) + _numbers(samples.sides, *identity)[:, None]
-    sides = [(0, side, outputs) for side, outputs in enumerate(draws.astype(kind))]
-    return tabulate.drawn(samples.job(), sides)
+    first = _numbers(samples.sides, *identity)
+    outputs_of_run_0 = []
+    for side, output in enumerate(first):
+        outputs_of_run_0.append((0, side, np.array([output, 1 + output]).astype(dtype)))
+    return tabulate.drawn(samples.job(), outputs_of_run_0)

@@ -104,18 +104,18 @@ class Table(_Shown, rule="tabulate"):
         if self._reads == "tables":
             return [[Table(study, *name)] for name in study.tables(table.tables)]
         if self._reads in ("samples", "draws"):
-            return [list(self._samples(name)) for name in table.data]
+            return [self._samples(name) for name in table.data]
         kinds: dict[str | None, type[OfExperiment]] = {"timings": Timings, "runs": Runs}
         kind = kinds.get(self._reads, Summary)
         return [[kind(study, self.report, name)] for name in table.data]
 
-    def _samples(self, experiment: str) -> dict[Samples, None]:
+    def _samples(self, experiment: str) -> list[Product]:
         """Return the files of samples of an experiment, each once."""
-        drawn: dict[Samples, None] = {}
+        files: dict[Product, None] = {}
         for c in self.study.combinations(self.report, experiment):
             for batch in self.study.batches(c):
-                drawn[Samples.of(self.study, c, batch)] = None
-        return drawn
+                files[Samples.of(self.study, c, batch)] = None
+        return list(files)
 
     def job(self) -> TabulateJob:
         return TabulateJob(identity=self.identity(), table=self.contents())

@@ -128,7 +128,7 @@ def by_group(
     keys = []
     parts = []
     for key, group in rows.groupby(axes, sort=False, dropna=False):
-        with _of(dict(zip(axes, key, strict=True)), rows):
+        with _naming(dict(zip(axes, key, strict=True)), rows):
             part = build(group.reset_index(drop=True))
         keys += [key] * len(part)
         parts.append(part)
@@ -156,7 +156,7 @@ def by_group(
 
 
 @contextmanager
-def _of(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
+def _naming(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
     """Let errors about a group name its values of axes that vary."""
     try:
         yield

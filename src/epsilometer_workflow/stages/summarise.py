@@ -41,8 +41,8 @@ def run(estimates: Sequence[str], summary: str, runs: str, job: SummariseJob) ->
         rows = read_table(path, "estimates", member.identity)
         parts.append(with_truth(rows, member))
         summaries.append(summarise(parts[-1], member.precision))
-    for output, kind, frames in ((runs, "runs", parts), (summary, "summary", summaries)):
-        write_table(pd.concat(frames, ignore_index=True), output, kind, job.identity)
+    write_table(pd.concat(parts, ignore_index=True), runs, "runs", job.identity)
+    write_table(pd.concat(summaries, ignore_index=True), summary, "summary", job.identity)
 
 
 def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:

@@ -278,7 +278,7 @@ def join_paper(frame: pd.DataFrame, paper: PaperNumbers, place: Place) -> pd.Dat
             own = own[own[axis] == value]
     printed = _rounded(pd.DataFrame(paper.rows, columns=paper.columns), keys)
     for key, row in printed.groupby(keys, sort=False):
-        named = " ".join(f"{name}={value}" for name, value in zip(keys, key, strict=True))
+        named = " ".join(map("{}={}".format, keys, key))
         same = own.merge(row[keys], on=keys)
         if same.empty:
             raise place.at("rows").error(f"no row of the table has {named}")
@@ -286,23 +286,27 @@ def join_paper(frame: pd.DataFrame, paper: PaperNumbers, place: Place) -> pd.Dat
             message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
             raise place.at("keys").error(message)
     theirs = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
-    theirs = theirs.set_axis(own.index)[values]
-    if len(theirs) < len(frame):  # whole numbers stay whole where rows of others have none
-        theirs = theirs.astype({n: "Int64" for n in theirs if theirs[n].dtype == int})
+    theirs = theirs.set_axis(own.index)
     joined = frame.copy()
     for name in values:
-        place_of_ours = list(joined).index(name) + 1 if name in joined else joined.shape[1]
-        joined.insert(place_of_ours, f"paper_{name}", theirs[name].reindex(joined.index))
+        column = theirs[name]
+        if len(theirs) < len(frame) and column.dtype == int:
+            column = column.astype("Int64")  # stays whole where rows of others have none
+        place_of_theirs = joined.shape[1]
+        if name in joined:
+            place_of_theirs = list(joined).index(name) + 1
+        joined.insert(place_of_theirs, f"paper_{name}", column.reindex(joined.index))
     return joined
 
 
 def _varying(rows: pd.DataFrame, across: Collection[str]) -> str:
     """Return the axes that vary, but for those across which a number is the same, in words."""
     said = []
-    for axis in (axis for axis in grouping.IDENTITY if axis in rows and axis not in across):
-        values = rows[axis].unique()
-        if len(values) > 1:
-            said += [f"{axis}: {', '.join(map(str, values))}"]
+    for axis in grouping.IDENTITY:
+        if axis in rows and axis not in across:
+            values = rows[axis].unique()
+            if len(values) > 1:
+                said += [f"{axis}: {', '.join(map(str, values))}"]
     return "; ".join(said)
 
 
