@@ -119,7 +119,7 @@ def test_jobs_read_what_products_say_and_name_what_is_wrong(walk):
         spec = json.loads(json.dumps(product.spec()))
         job = read(type(product.job()), spec, product.path)
         assert json.loads(json.dumps(plain(job))) == spec, product.path
-        with pytest.raises(DataError, match="unknown .scales. in its identity"):
+        with pytest.raises(DataError, match=r"unknown 'scales' in its identity"):
             read(type(job), spec | {"scales": "smoke"}, product.path)
     (samples, *_) = (p for p in walk if isinstance(p, Samples))
     spec = samples.spec()
