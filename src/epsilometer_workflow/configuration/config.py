@@ -133,7 +133,10 @@ class OfPairs(Model, ABC):
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair."""
-        return list(chain.from_iterable((pair.x, pair.x_prime) for pair in self.named_pairs()))
+        sides = []
+        for pair in self.named_pairs():
+            sides += [pair.x, pair.x_prime]
+        return sides
 
     @property
     def names(self) -> list[str]:

@@ -26,9 +26,6 @@ Kind = TypeVar("Kind")
 Pairing = Literal["all", "consecutive"]
 """The pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
 
-Identity = Any
-"""One of these dataclasses, or plain values."""
-
 
 class Common(TypedDict):
     """What the identities of all files of a study have in common."""
@@ -53,6 +50,9 @@ class FileIdentity:
     seed: int
     scale: str
     version: str
+
+
+Identity = FileIdentity | Plain
 
 
 @dataclass(frozen=True, kw_only=True)

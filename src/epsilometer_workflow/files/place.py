@@ -26,8 +26,8 @@ class Place:
 
     def at(self, *keys: object) -> Place:
         """Return a place below this one."""
-        parts = [str(key) for key in (self.key, *keys)]
-        return Place(self.file, ".".join(part for part in parts if part))
+        parts = map(str, (self.key, *keys))
+        return Place(self.file, ".".join(filter(None, parts)))
 
     def error(self, message: object) -> ConfigError:
         """Return the error of this place."""

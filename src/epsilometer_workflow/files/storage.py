@@ -176,7 +176,7 @@ def write_columns(columns: Columns, path: str, kind: str, identity: Identity) ->
     A column is an array of numbers ``(rows,)``, a sequence of texts or ``None``, or a sequence of
     sequences of numbers, such as densities.
     """
-    arrays = [_column(values) for values in columns.values()]
+    arrays = list(map(_column, columns.values()))
     table = pa.Table.from_arrays(arrays, names=list(columns))
     _write(table.replace_schema_metadata(_metadata(kind, identity)), path)
 

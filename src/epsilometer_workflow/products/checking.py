@@ -169,7 +169,7 @@ def _check_artifact(study: Study, place: Place, shown: Table) -> None:
         if not Path(path).is_file():
             raise place.at("table", "files").error(f"{path} is not a file")
     tabulate.check(load(builder), table.data, table.tables, table.options | files, place)
-    every_table = ["/".join(name) for name in study.tables(["*"])]
+    every_table = list(map("/".join, study.tables(["*"])))
     for name in table.tables:
         if not study.tables([name]):
             wrong = f"unknown table {name!r}{suggest(name, every_table)}"

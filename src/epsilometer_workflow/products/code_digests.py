@@ -111,9 +111,17 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
         for name in tops - {*_COMPUTE, *_PACKAGES, *roots()}:
             libraries.update(packages.get(name, ()))
     for name in list(names):  # a module's packages are imported with it
-        names.update(".".join(name.split(".")[:i]) for i in range(1, name.count(".") + 1))
+        names.update(_packages_of(name))
     files = {file for name in names if (file := _file(name))}
     return tuple(sorted(files)), tuple(sorted(libraries))
+
+
+def _packages_of(module: str) -> Iterator[str]:
+    """Yield the packages that hold a module, the innermost first."""
+    package = module.rpartition(".")[0]
+    while package:
+        yield package
+        package = package.rpartition(".")[0]
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:

@@ -96,7 +96,7 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
         return pd.DataFrame(rows)
     if kind == "samples":
         drawn = dict.fromkeys(Samples.of(study, c, Batch(0, c.runs - 1)) for c in combinations)
-        return pd.concat([_draws(samples) for samples in drawn], ignore_index=True)
+        return pd.concat(map(_draws, drawn), ignore_index=True)
     members = Summary(study, report, experiment).members()
     parts = []
     precision = []
@@ -127,7 +127,7 @@ def _estimates(study: Study, c: Combination, member: EstimatesToSummarise) -> di
     sizes = ladder(c.n.first) if c.n.searched else [c.n.first]
     claims = estimator.grid if estimator.reads == "verdicts" else [np.nan]
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
-    run, n, pair, claim = (np.array(part) for part in zip(*keys, strict=True))
+    run, n, pair, claim = map(np.array, zip(*keys, strict=True))
     sides = np.array(pairs)[pair]
     falling = np.exp(-np.nan_to_num(claim))
     levels = _LEVEL + _numbers(len(pairs), *_texts(c)[:4])
@@ -140,7 +140,7 @@ def _estimates(study: Study, c: Combination, member: EstimatesToSummarise) -> di
         answers |= {f"estimate{way}": made_up, f"low{way}": made_up - 0.05}
         answers[f"high{way}"] = made_up + 0.05
     columns = estimate.labelled(answers, identity)
-    inputs = np.array([json.dumps(value) for value in values], object)
+    inputs = np.array(list(map(json.dumps, values)), object)
     columns["pair"] = np.array(names or [""] * len(pairs), object)[pair]
     columns["x"], columns["x_prime"] = inputs[sides].T
     unknown = np.nan if member.law is None else 1.0
@@ -171,7 +171,7 @@ def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
 
 def _texts(c: Combination) -> list[str]:
     """Return the identity of a combination, as texts."""
-    return [str(value) for value in c.axes.values()]
+    return list(map(str, c.axes.values()))
 
 
 def _outputs(study: Study, c: Combination | Samples) -> Kind:

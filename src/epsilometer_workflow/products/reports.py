@@ -104,7 +104,7 @@ class Table(_Shown, rule="tabulate"):
         if self._reads == "tables":
             return [[Table(study, *name)] for name in study.tables(table.tables)]
         if self._reads in ("samples", "draws"):
-            return [self._samples(name) for name in table.data]
+            return list(map(self._samples, table.data))
         kinds: dict[str | None, type[OfExperiment]] = {"timings": Timings, "runs": Runs}
         kind = kinds.get(self._reads, Summary)
         return [[kind(study, self.report, name)] for name in table.data]
@@ -133,7 +133,9 @@ class Table(_Shown, rule="tabulate"):
         """Return all that it is made of."""
         table = self.definition.table
         files = self.study.files(table.files)
-        data = [plain([self._identity(part) for part in parts]) for parts in self._parts()]
+        data = []
+        for parts in self._parts():
+            data.append(plain(list(map(self._identity, parts))))
         return TableContents(
             caption=self.caption,
             builder=self.builder,
@@ -196,8 +198,8 @@ class Table(_Shown, rule="tabulate"):
             builder=self.builder,
             options={name: str(value) for name, value in table.options.items()},
             files=listed(self.study.files(table.files)),
-            tables=["/".join(artifact) for artifact in self.study.tables(table.tables)],
-            experiments=[self._grid(name) for name in table.data],
+            tables=list(map("/".join, self.study.tables(table.tables))),
+            experiments=list(map(self._grid, table.data)),
             measured=self._reads == "timings",
             code=self.code(),
         )
@@ -294,7 +296,7 @@ class Page(Product, rule="page"):
             report=self.report,
             title=self.study.reports[self.report].title,
             opens=opening[0] if opening else None,
-            artifacts=[self._shown(table) for table in self._tables],
+            artifacts=list(map(self._shown, self._tables)),
         )
 
     def _shown(self, table: Table) -> ShownArtifact:
