@@ -71,7 +71,7 @@ def _folders(function: Callable[..., Any], types: tuple[Any, ...]) -> Iterator[P
     """Yield the folders for machine code, of which the first counts that can be written."""
     source = Path(inspect.getfile(function))
     key = (
-        source.read_bytes(),
+        (str(source.absolute()), source.read_bytes()),  # Numba asks for both
         types,
         sys.version,
         numba.__version__,
