@@ -56,7 +56,7 @@ import numpy as np
 
 from epsilometer.events.events import PART
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
-from epsilometer.numerics.compiled import allocating, compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -310,14 +310,27 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     It is the projection, in a hundredth of the time of a solver that bounds its error. The clips of
     a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
-    cells = prediction.p.size
-    shares = np.empty((2, cells))
-    ratios = np.empty(cells)
-    sums = np.zeros((2, cells + 1))
-    fs, gs = np.empty((2, cells, epsilons.size))
-    _order(prediction.p, prediction.q, prediction.floor / 2, shares, ratios, sums)
+    shares, ratios, sums = _in_order(prediction)
+    fs, gs = np.empty((2, ratios.size, epsilons.size))
     _factors(shares, ratios, sums, epsilons, deltas, np.empty(3), fs, gs)
     return fs, gs
+
+
+def _in_order(prediction: Prediction) -> tuple[Floats, Floats, Floats]:
+    """Return the shares of p and q in each cell, and ratios and sums in the order of p/q.
+
+    They have shape ``(2, k)``, ``(k,)`` and ``(2, k + 1)``; sums are the probabilities before each
+    cell. Both p and q take a part of the other first, so that none is 0.
+    """
+    part = prediction.floor / 2
+    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
+    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
+    both = np.stack([p, q])
+    ratios = p / q
+    order = ratios.argsort(kind="stable")
+    sums = np.zeros((2, order.size + 1))
+    both[:, order].cumsum(axis=1, out=sums[:, 1:])
+    return both / (p + q), ratios[order], sums
 
 
 def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
@@ -332,7 +345,8 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     p = (1 - part) * prediction.p + part * prediction.q + 1e-12
     q = (1 - part) * prediction.q + part * prediction.p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
-    _renyi_factors(p, q, orders, rhos, np.array([0.5, 1.0, 2.0, 4.0]), fs, gs)
+    clips = np.array([0.5, 1.0, 2.0, 4.0])
+    _renyi_factors(p, q, orders, rhos, clips, np.empty((7, p.size)), fs, gs)
     return fs, gs
 
 
@@ -483,7 +497,7 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 # --- loops ----------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled_part
 def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
     n = fits[0, a, side]
@@ -516,7 +530,7 @@ def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ig
     return most + n * constant + math.log(step * scale * narrow)
 
 
-@compiled
+@compiled_part
 def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
     size = nodes.shape[2]
@@ -569,7 +583,7 @@ def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  #
     return True
 
 
-@compiled
+@compiled_part
 def _add_noise(a, weight, centre, inverse, edges, cells):  # type: ignore[no-untyped-def]
     """Add Gaussian (0) or Laplace noise (1), with one over its scale, to probabilities of cells."""
     before = 0.0
@@ -620,7 +634,7 @@ def _split(p, q, below, ranges, parts):  # type: ignore[no-untyped-def]
         size += 2
 
 
-@compiled
+@compiled_part
 def _cut(below, start, end):  # type: ignore[no-untyped-def]
     """Return the cell between start and end before which most nearly half of the draws are."""
     half = 0.5 * (below[start] + below[end])
@@ -632,7 +646,7 @@ def _cut(below, start, end):  # type: ignore[no-untyped-def]
     return cut
 
 
-@compiled
+@compiled_part
 def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyped-def]
     """Return the predicted shares of the left part of a range on x and on x'.
 
@@ -662,7 +676,7 @@ def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyp
     return share / total, share_prime / total
 
 
-@compiled
+@compiled_part
 def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
     """Return the log likelihood of counts whose share has a Beta prior of so many draws."""
     a = draws * mean
@@ -673,7 +687,7 @@ def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled_part
 def _below(ratios, ratio):  # type: ignore[no-untyped-def]
     """Return how many of the increasing ratios are smaller."""
     start = 0
@@ -694,28 +708,7 @@ def _below(ratios, ratio):  # type: ignore[no-untyped-def]
 # those of p first.
 
 
-@compiled
-def _order(p, q, part, shares, ratios, sums):  # type: ignore[no-untyped-def]
-    """Set the shares of p and q in each cell, and ratios and sums in the order of p/q.
-
-    Both take a part of the other first, so that none is 0.
-    """
-    for i in range(p.size):
-        first = (1 - part) * p[i] + part * q[i] + 1e-12
-        second = (1 - part) * q[i] + part * p[i] + 1e-12
-        shares[0, i], shares[1, i] = first / (first + second), second / (first + second)
-        ratio = first / second
-        j = i
-        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities so far
-            ratios[j], sums[0, j + 1], sums[1, j + 1] = ratios[j - 1], sums[0, j], sums[1, j]
-            j -= 1
-        ratios[j], sums[0, j + 1], sums[1, j + 1] = ratio, first, second
-    for i in range(p.size):
-        sums[0, i + 1] += sums[0, i]
-        sums[1, i + 1] += sums[1, i]
-
-
-@compiled
+@compiled_part
 def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
     """Return the derivative of the growth of a bet by a, and minus the second one."""
     p = sums[0]
@@ -744,7 +737,7 @@ def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
     return slope, bend * (e - 1) * (e - 1) + middle / a + middle_prime / b
 
 
-@compiled
+@compiled_part
 def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Return the same by the largest f (1) or by the largest g (2)."""
     p = sums[0]
@@ -768,13 +761,13 @@ def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-un
     return gain - loss - lost, gain / largest + e * loss / least - 0.5 * lost * lost
 
 
-@compiled
+@compiled_part
 def _least_other(e, top, largest):  # type: ignore[no-untyped-def]
     """Return the other factor where one is the largest."""
     return max(top - e * largest, 1e-100)
 
 
-@compiled
+@compiled_part
 def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Set number ``which`` of a bet where the growth has no slope, by Newton's method."""
     low = max(2 - bet[2], 0.0)
@@ -801,7 +794,7 @@ def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
             break
 
 
-@compiled
+@compiled_part
 def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
     """Return f and g of a cell, whose p and q are ``share`` and ``other`` of their sum."""
     a = bet[0]
@@ -844,19 +837,30 @@ def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: igno
             gs[i, m] = math.log(gs[i, m]) + scale
 
 
-@allocating
-def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
-    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
-    top = ratio.max()
-    phi = np.exp((order - 1) * (ratio - top))
-    psi = np.exp(order * (ratio - top))
-    v = (q * psi).sum()
+@compiled_part
+def _renyi_bet(q, ratio, clip, sign, order, rho, gain, loss):  # type: ignore[no-untyped-def]
+    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio.
+
+    The log of the clipped ratio is ``sign`` times that of ``ratio``.
+    """
+    top = -math.inf
+    for i in range(q.size):
+        loss[i] = sign * min(max(ratio[i], -clip), clip)
+        top = max(top, loss[i])
+    v = 0.0
+    for i in range(q.size):
+        gain[i] = math.exp((order - 1) * (loss[i] - top))  # phi
+        loss[i] = math.exp(order * (loss[i] - top))  # psi
+        v += q[i] * loss[i]
     s = math.exp(rho * (order - 1) / order)
-    gain[:] = phi - s * v ** ((order - 1) / order)
-    loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
+    u = s * v ** ((order - 1) / order)
+    kappa = s * (order - 1) / order * v ** (-1 / order)
+    for i in range(q.size):
+        gain[i] -= u
+        loss[i] = kappa * (loss[i] - v)
 
 
-@allocating
+@compiled_part
 def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
     """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
     low = 0.0
@@ -876,30 +880,44 @@ def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
             low = middle
         else:
             high = middle
-    f += low * up
-    g -= low * down
+    for i in range(p.size):
+        f[i] += low * up[i]
+        g[i] -= low * down[i]
     return low
 
 
-@allocating
-def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
+@compiled
+def _renyi_factors(p, q, orders, rhos, clips, work, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
-    gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
-    ratio = 0.85 * np.log(p / q)  # less than predicted, which is overfitted
+    ratio = work[0]
+    gain = work[1]
+    loss = work[2]
+    gain_prime = work[3]
+    loss_prime = work[4]
+    f = work[5]
+    g = work[6]
+    for i in range(p.size):
+        ratio[i] = 0.85 * math.log(p[i] / q[i])  # less than predicted, which is overfitted
     for m in range(orders.size):
         best = 0.0
         for clip in clips:
-            clipped = np.minimum(np.maximum(ratio, -clip), clip)
-            _renyi_bet(q, clipped, orders[m], rhos[m], gain, loss)
-            _renyi_bet(p, -clipped, orders[m], rhos[m], gain_prime, loss_prime)
-            f = np.ones(p.size)
-            g = np.ones(p.size)
+            _renyi_bet(q, ratio, clip, 1.0, orders[m], rhos[m], gain, loss)
+            _renyi_bet(p, ratio, clip, -1.0, orders[m], rhos[m], gain_prime, loss_prime)
+            for i in range(p.size):
+                f[i] = 1.0
+                g[i] = 1.0
             for _ in range(2):
                 stake = _best_stake(p, q, f, g, gain, loss)
                 other = _best_stake(q, p, g, f, gain_prime, loss_prime)
                 if stake + other == 0:
                     break
-            grown = (p * np.log(f)).sum() + (q * np.log(g)).sum()
-            if grown > best:
-                best = grown
-                fs[:, m], gs[:, m] = np.log(f), np.log(g)
+            grown = 0.0
+            grown_prime = 0.0
+            for i in range(p.size):
+                grown += p[i] * math.log(f[i])
+                grown_prime += q[i] * math.log(g[i])
+            if grown + grown_prime > best:
+                best = grown + grown_prime
+                for i in range(p.size):
+                    fs[i, m] = math.log(f[i])
+                    gs[i, m] = math.log(g[i])
