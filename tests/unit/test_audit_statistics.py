@@ -132,7 +132,7 @@ class Multiplied:
     """Bets that multiply the wealth of each purse by these factors, ``(blocks, purses)``."""
 
     factors: Floats
-    placed: tuple[int, ...] = ()
+    bets: tuple[int, ...] = ()
 
     def logs(self, claim, levels, alpha, by_block):
         return np.log(np.repeat(self.factors[:, :, None], levels.size, axis=2))

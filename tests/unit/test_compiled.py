@@ -103,7 +103,7 @@ def test_of_two_processes_that_compile_the_same_one_saves_it(another, tmp_path, 
 def test_another_source_is_compiled_anew(another, tmp_path):
     another().total(VALUES)
     path = tmp_path / "sums.py"
-    path.write_text(SOURCE.replace("result = 0.0", "result = 1.0"))
+    path.write_text(SOURCE.replace("result = 0.0", "result = 1.00"))
     assert Process(path).total(VALUES) == 4
 
 

@@ -204,5 +204,6 @@ def _in_order(table: pd.DataFrame, order: Sequence[str], titles: Sequence[str]) 
     def ranked(column: pd.Series) -> pd.Series:
         return column.map(every_title.index) if column.name == "panel" and titles else column
 
-    how: Mapping[str, Any] = {"kind": "stable", "ignore_index": True}
-    return table.sort_values(columns, ascending=rising, key=ranked, **how)
+    return table.sort_values(
+        columns, ascending=rising, key=ranked, kind="stable", ignore_index=True
+    )
