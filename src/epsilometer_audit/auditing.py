@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 
 from epsilometer.claims import AnyClaim
 from epsilometer.errors import ArgumentError
-from epsilometer.events import exact_test as fixed
+from epsilometer.events import exact_test
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.looks import PastDraws
 from epsilometer.seeds import generator
@@ -24,8 +24,7 @@ from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import Check, check, check_recorded
 from epsilometer_audit.drawing import Drawing, Progress, seed_of
 from epsilometer_audit.outputs.callables import Source
-from epsilometer_audit.outputs.outcomes import Layout
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.recorded import digest, read, read_scores
 from epsilometer_audit.outputs.shapes import recorded_pair
 from epsilometer_audit.question.pairs import Candidates
@@ -43,7 +42,7 @@ from epsilometer_audit.question.request import (
 )
 from epsilometer_audit.serving.sampling import globals_kept
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.witnesses import first_visible, found
+from epsilometer_audit.statistics.witnesses import Chosen, count_event, first_visible
 
 _SAMPLES = 100_000
 _CHECKED = 2000  # draws of an input for the sampler's checks, at most
@@ -96,8 +95,9 @@ def audit(
     MechanismError
         If the mechanism fails.
     """
-    given = options | ({} if claim is None else {"claim": claim})
-    return run(request_of(given, mechanism=mechanism, pairs=pairs), progress)
+    if claim is not None:
+        options["claim"] = claim
+    return run(request_of(options, mechanism=mechanism, pairs=pairs), progress)
 
 
 def run(request: Request, progress: Progress | None = None) -> Verdict:
@@ -136,16 +136,17 @@ def _recorded(named: NamedMechanism) -> RecordedOutputs | RecordedScores:
 
 def _of_draws(question: Question, source: Source, progress: Progress | None) -> Verdict:
     """Answer a question about a source."""
-    checks = list[Check]()
-    near = getattr(question.pairs, "near", ())
+    request = question.request
+    checks: list[Check] = []
+    searches: Sequence[Any] = ()
     if isinstance(question.pairs, Candidates):
-        accepted_pairs, notes = accepted(source, question.pairs, question.request.seed)
+        searches = question.pairs.searches
+        accepted_pairs, checks = accepted(source, question.pairs, request.seed)
         question = replace(question, pairs=accepted_pairs)
-        checks += notes
     if same := sum(equal(x, y) for x, y in question.inputs or ()):
         text = f"x and x' are equal in {same} of {len(question.pairs)} pairs: no claim is refuted"
         checks.append(Check("inputs", "note", f"{text} by them"))
-    samples = _SAMPLES if question.request.samples is None else question.request.samples
+    samples = _SAMPLES if request.samples is None else request.samples
     rounds.schedule(samples, len(question.pairs))  # or raise that they are too few
 
     def check_sampler(draws: int) -> list[Check]:
@@ -153,20 +154,20 @@ def _of_draws(question: Question, source: Source, progress: Progress | None) -> 
         if not question.checks_sampler:
             return []
         x = question.inputs[0] if question.inputs else ()
-        return check_source(source, x, draws, question.request.seed, question.request.alpha)
+        return check_source(source, x, draws, request.seed, request.alpha)
 
-    # draws are dear where an audit stops: checks take a part of those that it took
-    late = question.request.stop
-    if not late:
-        checks += check_sampler(samples)
+    if request.stop:  # draws are dear: checks take a part of those that it took
+        drawing = Drawing(source, question, samples, progress, searches)
+        return _answer(drawing, samples, question, checks, check_sampler)
+    checks += check_sampler(samples)
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
-    drawing = Drawing(source, question, samples, progress, near)
-    return _answer(drawing, samples, question, checks, check_sampler if late else None)
+    drawing = Drawing(source, question, samples, progress, searches)
+    return _answer(drawing, samples, question, checks)
 
 
 def check_source(
-    source: Source, inputs: Sequence[Any], samples: int, seed: int, alpha: float = 0.05
+    source: Source, inputs: Sequence[Any], samples: int, seed: int, alpha: float
 ) -> list[Check]:
     """Check whether a source is a sampler, for an audit of ``samples`` draws a side.
 
@@ -184,8 +185,8 @@ def check_source(
             seeded=source.seeded,
             alpha=share,
         )
-        unseeded = checks and checks[0].result != "passed"
-        if unseeded and all(check.result != "failed" for check in checks):
+        results = [check.result for check in checks]
+        if results[0] != "passed" and "failed" not in results:
             other = seed_of(seed, "other process")
             checks.append(other_process(source, inputs[0], draws, other, share))
     else:
@@ -249,7 +250,7 @@ def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) ->
         started=started,
     )
     recorded = []
-    checks = []
+    checks: list[Check] = []
     for name, sides in named.items():
         where = f"outputs {name!r}" if name else "outputs"
         if len(sides) != 2:
@@ -258,9 +259,10 @@ def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) ->
         n = min(len(x), len(x_prime))
         if n < _LEAST_RECORDED:
             raise ArgumentError(where, f"must be {_LEAST_RECORDED} or more a side, got {n}")
-        checks += [Check("outputs", "note", note)] if note else []
+        if note:
+            checks.append(Check("outputs", "note", note))
         checks += check_recorded(x, x_prime)
-        rng = generator(question.request.seed, "order", name)
+        rng = generator(request.seed, "order", name)
         recorded.append((rounds.shuffled(x, rng)[:n], rounds.shuffled(x_prime, rng)[:n]))
     if any(check.result == "failed" for check in checks):
         return conclusion.invalid(question, checks)
@@ -273,40 +275,48 @@ def _of_outputs(request: Request, mechanism: RecordedOutputs, started: float) ->
 def _steps(samples: int, question: Question, joining: bool) -> list[rounds.Step]:
     """Return the rounds of so many draws a side; recorded ones are as many of each pair."""
     pairs = len(question.pairs)
-    recorded = question.inputs is None
-    n = samples // pairs
+    if question.inputs is not None:
+        return rounds.schedule(samples, pairs, joining=joining)
+    draws = samples // pairs
     least = rounds.least_samples(pairs)
-    samples = max(samples, least) if recorded else samples
-    steps = rounds.schedule(samples, pairs, joining=joining)
-    while recorded and sum(step.draws for step in steps) > n:
+    samples = max(samples, least)
+    steps = rounds.schedule(samples, pairs)
+    while sum(step.draws for step in steps) > draws:
         if samples == least:
-            raise ArgumentError("outputs", f"{n} a side are too few for {pairs} pairs")
+            raise ArgumentError("outputs", f"{draws} a side are too few for {pairs} pairs")
         samples = max(int(samples * 0.95), least)
         steps = rounds.schedule(samples, pairs)
     return steps
 
 
 def _answer(
-    draws: rounds.Draw, samples: int, question: Question, checks: Sequence[Check], later: Any = None
+    draw: rounds.Draw,
+    samples: int,
+    question: Question,
+    checks: Sequence[Check],
+    check_sampler: Callable[[int], list[Check]] = lambda _: [],
 ) -> Verdict:
-    """Return the verdict of so many draws a side over all pairs; ``later`` checks the sampler."""
-    drawing = draws if isinstance(draws, Drawing) else None
+    """Return the verdict of so many draws a side over all pairs.
+
+    ``check_sampler`` returns checks that follow the draws, for an audit of as many as were needed.
+    """
+    drawing = draw if isinstance(draw, Drawing) else None
     request = question.request
-    steps = _steps(samples, question, bool(drawing and drawing.near))
+    steps = _steps(samples, question, drawing is not None and len(drawing.searches) > 0)
     evidence = rounds.Evidence(
         request.claim, len(question.pairs), request.alpha, as_reals=request.as_reals
     )
     stops = rounds.Evidence.violated if request.stop else lambda _: False
     join = drawing.join if drawing else lambda *_: ()
-    rounds.run_rounds(draws, steps, evidence, stops, join=join, each_block=request.stop)
+    rounds.run_rounds(draw, steps, evidence, stops, join=join, each_block=request.stop)
+    checks = list(checks)
     if drawing:
         joined = len(drawing.question.pairs) - len(question.pairs)
-        checks = [*checks, *_notes_on_pairs(drawing, joined)]
+        checks += _notes_on_pairs(drawing, joined)
         question = drawing.question
-    if later is not None:
-        checks = [*checks, *later(evidence.drawn)]
-        if any(check.result == "failed" for check in checks):
-            return conclusion.invalid(question, checks)
+    checks += check_sampler(evidence.drawn)
+    if any(check.result == "failed" for check in checks):
+        return conclusion.invalid(question, checks)
     lower = evidence.bounds()
     worst = max(evidence.wealths, key=lambda claim: lower[claim] / max(claim.level, 1e-12))
     bet = evidence.bet(worst)
@@ -317,14 +327,13 @@ def _answer(
         if worst in bets:
             bet = bets[worst]
             witness = first_visible([evidence.shown(bet, worst)]) or witness
-    bounds = [conclusion.bound_of(claim, low, request.claim) for claim, low in lower.items()]
     course = []
     for drawn, log_wealth in zip(evidence.looks, evidence.wealths[worst].history, strict=True):
         course.append({"share": drawn / samples, "log10 e-value": log_wealth / math.log(10)})
     return conclusion.verdict_of(
         question,
         checks,
-        bounds=bounds,
+        bounds=[conclusion.bound_of(claim, low, request.claim) for claim, low in lower.items()],
         violated=violated,
         p_value=min(wealth.p_value() for wealth in evidence.wealths.values()),
         pair=evidence.best,
@@ -341,10 +350,10 @@ def _answer(
 
 def _notes_on_pairs(drawing: Drawing, joined: int) -> list[Check]:
     """Return notes on the pairs that joined, and on those that were left out."""
-    notes = list[str]()
+    notes: list[str] = []
     if joined:
         notes.append(f"{joined} more pairs were tried, near those that seemed to differ most")
-    for pairs in drawing.near:
+    for pairs in drawing.searches:
         notes += pairs.notes
     return [Check("range", "note", note) for note in notes]
 
@@ -356,38 +365,44 @@ def _exact(
 
     The first of them choose the pair and its events, and the others test these.
     """
-    levels = question.request.claim.events
-    pairs = len(recorded)
+    request = question.request
+    levels = request.claim.events
     claim = levels[0]
     draws = min(len(x) for x, _ in recorded)
-    first = int(draws * fixed.CHOOSING)
-    layouts = _layouts(recorded, first, question.request.as_reals)
+    first = int(draws * exact_test.CHOOSING)
+    layouts = _layouts(recorded, first, request.as_reals)
     if any(len(layout.columns) > 1 for layout in layouts):  # several have more to tell
         first += first // 2
-        layouts = _layouts(recorded, first, question.request.as_reals)
+        layouts = _layouts(recorded, first, request.as_reals)
     tested = draws - first
-    past = []
+    pasts = []
     choices = []
-    promised = []
+    expected = []
     for (x, x_prime), layout in zip(recorded, layouts, strict=True):
-        past.append(PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout))
-        choices.append(choose_events(past[-1], levels, tested))
-        promised.append(choices[-1][0].expected if choices[-1] else -math.inf)
-    pair = promised.index(max(promised))
+        past = PastDraws(layout.encode(x[:first]), layout.encode(x_prime[:first]), layout)
+        events = choose_events(past, levels, tested)
+        pasts.append(past)
+        choices.append(events)
+        expected.append(events[0].expected if events else -math.inf)
+    pair = expected.index(max(expected))
     layout = layouts[pair]
     x, x_prime = recorded[pair]
     fresh = layout.encode(x[first:draws]), layout.encode(x_prime[first:draws])
-    counted = fixed.count(choices[pair], *fresh)
-    lower, best = fixed.largest_bound(counted, claim, question.request.alpha)
-    best = best or next(iter(counted), None)
+    counted = exact_test.count(choices[pair], *fresh)
+    lower, best = exact_test.largest_bound(counted, claim, request.alpha)
+    if best is None and counted:
+        best = counted[0]
+    swapped = None
     witness = None
     if best is not None:
-        shown = best.chosen.event, best.chosen.swapped, layout
-        witness = first_visible([found(shown, past[pair].sides, fresh, claim, predicted=False)])
-    bounds = [conclusion.bound_of(claim, lower, question.request.claim)]
+        swapped = best.chosen.swapped
+        chosen = Chosen(best.chosen.event, swapped, layout)
+        event = count_event(chosen, pasts[pair].sides, fresh, claim, predicted=False)
+        witness = first_visible([event])
+    bounds = [conclusion.bound_of(claim, lower, request.claim)]
     for other in levels[1:]:
-        bound, _ = fixed.largest_bound(counted, other, question.request.alpha)
-        bounds.append(conclusion.bound_of(other, bound, question.request.claim))
+        bound, _ = exact_test.largest_bound(counted, other, request.alpha)
+        bounds.append(conclusion.bound_of(other, bound, request.claim))
     outputs = [[[x[:first]], [x_prime[:first]]] for x, x_prime in recorded]
     outputs[pair] = [[x[:draws]], [x_prime[:draws]]]
     return conclusion.verdict_of(
@@ -396,10 +411,10 @@ def _exact(
         bounds=bounds,
         violated=lower > claim.level,
         pair=pair,
-        swapped=None if best is None else best.chosen.swapped,
+        swapped=swapped,
         witness=witness,
-        steps=[rounds.Step(pairs, first, tested), rounds.Step(1, tested, tested)],
-        draws=first * pairs + tested,
+        steps=[rounds.Step(len(recorded), first, tested), rounds.Step(1, tested, tested)],
+        draws=first * len(recorded) + tested,
         layout=layout,
         outputs=outputs,
         calls={},
@@ -408,4 +423,4 @@ def _exact(
 
 def _layouts(recorded: Sequence[tuple[Any, Any]], draws: int, as_reals: bool) -> list[Layout]:
     """Return the columns of each pair's outputs, learned from the first draws of a side."""
-    return [layout_of(x[:draws], y[:draws], as_reals=as_reals) for x, y in recorded]
+    return [learn_layout(x[:draws], y[:draws], as_reals=as_reals) for x, y in recorded]

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,9 @@ class Drawing:
         question: Question,
         samples: int,
         progress: Progress | None,
-        near: Sequence[Any] = (),
+        searches: Sequence[Any],
     ) -> None:
-        self.near = [pairs.copy() for pairs in near]
+        self.searches = [pairs.copy() for pairs in searches]
         self.question = question
         self._source = source
         self._inputs = list(question.inputs or ())
@@ -67,13 +67,12 @@ class Drawing:
         names = list(known)
         best_names = [names[pair] for pair in best]
         rng = generator(seed, "audit", "joining", len(known))
-        near = list[tuple[str, Any]]()
-        for candidates in self.near:
-            near += candidates.near(best_names, size, rng).items()
+        nearby: list[tuple[str, Any]] = []
+        for pairs in self.searches:
+            nearby += pairs.nearby(best_names, size, rng).items()
         first = best_names[0]  # which is accepted: all others may be refused
-        accepted_pairs, _ = accepted(
-            self._source, Candidates({first: known[first], **dict(near[:size])}), seed
-        )
+        candidates = Candidates({first: known[first], **dict(nearby[:size])})
+        accepted_pairs, _ = accepted(self._source, candidates, seed)
         new = {name: pair for name, pair in accepted_pairs.items() if name not in known}
         self.question = replace(self.question, pairs={**known, **new})
         self._inputs += new.values()
@@ -89,16 +88,18 @@ class Drawing:
         for pair, side in sides:
             self._requests[pair][side] += 1
         outputs: list[list[Any]] = [[] for _ in sides]
+        usual, larger = divmod(size, number)  # so many calls have a draw more
         for i in range(number):
-            call_size = size // number + (1 if i < size % number else 0)
+            call_size = usual + 1 if i < larger else usual
             for place, (pair, side) in enumerate(sides):
-                request = self._requests[pair][side]
-                call = (pair, side, request, i) if i else (pair, side, request)
+                call = [pair, side, self._requests[pair][side]]
+                if i > 0:
+                    call.append(i)
                 outputs[place].append(self._call(call, call_size))
         # batches are dropped once they are joined: all would be there twice
         return [joined(outputs.pop(0)) for _ in sides]
 
-    def _call(self, call: tuple[int, ...], size: int) -> Any:
+    def _call(self, call: Sequence[int], size: int) -> Any:
         """Return the outputs of a call."""
         pair, side = call[:2]
         seed = seed_of(self.question.request.seed, "draws", *call)
@@ -121,9 +122,9 @@ class Drawing:
 def _check_memory(draws: int, batch: Any) -> None:
     """Raise `ArgumentError` if so many draws a side, like these, need more memory than is free."""
     with suppress(OSError, pickle.PicklingError, TypeError, AttributeError):
-        table = getattr(batch, "table", batch)
-        if isinstance(table, np.ndarray):
-            held = _COPIES * table.nbytes
+        columns = getattr(batch, "columns", {0: batch}).values()
+        if all(isinstance(column, np.ndarray) for column in columns):
+            held = _COPIES * sum(column.nbytes for column in columns)
         else:
             held = _UNPICKLED * len(pickle.dumps(batch))
         needed = 2 * draws * held / len(batch)
@@ -134,41 +135,37 @@ def _check_memory(draws: int, batch: Any) -> None:
             raise ArgumentError("samples", message)
 
 
-@dataclass(frozen=True)
-class _ControlGroup:
-    """How names of its files of a limit and of the use end, and how those of caches begin."""
-
-    limit: str
-    use: str
-    caches: str
-
-    def free(self, folder: Path) -> int:
-        """Return the bytes that are left; raise `ValueError` if there is no limit."""
-        lines = (folder / "memory.stat").read_text().splitlines()
-        facts = dict(line.split() for line in lines)
-        limit = int((folder / f"memory.{self.limit}").read_text())  # or "max"
-        used = int((folder / f"memory.{self.use}").read_text())
-        active, inactive = (f"{self.caches}{kind}_file" for kind in ("active", "inactive"))
-        return limit - used + int(facts[active]) + int(facts[inactive])
-
-
-_CONTROL_GROUPS = {  # by the kind that a line of /proc/self/cgroup names: version 2 and 1
-    "": _ControlGroup("max", "current", ""),
-    "memory": _ControlGroup("limit_in_bytes", "usage_in_bytes", "total_"),
+_CONTROL_GROUPS = {  # the files of a limit and of the use, and how names of caches begin, by the
+    # kind that a line of /proc/self/cgroup names: version 2 and 1
+    "": ("memory.max", "memory.current", ""),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
 }
+
+
+def _free_in(group: Path, kind: str) -> int:
+    """Return the bytes that are left in a control group; raise `ValueError` if it has no limit."""
+    limit, use, caches = _CONTROL_GROUPS[kind]
+    facts = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+    most = int((group / limit).read_text())  # or "max"
+    used = int((group / use).read_text())
+    active = int(facts[f"{caches}active_file"])
+    return most - used + active + int(facts[f"{caches}inactive_file"])
 
 
 def free_memory(root: Path = Path("/")) -> int:
     """Return the free bytes of the machine, or within the limit of its container or job."""
     lines = (root / "proc/meminfo").read_text("ascii").splitlines()
-    free = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable")]
+    free = []
+    for line in lines:
+        if line.startswith("MemAvailable"):
+            free.append(int(line.split()[1]) * 1024)
     for file in (root / "proc/self").glob("cgroup"):
         for line in file.read_text(errors="replace").splitlines():
             _, kind, path = line.split(":", 2)
             folder = root / "sys/fs/cgroup" / kind / path[1:]
             for group in (folder, *folder.parents):
                 with suppress(OSError, ValueError, KeyError):  # it has no limit
-                    free.append(_CONTROL_GROUPS[kind].free(group))
+                    free.append(_free_in(group, kind))
     return min(free, default=2**63)
 
 

@@ -18,7 +18,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -142,17 +142,17 @@ class Auditor:
         record |= {"verdict": "unfinished", "expected": False, "seeded": True}
         self.item.user_properties.append((_REPORTED, record))
         try:
-            given = options | ({} if claim is None else {"claim": claim})
+            if claim is not None:
+                options["claim"] = claim
             shared = {"alpha": alpha, "seed": seed}
-            request = request_of(given, mechanism=mechanism, pairs=pairs, **shared)
+            request = request_of(options, mechanism=mechanism, pairs=pairs, **shared)
             verdict = run(request, progress)
         except EpsilometerError as error:
             lines = [str(error)]
             verdict = None
         if verdict is None:  # outside the handler, whose traceback would be shown
             self.fail([*lines, place])
-        seeds = [check["result"] for check in verdict.checks if check["name"] == "same seed"]
-        record["seeded"] = all(result == "passed" for result in seeds)
+        record["seeded"] = verdict.follows_seed
         record |= {"verdict": verdict.verdict, "caught": _caught(verdict)}
         record["expected"] = verdict.verdict == expect != _EXPECTED
         if record["seeded"]:
@@ -160,10 +160,11 @@ class Auditor:
             options_of_all = f"-o privacy_alpha={share!r} -o privacy_seed={suite.seed}"
             verdict = replace(verdict, replay=f"pytest {shlex.quote(test)} {options_of_all}")
         if as_expected(verdict.verdict, expect) == "no":
-            first, *rest = verdict.lines()
-            demanded = f" ({expect} was expected)" if expect != _EXPECTED else ""
+            first, *others = verdict.lines()
+            if expect != _EXPECTED:
+                first += f" ({expect} was expected)"
             part = f"{alpha:.3g} for audit {self.calls} of this test, {suite.alpha:g} for all tests"
-            self.fail([first + demanded, *rest, f"  alpha       {part}", place])
+            self.fail([first, *others, f"  alpha       {part}", place])
         return verdict
 
 
@@ -176,21 +177,24 @@ def _caught(verdict: Verdict) -> tuple[float, str] | None:
 
     if not verdict.bounds or verdict.verdict not in ("not refuted", "undecided"):
         return None
-    least = verdict.detectable or math.inf
     claimed = verdict.bounds[0].claimed
-    level = "at an unknown level" if least == math.inf else f">= {short(least, claimed)}"
+    least = math.inf
+    level = "at an unknown level"
+    if verdict.detectable:
+        least = verdict.detectable
+        level = f">= {short(least, claimed)}"
     text = f"{verdict.bounds[0].quantity} {level} where {short(claimed)} is claimed"
     return least / max(claimed, 1e-12), text
 
 
+@dataclass(eq=False)
 class _Suite:
-    """Alpha and seed of a session, its tests, and their audits."""
+    """Alpha and seed of a session, the number of its tests, and records of their audits."""
 
-    def __init__(self, alpha: float, seed: int) -> None:
-        self.alpha = alpha
-        self.seed = seed
-        self.tests = 0
-        self.records: list[dict[str, Any]] = []
+    alpha: float
+    seed: int
+    tests: int = 0
+    records: list[dict[str, Any]] = field(default_factory=list)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -238,20 +242,37 @@ class _Suite:
 
         audits = [record for record in self.records if record["verdict"] != "refused"]
         tests = {record["test"] for record in audits}
-        verdicts = Counter((each["verdict"], each.get("expected", False)) for each in self.records)
-        order = sorted(verdicts, key=lambda each: (_ORDER.index(each[0]), each[1]))
-        counts = [f"{verdicts[each]} {each[0]}{' as expected' * each[1]}" for each in order]
         smallest = min((record["alpha"] for record in audits), default=self.alpha)
-        made = f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}"
+        text = f"{counted(len(audits), 'audit')} of {counted(len(tests), 'test')}"
         shares = f"smallest share {smallest:.3g}, seed {self.seed}"
-        yield f"{made} at alpha = {self.alpha:g} together: {', '.join(counts)}; {shares}"
-        caught = [(*each["caught"], each["test"]) for each in audits if each.get("caught")]
-        for _, level, test in sorted(caught)[-1:]:
+        yield f"{text} at alpha = {self.alpha:g} together: {self._verdicts()}; {shares}"
+        caught = []
+        anew = set()
+        for record in audits:
+            if record.get("caught"):
+                caught.append((*record["caught"], record["test"]))
+            if not record["seeded"]:
+                anew.add(record["test"])
+        if caught:
+            _, level, test = max(caught)
             yield f"the least sensitive test would catch {level}: {test}"
-        if anew := sorted({record["test"] for record in audits if not record["seeded"]}):
-            more = f" and {len(anew) - 1} more" if len(anew) > 1 else ""
-            text = f"{anew[0]}{more}: draws do not follow the seed, so every session draws "
+        if anew:
+            text = min(anew)
+            if len(anew) > 1:
+                text += f" and {len(anew) - 1} more"
+            text += ": draws do not follow the seed, so every session draws "
             yield f"{text}anew and has an alpha of its own; do not repeat it until it passes"
+
+    def _verdicts(self) -> str:
+        """Return how many audits have each verdict, the worst first."""
+        counts: Counter[tuple[int, bool]] = Counter()
+        for record in self.records:
+            counts[_ORDER.index(record["verdict"]), record.get("expected", False)] += 1
+        texts = []
+        for (place, expected), number in sorted(counts.items()):
+            text = f"{number} {_ORDER[place]}"
+            texts.append(f"{text} as expected" if expected else text)
+        return ", ".join(texts)
 
 
 def _fail(text: str) -> NoReturn:

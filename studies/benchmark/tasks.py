@@ -12,8 +12,9 @@ import auditors
 from epsilometer.errors import ConfigError, suggest
 from epsilometer.seeds import generator
 from epsilometer.settings.models import Id, Model
-from epsilometer_workflow.configuration.config import Scalar, read
+from epsilometer_workflow.configuration.config import read
 from epsilometer_workflow.configuration.functions import public_functions
+from epsilometer_workflow.files.printed import Scalar
 
 OURS = "ours"
 """The first implementation of every task but audits, and the beginning of our auditors' names."""

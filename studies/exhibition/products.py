@@ -107,7 +107,7 @@ class Environment(_Audited, rule="environment", rules=HERE):
     def check(self) -> None:
         entry(self.study.locks, "environment", self.environment)
 
-    def spec(self) -> Spec:
+    def job(self) -> Spec:
         requirements = list(self.study.locks[self.environment].statements)
         return {"requirements": requirements, "python": platform.python_version()}
 
@@ -146,7 +146,7 @@ class Audit(_Audited, rule="audit", rules=HERE):
         lock = self.study.lock_of(self._file, self.case)
         return {"environment": [] if lock is None else [Environment(self.study, lock.key)]}
 
-    def spec(self) -> Spec:
+    def job(self) -> Spec:
         lock = self.study.lock_of(self._file, self.case)
         known = {} if lock is None else {"lock": lock.digest}
         return {**self.common, "audits": self.audits, **self.case.to_plain(), **known}

@@ -66,7 +66,7 @@ def answers(
         row
         for files in draws
         for drawn in files
-        if drawn.identity["n"] >= least
+        if drawn.identity.n >= least
         for claim in claims
         for row in _of_claim(File(drawn), claim, share, methods, bits, asked)
     ]

@@ -7,7 +7,7 @@ from epsilometer.events.choosing import best
 from epsilometer.events.exact_test import lower_bound
 from epsilometer.events.looks import CELLS, PLAIN, PastDraws, looks_at
 from epsilometer.numerics.arrays import Sample
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import learn_layout
 
 CHOOSING = 0.3  # share of the draws
 _BOLD_SHARE = 0.15  # of alpha, for an event that promises more at little caution
@@ -17,7 +17,7 @@ Sides = tuple[Sample, Sample]
 
 def cells_of(x: Sample, x_prime: Sample) -> list[Cells]:
     """Return the cells of outputs of both sides, of shape ``(n,)`` or ``(n, d)``."""
-    past = PastDraws(x, x_prime, layout_of(x, x_prime))
+    past = PastDraws(x, x_prime, learn_layout(x, x_prime))
     every: list[Cells] = []
     for look in looks_at(past, PLAIN):
         every += look.cells(CELLS)

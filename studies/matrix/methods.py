@@ -29,7 +29,7 @@ from epsilometer.events.looks import PastDraws
 from epsilometer.exact.base import Distribution, divergence, spectrum
 from epsilometer.numerics.arrays import Sample
 from epsilometer.settings.models import Fractional, Model
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule, successive
 from matrix.event_bound import CHOOSING, event_bound
@@ -229,7 +229,7 @@ def _renyi(pair: Pair, order: float) -> Renyi:
 def _exact_test(pair: Pair, claim: EventClaim) -> float:
     """Return the bound of the exact test: some draws choose events, and the others confirm them."""
     past, fresh = pair.split(fixed.CHOOSING)
-    layout = layout_of(*past, as_reals=True)
+    layout = learn_layout(*past, as_reals=True)
     chosen = PastDraws(layout.encode(past[0]), layout.encode(past[1]), layout)
     events = choose_events(chosen, claim.events, len(fresh[0]))
     counted = fixed.count(events, layout.encode(fresh[0]), layout.encode(fresh[1]))

@@ -16,7 +16,6 @@ from pydantic import Field, PositiveInt
 import auditors
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError, one_line
-from epsilometer.estimators.base import Claims
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.numerics.proportions import clopper_pearson
@@ -211,19 +210,20 @@ class File:
 
     def __init__(self, drawn: SampleFile) -> None:
         identity = drawn.identity
-        self._drawn, self.name, self.epsilon = drawn, identity["mechanism"], identity["epsilon"]
-        self.inputs, self.n = identity["inputs"]["id"], identity["n"]
-        self.both = identity["inputs"]["values"]
+        self._drawn, self.name, self.epsilon = drawn, identity.mechanism, identity.epsilon
+        self.inputs, self.n = identity.inputs.id, identity.n
+        self.both = identity.inputs.sides
         if len(self.both) != 2:
             raise ArgumentError("data", f"must hold pairs of inputs; {self.inputs} are more")
-        registered = identity["registered"]
-        mechanism = load(registered)(epsilon=self.epsilon, **identity["parameters"])
+        registered = identity.registered
+        mechanism = identity.load()
         self.outputs = str(mechanism.outputs)
         known = {MECHANISMS[name]: law for name, law in EXACT.items()}.get(registered)
         self.law = None if known is None else load(known)(mechanism)
         self.levels = Exact(self.law, *self.both)
-        self.claims = Claims(**drawn.claims)
-        self._region = None if drawn.region is None else (drawn.region[0], drawn.region[1])
+        self.claims = drawn.claims
+        region = drawn.region
+        self._region = None if region is None else (region[0], region[1])
 
     def exact(self, order: float, method: Method) -> float:
         """Return the exact value of a method's answer."""
@@ -253,7 +253,7 @@ class File:
         """Yield each run with its draws."""
         keys = (self.name, f"epsilon={self.epsilon!r}", self.inputs, "matrix")
         for run, (x, x_prime) in self._drawn.runs():
-            seed = partial(seeds.generator, self._drawn.identity["seed"], *keys, f"run={run}")
+            seed = partial(seeds.generator, self._drawn.identity.seed, *keys, f"run={run}")
             provided = self.outputs, self.claims, self.epsilon, self._region
             yield run, Pair(x, x_prime, *provided, seed)
 

@@ -89,13 +89,13 @@ def left_out() -> Iterator[tuple[str, list[Any]]]:
             shares = {key: share / total for key, share in shares.items()}
             patches.append(patch.object(predictors, mixture, shares))
         yield f"predictor: {name}", patches
-    every = portfolio._views
+    every = portfolio._choices
     for score in SCORES:
 
         def others(past: Any, wanted: Any, score: str = score) -> Any:
             return every(past, lambda key: key != score and wanted(key))
 
-        yield f"bets on: {score}", [patch.object(portfolio, "_views", others)]
+        yield f"bets on: {score}", [patch.object(portfolio, "_choices", others)]
 
 
 def main() -> None:

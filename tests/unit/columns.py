@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from epsilometer_audit.outputs.callables import callable_source
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.shapes import joined
 
 DRAWS = 200
@@ -20,7 +20,7 @@ def drawn(mechanism, seeds=((0, 1), (2, 3)), **options):
 
 def rows_of(sides):
     """Return the columns of each side, in rows; -1e9 stands for missing numbers."""
-    layout = learn(*sides)
+    layout = learn_layout(*sides)
     encoded = (layout.encode(side) for side in sides)
     return [np.nan_to_num(rows.reshape(len(rows), -1), nan=-1e9) for rows in encoded]
 

@@ -1,39 +1,63 @@
-"""What tests of stages share: specs of samples and of estimates, and no progress."""
+"""What tests of stages share: identities of samples, of estimates and of tables; no progress."""
 
 from types import SimpleNamespace
 from typing import Any
 
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer_workflow.files.identities import (
+    Common,
+    EstimatesIdentity,
+    Inputs,
+    InputsOfPairs,
+    SamplesIdentity,
+    TableIdentity,
+    plain,
+)
+from epsilometer_workflow.files.printed import TableContents, TabulateJob
 
-COMMON = {"seed": 3, "scale": "smoke", "version": "0"}
+COMMON: Common = {"seed": 3, "scale": "smoke", "version": "0"}
 
 
 def quiet(_: str) -> None:
     """Report no progress."""
 
 
-def done(stage: Any, output: Any, spec: dict[str, Any], *files: str, **inputs: str) -> None:
+def done(stage: Any, output: Any, job: Any, *files: str, **inputs: str) -> None:
     """Let a stage do a job: from files, or from those of these names."""
     read = files or SimpleNamespace(**inputs)
-    params = SimpleNamespace(spec=spec)
+    params = SimpleNamespace(spec=plain(job))
     stage.main(SimpleNamespace(input=read, output=[str(output)], params=params), quiet)
 
 
-def samples_of(name: str, values: list[Any], n: int, runs: list[int]) -> dict[str, Any]:
-    """Return the spec of samples of a registered mechanism on these inputs."""
-    return COMMON | {
-        **{"stage": "main", "mechanism": name, "registered": MECHANISMS[name]},
-        **{"parameters": {}, "epsilon": 1.0, "inputs": {"id": "distances", "values": values}},
+def samples_of(name: str, values: list[Any], n: int, runs: list[int], **more: Any) -> Any:
+    """Return the identity of samples of a registered mechanism, or of another, on these inputs."""
+    identity = {
+        **{"stage": "main", "mechanism": name, "registered": MECHANISMS.get(name)},
+        **{"parameters": {}, "epsilon": 1.0, "inputs": Inputs(id="distances", sides=values)},
         **{"sides": len(values), "n": n, "runs": runs},
     }
+    return SamplesIdentity(**COMMON | identity | more)
 
 
-def estimates_by(name: str, samples: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the identity of estimates from samples by a registered estimator."""
-    return COMMON | {
-        **{"mechanism": "laplace", "epsilon": 1.0, "lambda": "inf", "estimator": "e", "cells": 0},
-        **{"inputs": samples["inputs"] | {"pairing": "consecutive"}},
-        **{"claims": {"lipschitz": None}, "registered": ESTIMATORS[name], "parameters": {}},
-        **more,
+def estimates_by(name: str, values: list[Any], **more: Any) -> Any:
+    """Return the identity of estimates of inputs by a registered estimator."""
+    pairs: dict[str, Any] = {"pairing": "consecutive", "names": None}
+    identity = {
+        **{"mechanism": "laplace", "mechanism_registered": MECHANISMS["laplace"]},
+        **{"mechanism_parameters": {}, "epsilon": 1.0, "order": "inf", "estimator": "e"},
+        **{"inputs": InputsOfPairs(id="distances", sides=values, **pairs), "claims": Claims()},
+        **{"registered": ESTIMATORS[name], "parameters": {}, "after": None, "region": None},
+        **{"cells": 0, "n": "10", "runs": 1},
     }
+    return EstimatesIdentity(**COMMON | identity | more)
+
+
+def table_by(builder: str, **more: Any) -> TabulateJob:
+    """Return the job of a builder, ``module:function``."""
+    contents = {"caption": "", "builder": builder, "options": {}, "paper": None, "data": []}
+    return TabulateJob(identity=TABLE, table=TableContents(**contents | more))
+
+
+TABLE = TableIdentity(**COMMON, report="r", artifact="fig1", made_of="0")

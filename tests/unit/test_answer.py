@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 from epsilometer import seeds
 from epsilometer.errors import ArgumentError, ConfigError, DataError
 from epsilometer.estimators.answering import answers
-from epsilometer.estimators.base import LevelEstimate, SampleMethod
+from epsilometer.estimators.base import Claims, LevelEstimate, SampleMethod
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.identities import AnswersIdentity, EstimateJob, plain
 from epsilometer_workflow.files.storage import by_run, read_samples, write_columns
 from epsilometer_workflow.stages import answer, sample
 from epsilometer_workflow.stages.estimate import estimates_of
@@ -50,12 +52,12 @@ def estimated(folder, runs, kind="", registered=f"{__name__}:Shift"):
     files = [str(folder / f"{name}{runs}.parquet") for name in ("samples", "answers")]
     samples = samples_of("laplace", VALUES, n=50, runs=runs)
     done(sample, files[0], samples)
-    about = {"registered": registered, "parameters": {"kind": kind}}
-    spec = COMMON | about | {"samples": samples, "pairing": "consecutive", "lambda": "2"}
-    spec["claims"] = {"lipschitz": None}
-    write_columns(answer.answers_of(files[0], spec, quiet), files[1], "answers", spec)
-    identity = estimates_by("histogram", samples, **about)
-    reads = {"identity": identity, "reads": "samples", "data": [spec]}
+    about: Any = {"registered": registered, "parameters": {"kind": kind}}
+    goal: Any = {"pairing": "consecutive", "order": "2", "claims": Claims()}
+    answers = AnswersIdentity(**COMMON, **about, **goal, samples=samples)
+    write_columns(answer.answers_of(files[0], answers, quiet), files[1], "answers", answers)
+    identity = estimates_by("histogram", VALUES, **about)
+    reads = EstimateJob(identity=identity, reads="samples", data=[plain(answers)])
     draws = dict(by_run(read_samples(files[0], samples)))
     return pd.DataFrame(estimates_of([files[1]], reads)), draws
 

@@ -81,10 +81,10 @@ def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
     texts = {frozenset(map(json.dumps, pair)) for pair in pairs.values()}
     assert len(texts) == len(pairs)
     assert all(len(text) == 2 for text in texts)
-    near = [each.copy() for each in pairs.near]
-    found = [each.near(list(pairs), 50, np.random.default_rng(0)).values() for each in near]
+    near = [each.copy() for each in pairs.searches]
+    found = [each.nearby(list(pairs), 50, np.random.default_rng(0)).values() for each in near]
     moved = [*chain(*found)]
-    assert moved or not pairs.near
+    assert moved or not pairs.searches
     assert not texts & {frozenset(map(json.dumps, pair)) for pair in moved}
 
 
@@ -616,7 +616,7 @@ def test_the_relation_is_named_with_what_it_does_not_contain(declaration, words)
 @pytest.mark.parametrize("more", [{}, {"whole": True}, {"clipped": True}])
 def test_vectors_are_as_near_as_declared(norm, order, more):
     listed = ea.domain({"values": [-3, 3], "length": 4, "distance": 2, "norm": norm, **more})
-    moved = listed.near[0].copy().near(list(listed), 50, np.random.default_rng(0))
+    moved = listed.searches[0].copy().nearby(list(listed), 50, np.random.default_rng(0))
     pairs = [*listed.values(), *moved.values()]
     assert len(moved) == 50
     distances = [np.linalg.norm(np.subtract(*pair), order) for pair in pairs]

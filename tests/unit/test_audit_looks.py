@@ -35,7 +35,7 @@ from epsilometer.events.looks import Look, PastDraws
 from epsilometer.events.scores import learn_tables, learned_score, summaries
 from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
 from epsilometer_audit.outputs import outcomes
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
 from tests.sharing import FIVE
@@ -216,7 +216,7 @@ def test_steps_of_running_sums_are_found(recorded):
 
 def learned(x: Any, y: Any, entries: Any) -> Any:
     """Return the cells of a score."""
-    score = PastDraws(x, y, layout_of(x)).score("", partial(learned_score, entries=entries))
+    score = PastDraws(x, y, learn_layout(x)).score("", partial(learned_score, entries=entries))
     return None if score is None else score.cells(64)[0]
 
 
@@ -227,7 +227,7 @@ def test_a_score_is_learned_to_the_byte_and_its_event_replays():
     assert first.view == second.view
     candidate: Any = best([first], 3000)[0]
     event = again(candidate.make_event())
-    assert layout_of(x).text(event).startswith("score of 2 entries ")
+    assert learn_layout(x).text(event).startswith("score of 2 entries ")
     both = np.concatenate([x, y])
     codes, inside = first.coded(both), event.holds(both)
     assert np.intersect1d(codes[inside], codes[~inside]).size == 0
@@ -237,7 +237,7 @@ def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
     rng = np.random.default_rng(8)
     x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
     learn = partial(learned_score, entries=(0, 1))
-    past, view = PastDraws(x, y, layout_of(x)), learn(x[1500:], y[1500:])
+    past, view = PastDraws(x, y, learn_layout(x)), learn(x[1500:], y[1500:])
     score: Any = past.score("", learn)
     assert view is not None
     assert (score.sides()[0][:1500] == view.of(x[:1500])).all()
@@ -487,7 +487,7 @@ def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch
 def test_events_agree_with_their_text(event, outputs, inside, words):
     table = np.array(outputs)
     assert again(event).holds(table).tolist() == [bool(held) for held in inside]
-    layout = layout_of(np.full(table.shape, 1 / 3 if event.view.kind == "low bit" else 0.0))
+    layout = learn_layout(np.full(table.shape, 1 / 3 if event.view.kind == "low bit" else 0.0))
     at = "output[{}]" if "output[0]" in layout.columns[0].name else "entry {}"
     for i in (0, 1):
         words = words.replace(f"entry {i}", at.format(i))
@@ -560,7 +560,7 @@ def test_a_summary_is_a_number_of_the_entries_that_are_there(name, numbers):
     assert view.of(ROWS) == pytest.approx([*numbers, math.nan], nan_ok=True)
     event = again(Event(((numbers[0], numbers[0]),), view=view))
     assert event.holds(ROWS).tolist() == [True, numbers[0] == numbers[1], False]
-    text = layout_of(ROWS[:1]).text(event)
+    text = learn_layout(ROWS[:1]).text(event)
     assert text == f"{name} of 4 entries from entry 0 on = {numbers[0]!r}"
 
 
@@ -589,13 +589,13 @@ def test_a_correlation_is_that_of_two_groups_of_entries():
     ],
 )
 def test_the_numbers_of_one_sequence_are_a_group(outputs, groups):
-    assert layout_of(outputs, outputs).groups == groups
+    assert learn_layout(outputs, outputs).groups == groups
 
 
 def test_tables_are_learned_of_words_numbers_and_what_is_missing():
     rng = np.random.default_rng(1)
     sides = [seen.missing_together(side, 3000, rng) for side in (0, 1)]
-    layout = layout_of(*sides)
+    layout = learn_layout(*sides)
     x, y = map(layout.encode, sides)
     view = learn_tables(x, y, range(x.shape[1]))
     assert view is not None
@@ -615,7 +615,7 @@ def test_a_table_adds_the_number_of_its_cell():
 def test_extreme_numbers_have_summaries_without_a_word():
     x = np.random.default_rng(2).standard_cauchy((300, 4)) * 1e300
     x[::7, 0], x[::5, 1], x[3] = math.nan, math.inf, math.nan
-    past = PastDraws(x, x[::-1], layout_of(x))
+    past = PastDraws(x, x[::-1], learn_layout(x))
     assert all(Look(view, past).cells(16)[0].size for view in summaries(past.sides, past.layout))
 
 
@@ -623,8 +623,8 @@ def test_extreme_numbers_have_summaries_without_a_word():
 def test_equal_entries_are_looked_for_on_both_sides(way):
     sides = np.random.default_rng(0).normal(size=(2, 3000, 5))
     sides[1, 2500, 3] = sides[1, 2500, 1]
-    assert any(v.summary == DISTINCT for v in summaries(sides[::way], layout_of(*sides)))
-    assert all(v.summary != DISTINCT for v in summaries(sides[[0, 0]], layout_of(*sides)))
+    assert any(v.summary == DISTINCT for v in summaries(sides[::way], learn_layout(*sides)))
+    assert all(v.summary != DISTINCT for v in summaries(sides[[0, 0]], learn_layout(*sides)))
 
 
 def test_a_verdict_says_what_was_looked_at():
@@ -636,4 +636,4 @@ def test_a_verdict_says_what_was_looked_at():
     assert "all pairs of 3 in 16 x 16 cells, sums" in verdict.looked_at
     assert "not: finer laws of two, other functions of three or more" in str(verdict)
     assert "in one column" in str(verdict)
-    assert looked_at(layout_of([1.0, 2.0])).endswith("not: other functions of digits or bits")
+    assert looked_at(learn_layout([1.0, 2.0])).endswith("not: other functions of digits or bits")

@@ -393,10 +393,10 @@ def check_all(declared, seed):
         return
     space = read("domain", declared)
     pairs, rng = dict(listed), np.random.default_rng(seed)
-    for near in listed.near:
+    for near in listed.searches:
         chain, names = near.copy(), list(listed)
         for _ in range(4):  # each from the last ones
-            more = chain.near(names[-2:], 4, rng)
+            more = chain.nearby(names[-2:], 4, rng)
             assert not {*more} & {*pairs}
             pairs |= more
             names += more
@@ -443,7 +443,7 @@ def test_all_pairs_of_counts_are_of_neighbours(declared, seed):
 def test_a_pair_that_is_not_of_neighbours_is_left_out_of_an_audit(monkeypatch):
     """A fault in what makes pairs: users get a note, and our tests an error."""
     pairs = ea.domain({"values": [0, 40], "whole": True, "distance": 1})
-    monkeypatch.setattr(Number, "near", lambda self, x, y, rng: (x, x + 5))
+    monkeypatch.setattr(Number, "near_pair", lambda self, x, y, rng: (x, x + 5))
     with pytest.raises(AssertionError, match="no neighbours"):
         ea.audit(geometric, pairs, ea.pure(1), samples=6000)
     monkeypatch.setattr(domains, "STRICT", False)

@@ -35,7 +35,7 @@ import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
 from epsilometer_audit.outputs.callables import callable_source
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.recorded import read
 from epsilometer_audit.outputs.shapes import joined, recorded_pair
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
@@ -180,7 +180,7 @@ KINDS = {
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_its_columns(name):
     outputs, kind, names, table = KINDS[name]
-    layout = learn(outputs)
+    layout = learn_layout(outputs)
     encoded = layout.encode(outputs)
     assert layout.kind == kind
     assert names is None or ", ".join(column.name for column in layout.columns) == names
@@ -189,7 +189,7 @@ def test_every_kind_has_its_columns(name):
     assert encoded.dtype == (np.int64 if layout.whole else np.float64)
     assert encoded.shape == ((len(outputs), len(layout.columns))[: 1 + (len(layout.columns) > 1)])
     # batches and one, lists and arrays: the same
-    assert learn(outputs[:1], outputs[1:], outputs[:0]).columns == layout.columns
+    assert learn_layout(outputs[:1], outputs[1:], outputs[:0]).columns == layout.columns
     listed = list(outputs)
     np.testing.assert_array_equal(layout.encode(listed), encoded)
     again = pickle.loads(pickle.dumps(layout))  # noqa: S301
@@ -198,7 +198,7 @@ def test_every_kind_has_its_columns(name):
 
 def test_outputs_of_another_kind_are_another_word_or_no_number():
     least = np.iinfo(np.int64).min
-    whole = learn([1, 2, 3])
+    whole = learn_layout([1, 2, 3])
     odd = [7.0, 2.5, NAN, None, "a", (1,), math.inf, 2**70, -(2**70), Fraction(2), Fraction(1, 3)]
     most = np.iinfo(np.int64).max
     codes = [7, least, least, least, least, least, most, most, least, 2, least]
@@ -206,9 +206,11 @@ def test_outputs_of_another_kind_are_another_word_or_no_number():
     assert whole.encode(np.array([7.0, 2.5])).tolist() == [7, least]
     exact = [2**53 + 1, 0.5, 2**63 - 1, 5 - 2**63]  # neighbours that are reals round nothing
     assert whole.encode(exact).tolist() == [2**53 + 1, least, 2**63 - 1, 5 - 2**63]
-    np.testing.assert_array_equal(learn([0.5]).encode([1, None, "a", {}]), [1, NAN, NAN, NAN])
-    assert learn(["a", "b"]).encode(["b", "c", None, 5]).tolist() == [1, 2, 2, 2]
-    vectors = learn(np.zeros((2, 2)))
+    np.testing.assert_array_equal(
+        learn_layout([0.5]).encode([1, None, "a", {}]), [1, NAN, NAN, NAN]
+    )
+    assert learn_layout(["a", "b"]).encode(["b", "c", None, 5]).tolist() == [1, 2, 2, 2]
+    vectors = learn_layout(np.zeros((2, 2)))
     np.testing.assert_array_equal(vectors.encode(np.ones((1, 3))), [[1, 1]])
     np.testing.assert_array_equal(vectors.encode([[1], 5]), [[1, NAN], [NAN, NAN]])
 
@@ -217,33 +219,35 @@ def test_a_signalling_nan_is_a_number_that_is_missing_and_no_warning():
     signalling = np.array([0x7FF0000000000001], np.int64).view(np.float64)
     numbers = np.concatenate([signalling, [1.5, -0.0, 0.0] * 4])
     for outputs in (numbers, list(numbers)):
-        assert learn(outputs, outputs).encode(outputs).shape == (13,)
+        assert learn_layout(outputs, outputs).encode(outputs).shape == (13,)
 
 
-def test_large_arrays_and_dictionaries_of_numbers_are_not_copied(monkeypatch):
-    assert learn(np.zeros((5, 3))).encode(np.zeros((5, 3))).T.flags.c_contiguous
+def test_large_arrays_of_numbers_are_not_copied(monkeypatch):
+    assert learn_layout(np.zeros((5, 3))).encode(np.zeros((5, 3))).T.flags.c_contiguous
     monkeypatch.setattr("epsilometer_audit.outputs.outcomes._SMALL", 0)
+    for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2))):
+        assert np.shares_memory(learn_layout(outputs).encode(outputs), outputs)
+    assert learn_layout(np.arange(3), np.array([0.5])).encode(np.arange(3)).dtype == np.float64
+
+
+def test_dictionaries_of_numbers_are_columns_in_the_order_of_their_keys():
     calls = [joined([[{"b": x, "a": -x, "c": 2 * x}] * 4]) for x in (1.5, 2.5)]
     together = joined(calls)
-    for outputs in (np.zeros(5), np.arange(5), np.zeros((5, 3)), np.zeros((5, 2, 2)), together):
-        layout = learn(outputs)
-        assert np.shares_memory(layout.encode(outputs), getattr(outputs, "table", outputs))
     assert str(together.tolist()[3:5]) == str([*calls[0].tolist()[3:], calls[1].tolist()[0]])
-    assert layout.encode(calls[1])[0].tolist() == [-2.5, 2.5, 5.0]
-    assert learn(np.arange(3), np.array([0.5])).encode(np.arange(3)).dtype == np.float64
+    assert learn_layout(together).encode(calls[1])[0].tolist() == [-2.5, 2.5, 5.0]
 
 
 def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
     one, other = (((k, 0), (0, 0)) for k in (0, 1))
     calls = [[(one, other)] * 3, [(one,) * 9, (other,) * 9], [(one,) * 9, (other,)]]
-    layout, by_call = learn([*chain(*calls)]), joined([joined([call]) for call in calls])
+    layout, by_call = learn_layout([*chain(*calls)]), joined([joined([call]) for call in calls])
     assert "((0, 0), (0, 0)) present" in str(layout)
     np.testing.assert_array_equal(layout.encode([*chain(*calls)]), layout.encode(by_call))
 
 
 def test_rare_words_share_a_code():
     words = [f"word {i // 3}" for i in range(15_000)] + ["often"] * 4
-    layout = learn(words)
+    layout = learn_layout(words)
     place = [column.name for column in layout.columns].index("word")
     codes = layout.encode(words)[:, place]
     assert codes[-1] == 0
@@ -251,12 +255,12 @@ def test_rare_words_share_a_code():
     assert (codes == 4096).sum() == 3 * (5001 - 4096)
     # ties by text
     assert layout.columns[place].words[1:3] == ("word 0", "word 1")
-    few = {column.name: column for column in learn([*"aab", *map(str, range(100))]).columns}
+    few = {column.name: column for column in learn_layout([*"aab", *map(str, range(100))]).columns}
     assert few["word"].words == ()  # none often enough
 
 
 def test_no_more_than_256_columns_the_most_frequent():
-    layout = learn([{f"k{i}": i for i in range(j)} for j in range(400)])
+    layout = learn_layout([{f"k{i}": i for i in range(j)} for j in range(400)])
     columns = [column.name for column in layout.columns]
     assert len(columns) == 256
     assert columns[:2] == ["key 'k0' present", "key 'k1' present"]
@@ -264,13 +268,13 @@ def test_no_more_than_256_columns_the_most_frequent():
     assert "key 'k120'" in columns
     assert "key 'k130'" not in columns
     assert len(layout.left_out) == 2
-    assert learn([list("abc" * 100)]).columns[-1].name == "word of entry -1"
+    assert learn_layout([list("abc" * 100)]).columns[-1].name == "word of entry -1"
     # but a vector is a vector
     for vectors in (np.zeros((3, 300)), [[0.5] * 300] * 3, [np.zeros(300)] * 3):
-        assert learn(vectors).encode(vectors).shape == (3, 300)
-        assert not learn(vectors).left_out
+        assert learn_layout(vectors).encode(vectors).shape == (3, 300)
+        assert not learn_layout(vectors).left_out
         np.testing.assert_array_equal(
-            learn(vectors).encode([[1.0] * 300, None]), [[1.0] * 300, [NAN] * 300]
+            learn_layout(vectors).encode([[1.0] * 300, None]), [[1.0] * 300, [NAN] * 300]
         )
 
 
@@ -288,20 +292,20 @@ UNCLEAR = [  # outputs, the error
 @pytest.mark.parametrize(("outputs", "message"), UNCLEAR)
 def test_outputs_without_meaning_are_refused(outputs, message):
     with pytest.raises(ArgumentError, match=message):
-        learn(outputs)
+        learn_layout(outputs)
 
 
 def test_the_order_of_outputs_does_not_matter():
     outputs = [{"a", "b"}, {"b"}, {"c", 1}, None, ("x", 2), 0.5, "w", "v"]
     for shift in range(len(outputs)):
         turned = outputs[shift:] + outputs[:shift]
-        assert learn(turned[:3], turned[3:]).columns == learn(outputs).columns
+        assert learn_layout(turned[:3], turned[3:]).columns == learn_layout(outputs).columns
 
 
 def test_any_batch():
-    assert learn(iter([1, 2])).encode((3, 4)).tolist() == [3, 4]
-    assert learn(Tensor(1, 2)).encode(range(3)).tolist() == [0, 1, 2]
-    assert learn([0.5]).encode([]).shape == (0,)
+    assert learn_layout(iter([1, 2])).encode((3, 4)).tolist() == [3, 4]
+    assert learn_layout(Tensor(1, 2)).encode(range(3)).tolist() == [0, 1, 2]
+    assert learn_layout([0.5]).encode([]).shape == (0,)
 
 
 numbers = st.one_of(
@@ -355,7 +359,7 @@ def plain(value):
 @given(st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=2))
 @settings(max_examples=80, deadline=None)
 def test_rows_are_equal_where_outputs_are(batches):
-    layout = learn(*batches)
+    layout = learn_layout(*batches)
     assume(len(layout.columns) < 64)
     outputs = [value for batch in batches for value in batch]
     rows = np.concatenate([layout.encode(batch).reshape(len(batch), -1) for batch in batches])
@@ -366,7 +370,7 @@ def test_rows_are_equal_where_outputs_are(batches):
 @example([[], [""]], [[False], [""]])  # members beside entries of another form
 @settings(max_examples=60, deadline=None)
 def test_an_output_is_the_same_whatever_it_comes_with(learned, fresh):
-    layout = learn(learned)
+    layout = learn_layout(learned)
     np.testing.assert_array_equal(
         layout.encode(fresh), [layout.encode([output])[0] for output in fresh]
     )
@@ -386,7 +390,7 @@ def entry(i, *ranges, missing=False):
 NUMBERS, MIXED = [0.5, 1.5], [0.5, None, "a", 1.5]
 SOME = ["a", "b", "a", None, Failure("E"), "c"]
 PARTS = [{"a": 1, "b": [1, 2]}, {"a": 3.5, "c": "w"}, {"a": 2, "b": [1]}]
-PLACES = {column.name: i for i, column in enumerate(learn(PARTS).columns)}
+PLACES = {column.name: i for i, column in enumerate(learn_layout(PARTS).columns)}
 BIT = tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(3))
 ROWS = [(0, 1, i) for i in range(5)]
 WORDS = [  # outputs, an event of them, its words
@@ -436,7 +440,7 @@ WORDS = [  # outputs, an event of them, its words
 
 @pytest.mark.parametrize(("outputs", "event", "words"), WORDS)
 def test_words_of_events(outputs, event, words):
-    assert learn(outputs).text(event) == words
+    assert learn_layout(outputs).text(event) == words
 
 
 ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
@@ -460,7 +464,7 @@ def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
     assert "\n" not in words
 
 
-LAYOUTS = {name: learn(outputs) for name, (outputs, *_) in KINDS.items()}
+LAYOUTS = {name: learn_layout(outputs) for name, (outputs, *_) in KINDS.items()}
 
 
 # Containers
@@ -663,7 +667,7 @@ def test_calls_are_joined_by_value():
     whole, reals = np.array([0, 1, 2**40]), np.array([math.nan, -0.0, 0.5])
     both = joined([whole, reals])
     assert both.dtype == np.float64
-    assert learn(whole, reals).columns == learn(both).columns
+    assert learn_layout(whole, reals).columns == learn_layout(both).columns
     assert joined([whole + 2**60, reals])[2] == 2**60 + 2**40  # not rounded
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
 
@@ -727,7 +731,7 @@ def test_large_numbers_vary_and_their_last_digits_are_a_violation(mechanism, x, 
 def test_what_no_real_holds_is_said():
     for value in (10**400, Decimal("1e-500")):
         note = "numbers of output are not told apart to the last digit"
-        assert learn([value, 2 * value]).left_out == (note,)
+        assert learn_layout([value, 2 * value]).left_out == (note,)
     verdict = ea.audit(lambda x: 10**400 + x, [(0, 1)], CLAIM, samples=100)
     assert (verdict.verdict, verdict.reasons) == ("undecided", [note])
 

@@ -28,7 +28,7 @@ from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import (
     Concentrated,
     Renyi,
@@ -132,7 +132,7 @@ class Multiplied:
     """Bets that multiply the wealth of each purse by these factors, ``(blocks, purses)``."""
 
     factors: Floats
-    placed: tuple[int, ...] = ()
+    bets: tuple[int, ...] = ()
 
     def logs(self, claim, levels, alpha, by_block):
         return np.log(np.repeat(self.factors[:, :, None], levels.size, axis=2))
@@ -348,7 +348,7 @@ def anytime_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) ->
 def exact_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     x, x_prime = (law(side, draws // 5, rng) for side in (0, 1))
-    past = PastDraws(x, x_prime, layout_of(x, x_prime, as_reals=True))
+    past = PastDraws(x, x_prime, learn_layout(x, x_prime, as_reals=True))
     events = choose_events(past, claim.levels, 40_000)
     fresh = law(0, draws - draws // 5, rng), law(1, draws - draws // 5, rng)
     return largest_bound(count(events, *fresh), claim, 0.05)[0]

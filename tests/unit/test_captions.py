@@ -11,6 +11,7 @@ from epsilometer.settings.models import parse
 from epsilometer_workflow.configuration.config import Artifact
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import PaperNumbers
 from epsilometer_workflow.products import captions
 from epsilometer_workflow.products.reports import Table
 from epsilometer_workflow.stages.tabulate import join_paper
@@ -60,14 +61,15 @@ def test_a_caption_cannot_say_what_the_grid_does_not(caption, message):
 
 def test_printed_numbers_join_the_rows_of_their_identity():
     ours = pd.DataFrame({"mechanism": ["a", "b"], "gamma": [0.5, 0.5], "n": [4, 6]})
-    paper = {"keys": ["gamma"], "columns": ["gamma", "n"], "rows": [[0.5, 5]]}
+    paper = PaperNumbers(keys=["gamma"], columns=["gamma", "n"], rows=[[0.5, 5]])
     with pytest.raises(ConfigError) as refused:
         join_paper(ours, paper, Place("file", "key"))
     assert str(refused.value) == (
         "file: key.keys: 2 rows of the table have gamma=0.5 (mechanism: a, b; n: 4, 6); say "
         "which in paper.of"
     )
-    joined = join_paper(ours, paper | {"of": {"mechanism": "b"}}, Place("file", "key"))
+    of_b = paper.model_copy(update={"of": {"mechanism": "b"}})
+    joined = join_paper(ours, of_b, Place("file", "key"))
     assert joined["paper_n"].isna().tolist() == [True, False]
 
 

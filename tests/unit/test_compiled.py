@@ -3,22 +3,23 @@
 import errno
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
-from numba.core.caching import CacheImpl
-from numba.core.types.functions import BaseFunction
+
+from epsilometer.numerics import compiled, machine_code
 
 SOURCE = """
-from epsilometer.numerics.compiled import allocating, compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
-@allocating
+@compiled_part
 def twice(values):
-    return (2.0 * values)[0]  # in an array of its own
+    return 2.0 * values[0]
 
 @compiled
 def total(values):
@@ -31,107 +32,201 @@ def total(values):
 VALUES = np.array([1.0, 2.0])
 
 
+class Process:
+    """A module of a file as another process has it, and its function."""
+
+    def __init__(self, path):
+        specification = importlib.util.spec_from_file_location("sums", path)
+        self.module = importlib.util.module_from_spec(specification)
+        sys.modules["sums"] = self.module
+        specification.loader.exec_module(self.module)
+        self.total = self.module.total
+
+    def from_the_disk(self, values=VALUES):
+        """Call the function; return whether it need not be compiled."""
+        assert self.total(values) == values.sum()
+        (code,) = self.total._machine_code.values()
+        return sum(code.stats.cache_hits.values()) == 1
+
+
 @pytest.fixture
-def processes(tmp_path, monkeypatch):
-    """Modules of one file, each with a function as another process has it."""
+def another(tmp_path, monkeypatch):
+    """Return a function that starts a process."""
     path = tmp_path / "sums.py"
     path.write_text(SOURCE)
     monkeypatch.setitem(sys.modules, "sums", None)
-
-    def another():
-        specification = importlib.util.spec_from_file_location("sums", path)
-        module = importlib.util.module_from_spec(specification)
-        monkeypatch.setitem(sys.modules, "sums", module)
-        specification.loader.exec_module(module)
-        return module.total
-
-    return another
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    return lambda: Process(path)
 
 
-def test_two_processes_that_compile_for_two_types_do_not_share_a_file(processes, monkeypatch):
-    """The other saves its code for reals while this one saves for integers."""
-    whole, real = processes().machine_code, processes().machine_code
-    file = whole._cache._cache_file
-    opened = file._open_for_write
+def files(folder):
+    """Return the files of Numba in a folder."""
+    return sorted(folder.rglob("*.nb?"))
 
-    def interrupted(path):
-        assert real(np.array([1.0, 2.0])) == 3
-        return opened(path)
 
-    monkeypatch.setattr(file, "_open_for_write", interrupted)
-    assert whole(np.array([1, 2])) == 3
+def test_two_processes_that_compile_for_two_types_do_not_share_a_file(
+    another, tmp_path, monkeypatch
+):
+    """The other compiles for reals while this one compiles for integers."""
+    other = another()
+    digest = machine_code._digest
+
+    def interrupted(folder):
+        monkeypatch.setattr(machine_code, "_digest", digest)
+        assert other.total(VALUES) == 3
+        return digest(folder)
+
+    this = another()
+    monkeypatch.setattr(machine_code, "_digest", interrupted)
+    assert this.total(np.array([1, 2])) == 3
+    assert len({file.parents[1] for file in files(tmp_path)}) == 2
     for values in (np.array([3, 4]), np.array([3.0, 4.0])):
-        assert processes()(values) == 7
-        assert from_the_disk(processes(), values)
+        assert another().from_the_disk(values)
 
 
-def from_the_disk(loop, values=VALUES):
-    """Return whether another process need not compile."""
-    function = loop.machine_code
-    assert function(values) == values.sum()
-    return not function.stats.cache_misses
+def test_of_two_processes_that_compile_the_same_one_saves_it(another, tmp_path, monkeypatch):
+    digest = machine_code._digest
+
+    def interrupted(folder):
+        monkeypatch.setattr(machine_code, "_digest", digest)
+        assert not another().from_the_disk()
+        return digest(folder)
+
+    this = another()
+    monkeypatch.setattr(machine_code, "_digest", interrupted)
+    assert this.total(VALUES) == 3
+    assert len(files(tmp_path)) == 2  # an index and a file of code
+    assert len(list((tmp_path / "__pycache__").glob("sums.total*"))) == 1
+    assert another().from_the_disk()
+
+
+def test_another_source_is_compiled_anew(another, tmp_path):
+    another().total(VALUES)
+    path = tmp_path / "sums.py"
+    path.write_text(SOURCE.replace("result = 0.0", "result = 1.00"))
+    assert Process(path).total(VALUES) == 4
+
+
+def test_a_copy_of_the_source_in_another_folder_has_code_of_its_own(another, tmp_path):
+    assert not another().from_the_disk()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copytree(tmp_path / "__pycache__", copy / "__pycache__")
+    shutil.copy(tmp_path / "sums.py", copy)
+    assert not Process(copy / "sums.py").from_the_disk()
+    assert Process(copy / "sums.py").from_the_disk()
+
+
+def test_a_loop_has_code_for_each_kind_of_arguments(another):
+    total = another().total
+    fixed = np.array([1.0, 2.0])
+    fixed.flags.writeable = False
+    strided = np.array([1.0, 0.0, 2.0, 0.0])[::2]
+    kinds = [VALUES, fixed, strided, np.array([1, 2], np.int8)]
+    for values in [*kinds, *kinds, VALUES[:]]:
+        assert total(values) == 3
+    assert len(total._machine_code) == len(kinds)
 
 
 @pytest.mark.parametrize(
-    "damage",
+    ("ending", "damage"),
     [
-        lambda content: content[:1],
-        lambda content: content[:-1],
-        lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:],
-        lambda content: bytes(len(content)),
-        None,
+        ("nbc", lambda content: content[:1]),
+        ("nbc", lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]),
+        ("nbi", lambda content: bytes(len(content))),
+        ("nbc", None),
     ],
 )
-def test_a_damaged_file_is_written_again_if_it_is_a_file(processes, tmp_path, damage):
-    processes()(VALUES)
-    (file,) = (tmp_path / "__pycache__").glob("*.nb*")
+def test_a_damaged_file_is_written_again(another, tmp_path, ending, damage):
+    another().total(VALUES)
+    (file,) = tmp_path.rglob(f"*.{ending}")
     content = file.read_bytes()
     file.unlink()
     if damage is None:
         file.mkdir()
     else:
         file.write_bytes(damage(content))
-    assert not from_the_disk(processes())
-    assert from_the_disk(processes()) == (damage is not None)
+    assert not another().from_the_disk()
+    assert another().from_the_disk()
 
 
-@pytest.mark.parametrize("cause", [errno.ENOSPC, errno.EROFS, errno.EACCES])
-def test_a_file_that_cannot_be_written_is_left_out(processes, tmp_path, monkeypatch, cause):
-    function = processes().machine_code
-
-    @contextmanager
-    def full(path):
-        raise OSError(cause, "no")
-        yield
-
-    monkeypatch.setattr(function._cache._cache_file, "_open_for_write", full)
-    assert function(VALUES) == 3
-    assert not list(tmp_path.rglob("*.nb*"))
-
-
-def test_without_a_folder_for_files_a_loop_is_compiled_in_each_process(processes, monkeypatch):
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    typed = BaseFunction.get_call_type
+def test_a_file_in_place_of_the_folder_does_no_harm(another, tmp_path):
+    another().total(VALUES)
+    folder = files(tmp_path)[0].parents[1]
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
     for _ in range(2):
-        assert not from_the_disk(processes())
-    assert BaseFunction.get_call_type is typed  # Numba is as it was
+        assert not another().from_the_disk()
 
 
-def test_without_a_home_none_is_made(processes, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("step", "cause"),
+    [("mkdir", errno.EROFS), ("write_text", errno.ENOSPC), ("rename", errno.EACCES)],
+)
+def test_a_folder_that_cannot_be_written_is_left_out(another, tmp_path, monkeypatch, step, cause):
+    def refused(*_, **__):
+        raise OSError(cause, "no")
+
+    this = another()
+    monkeypatch.setattr(Path, step, refused)
+    assert this.total(VALUES) == 3
+    assert not files(tmp_path)
+
+
+def test_numba_that_cannot_write_a_file_does_no_harm(another, tmp_path, monkeypatch):
+    this = another()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "no")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)  # with which Numba tries its folder
+    assert this.total(VALUES) == 3
+    assert not files(tmp_path)
+
+
+def test_code_that_numba_cannot_load_is_compiled(another, monkeypatch):
+    another().total(VALUES)
+    njit = numba.njit
+
+    def loading(types, **options):
+        if options:
+            raise ValueError("not of this release")
+        return njit(types)
+
+    monkeypatch.setattr(numba, "njit", loading)
+    assert not another().from_the_disk()
+
+
+def test_without_a_folder_beside_the_source_the_home_has_it(another, tmp_path, monkeypatch):
+    (tmp_path / "__pycache__").write_text("no folder")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert not another().from_the_disk()
+    assert another().from_the_disk()
+    assert len(files(tmp_path / "home" / ".cache" / "epsilometer")) == 2
+
+
+def test_without_a_home_none_is_made(another, tmp_path, monkeypatch):
     """Where a user has no home, `~` is no more than a name."""
     monkeypatch.delenv("HOME")
     monkeypatch.setattr("pwd.getpwuid", lambda _: {}[0])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "__pycache__").write_text("no folder")
-    assert not from_the_disk(processes())
+    for _ in range(2):
+        assert not another().from_the_disk()
     assert not Path("~").exists()
+
+
+def test_importing_a_loop_does_not_import_numba():
+    program = f"import sys; import {compiled.__name__}; print('numba' in sys.modules)"
+    output = subprocess.check_output([sys.executable, "-c", program], text=True)
+    assert output == "False\n"
 
 
 def test_a_process_that_finds_machine_code_loads_nothing_that_compiles(tmp_path):
     (tmp_path / "sums.py").write_text(SOURCE)
     program = "import numpy, sums, sys; one = numpy.ones(1); "
-    program += "print(sums.total(one), sums.twice(one), 'numba.np.linalg' in sys.modules)"
+    program += "print(sums.total(one), 'numba.np.linalg' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "NUMBA_CACHE_DIR": str(tmp_path)}
     for loaded in (True, False):
         output = subprocess.check_output([sys.executable, "-c", program], env=env, cwd=tmp_path)
-        assert output.decode().split() == ["1.0", "2.0", str(loaded)]
+        assert output.decode().split() == ["1.0", str(loaded)]

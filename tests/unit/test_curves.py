@@ -1,5 +1,7 @@
 """Exact values are drawn as curves: of a table of their own, at many points."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.real_line import ExactLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.real_line import Laplace
+from epsilometer_workflow.files.identities import RenderJob
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports import style
@@ -15,8 +18,8 @@ from epsilometer_workflow.reports.grouping import grouped, grouping_of
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import figures, tables
 from epsilometer_workflow.stages import render, tabulate
+from tests.unit.stages import TABLE, table_by
 
-IDENTITY = {"report": "r", "artifact": "fig1", "made_of": "0"}
 ALL, SHOWN = np.linspace(0, 1, 101).round(2), [0.1, 0.5, 0.9]
 
 
@@ -49,23 +52,22 @@ def test_a_table_has_a_curve_where_its_builder_says_so(
     builder, renderer, points, tmp_path, monkeypatch
 ):
     files = [str(tmp_path / name) for name in ("a.csv", "a.parquet", "curve.parquet")]
-    spec = {"identity": IDENTITY, "builder": f"{__name__}:{builder}", "options": {"points": 3}}
-    tabulate.run([], *files, spec | {"data": [], "paper": None, "caption": ""})
-    assert len(read_table(files[1], "table", IDENTITY)) == 3
-    assert len(read_table(files[2], "curve", IDENTITY)) == points
+    tabulate.run([], *files, table_by(f"{__name__}:{builder}", options={"points": 3}))
+    assert len(read_table(files[1], "table", TABLE)) == 3
+    assert len(read_table(files[2], "curve", TABLE)) == points
     saved = []
     monkeypatch.setattr(style, "save", lambda figure, *_: saved.append(figure))
-    about = {"identity": IDENTITY, "renderer": f"{__name__}:{renderer}", "caption": ""}
-    render.run(files[1], files[2], "a.pdf", about)
+    job = RenderJob(identity=TABLE, renderer=f"{__name__}:{renderer}", caption="")
+    render.run(files[1], files[2], "a.pdf", job)
     shown = 3 if renderer == "alone" else points or 3
     assert saved[0].axes[0].lines[0].get_xdata().size == shown
 
 
 def test_a_curve_of_another_table_is_refused(tmp_path):
     file = str(tmp_path / "a.parquet")
-    write_table(pd.DataFrame({"x": [1]}), file, "curve", IDENTITY | {"made_of": "1"})
+    write_table(pd.DataFrame({"x": [1]}), file, "curve", replace(TABLE, made_of="1"))
     with pytest.raises(Exception, match="is stale: made_of"):
-        render.run(file, file, "a.pdf", {"identity": IDENTITY, "renderer": "", "caption": ""})
+        render.run(file, file, "a.pdf", RenderJob(identity=TABLE, renderer="", caption=""))
 
 
 def of_laplace(mechanism="laplace", inputs="i") -> pd.DataFrame:

@@ -146,7 +146,7 @@ def test_a_stage_is_a_script_that_is_handed_over_before_its_imports(run: Run, st
         assert asker.communicate(timeout=60) == ("", "")
         assert asker.returncode == 0
         rows = run.folder / f"results/smoke/{output}.parquet"
-        assert [run for run, _, _ in read_samples(str(rows), drawn.spec())] == [0, 0, 1, 1]
+        assert [run for run, _, _ in read_samples(str(rows), drawn.job())] == [0, 0, 1, 1]
     forked, alone = (run.folder / f"results/smoke/{name}.parquet" for name in ("forked", "alone"))
     assert forked.read_bytes() == alone.read_bytes()
 

@@ -15,10 +15,10 @@ from epsilometer.events.events import Event, View
 from epsilometer.numerics.ratios import has_spread, log_share, ratio
 from epsilometer_audit.checks import calls, permutations
 from epsilometer_audit.checks.calls import Sample
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics import bets
-from epsilometer_audit.statistics.witnesses import Found
+from epsilometer_audit.statistics.witnesses import EventCounts
 from tests.benchmarks.forms import ALPHA, faults_of
 from tests.sharing import FIVE
 
@@ -109,7 +109,7 @@ def of_tables(x, x_prime):
 
 
 def apart(hits):
-    return Found(Event(()), learn([0, 1]), False, (hits, hits), (SIZE, SIZE)).apart
+    return EventCounts(Event(()), learn_layout([0, 1]), False, (hits, hits), (SIZE, SIZE)).apart
 
 
 def low_bits(x, x_prime):
@@ -188,7 +188,8 @@ def test_each_class_of_many_numbers_occurs_and_missing_ones_have_their_own(
 ):
     monkeypatch.setattr(calls, "_FEW", FEW)
     numbers = np.array([*np.resize(list(values), SIZE), *[math.nan] * missing])
-    classes, times = calls._classes([numbers[:100], numbers[100:]])
+    of_numbers = calls._classes([numbers[:100], numbers[100:]])
+    classes, times = of_numbers.classes, of_numbers.times
     assert times.min() > 0
     assert times.tolist() == np.bincount(classes).tolist()
     of_missing = set(classes[np.isnan(numbers)].tolist())

@@ -18,9 +18,9 @@ WATCHED = (
 )
 ALL = {"numpy", "pyarrow"}  # of any job that reads or writes a file of numbers
 MORE = {
-    "page": {"jinja2", "pandas"},
-    "tabulate": {"pandas", "pydantic"},
-    **{stage: {"pandas"} for stage in ("render", "summarise", "typeset")},
+    "page": {"jinja2", "pandas", "pydantic"},
+    **{stage: {"pandas", "pydantic"} for stage in ("tabulate", "typeset")},
+    **{stage: {"pandas"} for stage in ("render", "summarise")},
 }
 IMPORTED = {stage: ALL | MORE.get(stage, set()) for stage in EVERY_STAGE}
 DOORS = {

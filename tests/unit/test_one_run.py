@@ -151,10 +151,11 @@ def test_the_best_single_epsilon_of_a_gaussian_claim():
     """None of a finer and longer grid gives a p-value that is smaller by a hundredth."""
     counted = Counted(Rule(100, 100), 150, 1000, 1.0)
     for mu in (0.3, 0.5, 0.7):
-        p, epsilon, _ = counted.at_one_epsilon(mu)
+        best = counted.at_one_epsilon(mu)
         others = [counted.p_value(e, delta_of(mu, e)) for e in np.linspace(1e-3, 9 * mu, 2000)]
-        assert p == pytest.approx(counted.p_value(epsilon, delta_of(mu, epsilon)), rel=1e-6)
-        assert p <= 1.01 * min(others)
+        at_its_delta = counted.p_value(best.epsilon, delta_of(mu, best.epsilon))
+        assert best.p_value == pytest.approx(at_its_delta, rel=1e-6)
+        assert best.p_value <= 1.01 * min(others)
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
     levels = {}
 
     def refutes(right):
-        return Counted(rule, right, m, 1.0).at_one_epsilon(0.5)[0] <= alpha
+        return Counted(rule, right, m, 1.0).at_one_epsilon(0.5).p_value <= alpha
 
     for guesses in {chosen.guesses, *range(20, m, 90)}:
         rule = Rule.even(guesses)
@@ -686,7 +687,7 @@ def test_many_epsilons_are_at_least_as_good_as_one(top):
     single, many = [], []
     for right in (34, 37, 40):
         counted = Counted(rule, right, 400, 1.0)
-        single.append(counted.at_one_epsilon(0.3)[0])
+        single.append(counted.at_one_epsilon(0.3).p_value)
         many.append(counted.p_value_of(Gaussian(0.3)))
     assert all(a <= b for a, b in zip(many, single, strict=True))
     assert many[0] > many[1] > many[2]

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from epsilometer.errors import DataError
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.identities import SamplesIdentity, plain, read
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.jobs import Jobs
 from epsilometer_workflow.products.products import Product
@@ -109,6 +111,24 @@ def test_specs_are_plain_and_differ(walk):
         spec = json.dumps(product.spec(), allow_nan=False, sort_keys=True)
         fresh = getattr(product, "fresh", 0)  # losses are those of the first draws alone
         assert specs.setdefault((product.rule, spec, fresh), product.path) == product.path
+
+
+def test_jobs_read_what_products_say_and_name_what_is_wrong(walk):
+    """Through JSON, in which a key may be left out where there is nothing to say."""
+    for product in {product.rule: product for product in walk}.values():
+        spec = json.loads(json.dumps(product.spec()))
+        job = read(type(product.job()), spec, product.path)
+        assert json.loads(json.dumps(plain(job))) == spec, product.path
+        with pytest.raises(DataError, match=r"unknown 'scales' in its identity"):
+            read(type(job), spec | {"scales": "smoke"}, product.path)
+    (samples, *_) = (p for p in walk if isinstance(p, Samples))
+    spec = samples.spec()
+    del spec["inputs"]
+    with pytest.raises(DataError) as missing:
+        read(SamplesIdentity, spec, samples.path)
+    assert str(missing.value) == f"{samples.path}: 'inputs' is missing in its identity"
+    with pytest.raises(DataError, match=r"'inputs.value' in its identity; did you mean 'values'"):
+        read(SamplesIdentity, spec | {"inputs": {"id": "ends", "value": []}}, samples.path)
 
 
 def test_batches_are_all_runs_once_and_no_larger_than_configured(real, walk):

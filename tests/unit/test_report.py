@@ -11,22 +11,29 @@ import pytest
 
 from epsilometer.errors import ArgumentError, ConfigError, DataError
 from epsilometer.settings.models import parse
-from epsilometer_workflow.configuration import config
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.identities import Common, TableIdentity
+from epsilometer_workflow.files.printed import Layout, Origin, PageJob, ShownArtifact, TypesetJob
 from epsilometer_workflow.files.storage import write_table
 from epsilometer_workflow.products import reports
 from epsilometer_workflow.reports import layouts
 from epsilometer_workflow.stages import page as stage
 from epsilometer_workflow.stages import typeset
+from tests.unit.stages import done
 
 # --- the page -------------------------------------------------------------------------------------
 
 TEMPLATE = Path(__file__).parents[2] / "workflow/report/page.html.j2"
-COMMON = {"seed": 2022, "scale": "smoke", "version": "0"}
-BUILD = {
-    **{"builder": "a:b", "options": {"delta": "0.8"}, "files": [], "tables": []},
-    **{"experiments": [], "measured": False, "code": "0123 numpy=2.0"},
-}
+COMMON: Common = {"seed": 2022, "scale": "smoke", "version": "0"}
+BUILD = Origin(
+    builder="a:b",
+    options={"delta": "0.8"},
+    files=[],
+    tables=[],
+    experiments=[],
+    measured=False,
+    code="0123 numpy=2.0",
+)
 
 
 class Page(HTMLParser):
@@ -69,36 +76,41 @@ def results(tmp_path, monkeypatch) -> Path:
     for name, frame in frames.items():
         file = folder / f"tables/p1/{name}.parquet"
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_table(frame, str(file), "table", COMMON | {"made_of": name})
+        write_table(frame, str(file), "table", identity_of(name))
     (folder / "figures/p1").mkdir(parents=True)
     (folder / "figures/p1/fig1.png").write_bytes(png(80, 40))
     return folder
 
 
-def spec_of():
-    artifacts = [
-        {
-            **{"id": name, "identity": COMMON | {"made_of": name}, "figure": name == "fig1"},
-            **{"caption": f"About {name} & more.", "layout": None, "rows_shown": 40, "made": BUILD},
-            "command": f"snakemake --cores 2 --forceall results/smoke/p1/{name}",
-        }
-        for name in ("fig1", "other")
-    ]
-    return {**COMMON, "report": "p1", "title": "One", "artifacts": artifacts, "opens": None}
+def identity_of(name, **more):
+    return TableIdentity(**COMMON | {"report": "p1", "artifact": name, "made_of": name} | more)
 
 
-def page_of(folder: Path, spec) -> tuple[Page, str]:
+def shown(name, **more):
+    about = {"figure": name == "fig1", "layout": None, "rows_shown": 40, "made": BUILD}
+    about["caption"] = f"About {name} & more."
+    about["command"] = f"snakemake --cores 2 --forceall results/smoke/p1/{name}"
+    return ShownArtifact(**{"id": name, "identity": identity_of(name)} | about | more)
+
+
+def job_of(*artifacts, opens=None):
+    listed = list(artifacts or map(shown, ["fig1", "other"]))
+    title = {"report": "p1", "title": "One", "template": "0"}
+    return PageJob(**COMMON, **title, artifacts=listed, opens=opens)
+
+
+def page_of(folder: Path, job) -> tuple[Page, str]:
     files = SimpleNamespace(
-        tables=[str(folder / f"tables/p1/{about['id']}.parquet") for about in spec["artifacts"]],
+        tables=[str(folder / f"tables/p1/{about.id}.parquet") for about in job.artifacts],
         figures=[str(folder / "figures/p1/fig1.png")],
     )
-    stage.run(files, str(folder / "p1.html"), str(TEMPLATE), spec)
+    stage.run(files, str(folder / "p1.html"), str(TEMPLATE), job)
     text = (folder / "p1.html").read_text()
     return Page(text), text
 
 
 def test_its_figures_are_in_it_and_it_loads_nothing_else(results):
-    page, text = page_of(results, spec_of())
+    page, text = page_of(results, job_of())
     (image,) = page.images
     assert image["src"].startswith("data:image/png;base64,")
     assert (image["width"], image["height"]) == ("40", "20")
@@ -108,11 +120,11 @@ def test_its_figures_are_in_it_and_it_loads_nothing_else(results):
     assert "<script" not in text
     assert 'class="picture"' in text
     (results / "figures/p1/fig1.png").write_bytes(png(1432, 400))
-    assert 'class="picture wide"' in page_of(results, spec_of())[1]
+    assert 'class="picture wide"' in page_of(results, job_of())[1]
 
 
 def test_links_lead_to_existing_targets(results):
-    page, _ = page_of(results, spec_of())
+    page, _ = page_of(results, job_of())
     assert len(set(page.ids)) == len(page.ids)
     inside = {link[1:] for link in page.links if link.startswith("#")}
     assert {"fig1", "other"} <= inside <= set(page.ids)
@@ -122,7 +134,7 @@ def test_links_lead_to_existing_targets(results):
 
 
 def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
-    page, text = page_of(results, spec_of())
+    page, text = page_of(results, job_of())
     assert '<th scope="col" class="n theirs">paper_<wbr>n' in text
     assert text.count('<td class="n theirs">7') == 1  # as ours
     assert text.count('<td class="n theirs differs">7') == 39
@@ -139,10 +151,8 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
 
 
 def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again(results):
-    spec = {**spec_of(), "artifacts": spec_of()["artifacts"][1:]}
     for cells, again in (({"value": ["v"], "whole": ["w"]}, False), ({"value": ["v"]}, True)):
-        spec["artifacts"][0]["layout"] = laid(cells=cells)
-        page, text = page_of(results, spec)
+        page, text = page_of(results, job_of(shown("other", layout=laid(cells=cells))))
         assert "the paper prints." not in page.text
         assert ('<details class="rows" open>' in text) == again
 
@@ -155,8 +165,8 @@ def test_it_opens_with_what_the_rows_of_an_artifact_say(results):
     ]
     file = str(results / "tables/p1/other.parquet")
     frame = pd.DataFrame(rows, columns=["artifact", "said", "reason"])
-    write_table(frame, file, "table", COMMON | {"made_of": "other"})
-    page, text = page_of(results, spec_of() | {"opens": "other"})
+    write_table(frame, file, "table", identity_of("other"))
+    page, text = page_of(results, job_of(opens="other"))
     opening = re.search(r'<div class="about opening" id="other">(.*?)</div>', text, re.DOTALL)[1]
     assert '<b>1 of 3 printed numbers agree</b> (<a href="#fig1">all of them</a>).' in opening
     first, second = (item.strip() for item in opening.split("<li>")[1:])
@@ -165,15 +175,15 @@ def test_it_opens_with_what_the_rows_of_an_artifact_say(results):
     assert text.index("<h1>") < text.index(opening) < text.index("<article")
     assert page.ids.count("other") == 1
     assert "About other" not in page.text  # it is not shown again
-    write_table(frame.head(1), file, "table", COMMON | {"made_of": "other"})
-    assert "These do not agree" not in page_of(results, spec_of() | {"opens": "other"})[1]
+    write_table(frame.head(1), file, "table", identity_of("other"))
+    assert "These do not agree" not in page_of(results, job_of(opens="other"))[1]
 
 
 def test_a_missing_table_or_figure_is_named_first(results):
-    spec = spec_of()
+    job = job_of()
     files = {"tables": [None, "results/smoke/tables/p1/other.parquet"], "figures": [None]}
     (results / "p1.html").write_text("of an earlier run")
-    path = stage.of_what_there_is(files, str(results / "p1.html"), spec, ["it & that"])
+    path = stage.of_what_there_is(files, str(results / "p1.html"), job, ["it & that"])
     assert path == "results/smoke/p1.incomplete.html"
     assert not (results / "p1.html").exists()
     text = Path(path).read_text()
@@ -181,36 +191,35 @@ def test_a_missing_table_or_figure_is_named_first(results):
     assert text.index("it &amp; that") < text.index("About fig1")
     assert "The table was not made." in text
     files["tables"][0] = "results/smoke/tables/p1/fig1.parquet"
-    stage.of_what_there_is(files, str(results / "p1.html"), spec, [])
+    stage.of_what_there_is(files, str(results / "p1.html"), job, [])
     text = Path(path).read_text()
     assert "before these were made: fig1 (its figure). " in text
     assert "100 rows, of which" in text
 
 
 def test_a_table_of_another_study_or_a_damaged_figure_is_refused(results):
-    spec = spec_of()
-    spec["artifacts"][0]["identity"] |= {"seed": 1}
+    other = shown("fig1", identity=identity_of("fig1", seed=1))
     with pytest.raises(DataError, match="is stale: seed is 2022, not 1"):
-        page_of(results, spec)
+        page_of(results, job_of(other))
     (results / "figures/p1/fig1.png").write_bytes(b"")
     with pytest.raises(DataError, match="is not a PNG; delete it and run again"):
-        page_of(results, spec_of())
+        page_of(results, job_of())
 
 
 def test_it_needs_every_table_and_figure_and_shows_the_command_of_each(config_folder):
     study = Study("config")
     product = reports.Page(study, "gorla2022")
-    shown, needs = product.spec()["artifacts"], product.needs()
+    shown, needs = product.job().artifacts, product.needs()
     assert len(needs["tables"]) == len(shown) > 0
-    assert len(needs["figures"]) == sum(artifact["figure"] for artifact in shown) > 0
+    assert len(needs["figures"]) == sum(artifact.figure for artifact in shown) > 0
     for table, artifact in zip(needs["tables"], shown, strict=True):
-        assert artifact["identity"]["made_of"] == table.spec()["identity"]["made_of"]
-        assert f"/{table.report}/{table.artifact}" in artifact["command"]
-        assert "--config scale=smoke seed=2022" in artifact["command"]
-    grids = [grid for artifact in shown for grid in artifact["made"]["experiments"]]
-    search = next(grid for grid in grids if grid["experiment"] == "search")
-    assert (search["epsilon"], search["n"], search["runs"]) == (["0.5", "2"], ["1..64"], ["2"])
-    assert search["estimates"] == 4
+        assert artifact.identity == table.identity()
+        assert f"/{table.report}/{table.artifact}" in artifact.command
+        assert "--config scale=smoke seed=2022" in artifact.command
+    grids = [grid for artifact in shown for grid in artifact.made.experiments]
+    search = next(grid for grid in grids if grid.experiment == "search")
+    assert (search.epsilon, search.n, search.runs) == (["0.5", "2"], ["1..64"], ["2"])
+    assert search.estimates == 4
 
 
 # --- layouts --------------------------------------------------------------------------------------
@@ -220,8 +229,8 @@ SIZES = SIZES.assign(n=[9588, 8_712_345, None, None], by=["a_b", "c&d", "a_b", "
 CELLS = {"cells": {"n": [r"$n_{\mathrm{TH}}$", "count", "Und."]}}
 
 
-def laid(**entries) -> dict:
-    return parse(config.Layout, CELLS | entries, "here").model_dump()
+def laid(**entries) -> Layout:
+    return parse(Layout, CELLS | entries, "here")
 
 
 def lines(table, layout) -> list[str]:
@@ -257,7 +266,8 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     groups = laid(rows={"gamma": ["a < b^2"]}, across={"by": [""]}, leave_out={"epsilon": [0.5]})
     assert "<th>&lt;i&gt;</th>" in layouts.hypertext(SIZES, groups).replace(' halign="left"', "")
     assert "a &lt; b<sup>2</sup>" in layouts.hypertext(SIZES, groups)
-    layout |= {"names": {"<i>": "first", "c&d": "x", "a_b": "last"}, "blocks": 1}
+    names = {"<i>": "first", "c&d": "x", "a_b": "last"}
+    layout = layout.model_copy(update={"names": names, "blocks": 1})
     firsts = [line.partition("&")[0] for line in lines(of_one, layout)[1:]]
     assert firsts == ["first", "x", "last", "last"]
 
@@ -292,7 +302,7 @@ def test_the_papers_numbers_stand_beside_ours_and_are_marked_where_they_differ()
         *[(" differs", "8.8e6"), (" differs", "2"), ("", "Und."), ("", "4")],
     ]
     assert "8.8" not in layouts.latex(table, layout)
-    assert lines(table, layout | {"beside": True})[1:] == [
+    assert lines(table, layout.model_copy(update={"beside": True}))[1:] == [
         "&$n$&paper&m&paper&$n$&paper&m&paper",
         "1&9588&9588&1&1&Und.&&5&",
         r"0.1&8.7e6&\textbf{8.8e6}&3&\textbf{2}&Und.&Und.&4&4",
@@ -323,22 +333,17 @@ def test_a_wrong_layout_is_refused(entries, message):
         layouts.latex(SIZES, laid(**entries))
 
 
-def job(table, output, identity, layout) -> SimpleNamespace:
-    params = SimpleNamespace(spec={"identity": identity, "layout": layout})
-    files = {"input": SimpleNamespace(table=table), "output": [str(output)]}
-    return SimpleNamespace(params=params, **files)
-
-
 def test_the_job_writes_the_same_bytes_or_nothing(tmp_path):
-    identity = {"report": "p", "artifact": "t", "scale": "smoke", "seed": 1, "version": "0"}
+    identity = identity_of("t", report="p", seed=1)
     table = str(tmp_path / "t.parquet")
     write_table(SIZES, table, "table", identity)
     files = [tmp_path / name for name in ("a.tex", "b.tex")]
     for file in files:
-        typeset.main(job(table, file, identity, laid()), print)
+        done(typeset, file, TypesetJob(identity=identity, layout=laid()), table=table)
     assert files[0].read_bytes() == files[1].read_bytes()
     head = "% p/t, scale smoke, seed 1; needs booktabs\n\\begin{tab"
     assert files[0].read_text().startswith(head)
+    wrong = TypesetJob(identity=identity, layout=laid(cells={"m": ["m"]}))
     with pytest.raises(ArgumentError, match="layout has no column 'm'"):
-        typeset.main(job(table, tmp_path / "c.tex", identity, laid(cells={"m": ["m"]})), print)
+        done(typeset, tmp_path / "c.tex", wrong, table=table)
     assert not (tmp_path / "c.tex").exists()

@@ -14,12 +14,14 @@ import pytest
 import yaml
 
 from epsilometer.errors import ConfigError, EpsilometerError
+from epsilometer_workflow.files.printed import PageJob
 from epsilometer_workflow.products.checking import checked
 from epsilometer_workflow.products.products import Product
 from epsilometer_workflow.products.reports import PRODUCT_KINDS
 from epsilometer_workflow.stages import page
 from tests.products import all_products
 from tests.unit.conftest import CONFIG
+from tests.unit.stages import COMMON
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = {
@@ -135,10 +137,11 @@ def test_a_part_of_a_path_is_a_known_name_or_number(study, kind):
 
 def test_a_page_escapes_what_it_shows(tmp_path):
     file = tmp_path / "page.html"
-    about = {"seed": 1, "scale": "smoke", "version": "0", "report": "mine"}
+    about = {"report": "mine", "template": "0", "opens": None, "artifacts": []}
+    job = PageJob(**COMMON | about, title=HOSTILE["html"])
     nothing = SimpleNamespace(tables=[], figures=[])
     template = str(ROOT / "workflow/report/page.html.j2")
-    page.run(nothing, str(file), template, {**about, "title": HOSTILE["html"], "artifacts": []})
+    page.run(nothing, str(file), template, job)
     assert "<script>alert" not in file.read_text()
     assert "&lt;script&gt;" in file.read_text()
 

@@ -3,7 +3,7 @@
 A mechanism under audit is not trusted: each way to break the contract is one line.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +15,23 @@ from epsilometer.densities.histogram import ladder
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import DataError, MechanismError
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.base import Claims
 from epsilometer.estimators.renyi_bound import RenyiBound, RenyiBoundAsPublished
 from epsilometer.estimators.spectrum import Spectrum
 from epsilometer.mechanisms.drawing import draw
+from epsilometer_workflow.files.identities import (
+    ConfirmationIdentity,
+    DensitiesIdentity,
+    EstimateJob,
+    EstimatesToTime,
+    EvidenceIdentity,
+    HistogramsIdentity,
+    InputsOfPairs,
+    LossesIdentity,
+    Method,
+    VerdictsIdentity,
+    plain,
+)
 from epsilometer_workflow.files.storage import (
     by_run,
     read_columns,
@@ -41,8 +55,8 @@ from tests.unit.stages import COMMON, done, estimates_by, quiet, samples_of
 
 def estimated(file, reads, identity, data):
     """Return the estimates from a file."""
-    spec = {"identity": identity, "reads": reads, "data": [data]}
-    return pd.DataFrame(estimate.estimates_of([file], spec))
+    job = EstimateJob(identity=identity, reads=reads, data=[plain(data)])
+    return pd.DataFrame(estimate.estimates_of([file], job))
 
 
 # --- sample ---------------------------------------------------------------------------------------
@@ -111,9 +125,9 @@ def drawn(file, spec):
 def test_draws_do_not_depend_on_the_batch_and_a_shorter_sample_is_a_prefix(tmp_path):
     whole = drawn(tmp_path / "whole.parquet", SPEC)
     assert len({outputs.tobytes() for outputs in whole.values()}) == 8
-    for key, outputs in drawn(tmp_path / "part.parquet", SPEC | {"runs": [2, 3]}).items():
+    for key, outputs in drawn(tmp_path / "part.parquet", replace(SPEC, runs=[2, 3])).items():
         np.testing.assert_array_equal(outputs, whole[key])
-    for key, outputs in drawn(tmp_path / "short.parquet", SPEC | {"n": 20}).items():
+    for key, outputs in drawn(tmp_path / "short.parquet", replace(SPEC, n=20)).items():
         np.testing.assert_array_equal(outputs, whole[key][:20])
 
 
@@ -130,7 +144,7 @@ class Breaks:
 
 def test_a_failure_leaves_no_file(tmp_path):
     with pytest.raises(MechanismError, match="NaN"):
-        drawn(tmp_path / "out.parquet", SPEC | {"registered": f"{__name__}:Breaks"})
+        drawn(tmp_path / "out.parquet", replace(SPEC, registered=f"{__name__}:Breaks"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,16 +158,16 @@ def test_the_global_state_is_untouched(tmp_path):
 # --- histogram ------------------------------------------------------------------------------------
 
 INTERVAL = samples_of("truncated_laplace", [0.0, 0.5, 1.0], n=100, runs=[2, 3])
-RESPONSES = samples_of("randomized_response", [0, 4, 2], n=100, runs=[2, 3])
-RESPONSES |= {"parameters": {"outcomes": 5}}
+FIVE = {"outcomes": 5}
+RESPONSES = samples_of("randomized_response", [0, 4, 2], n=100, runs=[2, 3], parameters=FIVE)
 
 
 def counted(folder, samples, **how):
     """Return the draws by run and side, and the contents of their histograms."""
-    spec = COMMON | {"samples": samples} | how
+    identity = HistogramsIdentity(**COMMON, samples=samples, **how)
     draws = drawn(folder / "s.parquet", samples)
-    done(histogram, folder / "h.parquet", spec, samples=str(folder / "s.parquet"))
-    return draws, read_columns(str(folder / "h.parquet"), "histograms", spec)
+    done(histogram, folder / "h.parquet", identity, samples=str(folder / "s.parquet"))
+    return draws, read_columns(str(folder / "h.parquet"), "histograms", identity)
 
 
 @pytest.mark.parametrize(("n", "stops"), [("100", [100]), ("1..100", ladder(100))])
@@ -176,12 +190,10 @@ def test_the_error_of_outputs_outside_the_claimed_support_names_run_and_side(tmp
     assert [path.name for path in tmp_path.iterdir()] == ["s.parquet"]
 
 
-IDENTITY = {
-    **{"seed": 1, "mechanism": "é", "epsilon": 0.5, "lambda": "inf", "estimator": "h", "cells": 2},
-    "inputs": {"id": "ends", "values": [0, 1, 2], "pairing": "all"},
-    **{"registered": ESTIMATORS["histogram"], "parameters": {"gamma": 0.5}},
-    "claims": {"lipschitz": None, "outcomes": 2, "smallest_probability": 0.1},
-}
+ENDS = InputsOfPairs(id="ends", sides=[0, 1, 2], pairing="all", names=None)
+CLAIMS = Claims(outcomes=2, smallest_probability=0.1)
+OPTIONS = {"parameters": {"gamma": 0.5}, "inputs": ENDS, "claims": CLAIMS, "cells": 2}
+IDENTITY = estimates_by("histogram", [], mechanism="é", epsilon=0.5, estimator="h", **OPTIONS)
 
 
 def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
@@ -194,24 +206,25 @@ def test_estimates_of_several_files_are_one_table_as_pandas_reads_it(tmp_path):
         columns = dict(zip(("run", "side", "n"), keys.T, strict=True))
         columns["counts"] = list(rng.multinomial(columns["n"], [0.4, 0.6]))
         write_columns(columns, files[-1], "histograms", data[-1])
-    spec = {"identity": IDENTITY, "reads": "histograms", "data": data}
+    job = EstimateJob(identity=IDENTITY, reads="histograms", data=data)
     output = str(tmp_path / "estimates.parquet")
-    done(estimate, output, spec, *files)
+    done(estimate, output, job, *files)
     frame = read_table(output, "estimates", IDENTITY)
-    by_pandas = pd.DataFrame(estimate.estimates_of(files, spec))
+    by_pandas = pd.DataFrame(estimate.estimates_of(files, job))
     pd.testing.assert_frame_equal(frame, by_pandas, check_dtype=False)
     assert frame["run"].tolist() == [0, 0, 1, 1] * 3 + [2, 2] * 3
     assert frame["n"].tolist() == [10, 100] * 9
     pairs = [(0, 1)] * 4 + [(0, 2)] * 4 + [(1, 2)] * 4 + [(0, 1)] * 2 + [(0, 2)] * 2 + [(1, 2)] * 2
     assert list(zip(frame["side_x"], frame["side_x_prime"], strict=True)) == pairs
-    same = {key: IDENTITY[key] for key in ("mechanism", "epsilon", "lambda", "estimator", "cells")}
+    known = plain(IDENTITY)
+    same = {key: known[key] for key in ("mechanism", "epsilon", "lambda", "estimator", "cells")}
     for key, value in (same | {"inputs": "ends", "fresh": 0}).items():
         assert frame[key].unique().tolist() == [value]
     types = frame.dtypes[["side_x", "side_x_prime", "failed", "trusted"]].astype(str).tolist()
     assert types == ["int32", "int32", "bool", "bool"]
     assert frame["claimed_lipschitz"].isna().all()
-    claimed = IDENTITY | {"claims": IDENTITY["claims"] | {"lipschitz": 1.5}}
-    found = estimate.estimates_of(files, spec | {"identity": claimed})
+    claimed = replace(IDENTITY, claims=replace(CLAIMS, lipschitz=1.5))
+    found = estimate.estimates_of(files, replace(job, identity=claimed))
     assert set(found["claimed_lipschitz"]) == {1.5}
 
 
@@ -244,8 +257,8 @@ def smoothed(tmp_path_factory):
     samples, files = str(folder / "s.parquet"), {}
     done(sample, samples, THREE)
     for name, reduction in {"kernels": KERNELS, "cells": {"cells": 9}}.items():
-        files[name] = str(folder / f"{name}.parquet"), COMMON | reduction
-        files[name][1].update(samples=THREE, pairing="consecutive")
+        identity = DensitiesIdentity(**COMMON, samples=THREE, pairing="consecutive", **reduction)
+        files[name] = str(folder / f"{name}.parquet"), identity
         done(density, *files[name], samples=samples)
     return samples, files
 
@@ -262,7 +275,7 @@ def test_bounds_are_those_of_every_pair_or_of_the_largest(smoothed, name, method
     samples, files = smoothed
     options = {"draws_at_floor": 5} | options
     registered = "renyi_bound" if name == "cells" else "renyi_bound_as_published"
-    identity = estimates_by(registered, THREE, parameters=options) | {"lambda": "3"}
+    identity = estimates_by(registered, THREE.inputs.sides, parameters=options, order="3")
     hand = {}
     for run, sides in by_run(read_samples(samples, THREE)):
         for i in (0, 2, 4):
@@ -281,11 +294,11 @@ def test_bounds_are_those_of_every_pair_or_of_the_largest(smoothed, name, method
 
 
 def test_bounds_that_cannot_be_trusted_are_marked_in_their_row(smoothed):
-    file, spec = smoothed[1]["cells"]
-    assert {p.size for p in read_columns(file, "densities", spec)["p"]} == {9}
+    file, densities = smoothed[1]["cells"]
+    assert {p.size for p in read_columns(file, "densities", densities)["p"]} == {9}
     options = {"draws_at_floor": 50, "cells": 9}
-    identity = estimates_by("renyi_bound", THREE, parameters=options) | {"lambda": "90"}
-    table = estimated(file, "densities", identity, spec)
+    identity = estimates_by("renyi_bound", THREE.inputs.sides, parameters=options, order="90")
+    table = estimated(file, "densities", identity, densities)
     assert not table["trusted"].any()
     assert table["estimate"].notna().all()
 
@@ -295,8 +308,9 @@ def test_bounds_that_cannot_be_trusted_are_marked_in_their_row(smoothed):
 TWO = samples_of("laplace", [0.0, 0.1, 0.0, 1.0], n=3000, runs=[2, 3])
 AT = [0.0, 0.5]
 TRAINED = {"classifier": "nearest_neighbours", "claims": AT}
-VERDICTS = COMMON | {"samples": TWO, "pairing": "consecutive", "parameters": TRAINED}
-VERDICTS |= {"registered": ESTIMATORS["spectrum"]}
+PAIRS = {"pairing": "consecutive", **COMMON}
+METHOD = {"registered": ESTIMATORS["spectrum"], "parameters": TRAINED, "classifier": None}
+VERDICTS = VerdictsIdentity(samples=TWO, **METHOD, **PAIRS)
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +330,7 @@ def classified(tmp_path_factory):
 
 
 def deltas(file, **parameters):
-    identity = estimates_by("spectrum", TWO, parameters=TRAINED | parameters)
+    identity = estimates_by("spectrum", TWO.inputs.sides, parameters=TRAINED | parameters)
     return estimated(file, "verdicts", identity, VERDICTS)
 
 
@@ -357,30 +371,32 @@ def test_a_bootstrap_is_the_same_every_time(classified):
 
 
 def test_the_error_of_bad_training_draws_names_the_run(tmp_path):
-    spec, path = TWO | {"n": 1}, str(tmp_path / "s.parquet")
-    done(sample, path, spec)
+    samples, path = replace(TWO, n=1), str(tmp_path / "s.parquet")
+    done(sample, path, samples)
     with pytest.raises(DataError, match=r"s.parquet: run 2, sides 0 and 1: n must be at least 2"):
-        classify.verdicts_of(path, VERDICTS | {"samples": spec}, quiet)
+        classify.verdicts_of(path, replace(VERDICTS, samples=samples), quiet)
 
 
 # --- screen, confirm and weigh --------------------------------------------------------------------
 
 SCREENED = samples_of("laplace", [0.0, 0.1, 0.0, 1.0, 0.0, 0.2], n=2000, runs=[0, 2])
-LOSSES = COMMON | {"samples": SCREENED, "region": [-1.0, 1.0], "pairing": "consecutive"}
+REGION = [-1.0, 1.0]
 FLOOR = {"floor": 1e-3}
+SCREEN = Method(registered=ESTIMATORS["local_loss"], parameters=FLOOR)
+LOSSES = LossesIdentity(samples=SCREENED, region=REGION, **vars(SCREEN), **PAIRS)
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Run both stages; return files by stage, contents of the last two, and all identities."""
-    losses = LOSSES | {"registered": ESTIMATORS["local_loss"], "parameters": FLOOR}
-    fresh = SCREENED | {"stage": "confirm", "sides": 2, "n": 3000, "selected_by": losses}
-    stages = {"samples": SCREENED, "losses": losses, "fresh": fresh}
-    stages["evidence"] = COMMON | {"fresh": fresh}
+    drawn = vars(SCREENED) | {"stage": "confirm", "sides": 2, "n": 3000}
+    fresh = ConfirmationIdentity(**drawn, selected_by=LOSSES)
+    stages: dict[str, Any] = {"samples": SCREENED, "losses": LOSSES, "fresh": fresh}
+    stages["evidence"] = EvidenceIdentity(**COMMON, fresh=fresh)
     folder = tmp_path_factory.mktemp("screen")
     paths = {k: str(folder / f"{k}.parquet") for k in stages}
     done(sample, paths["samples"], SCREENED)
-    done(screen, paths["losses"], losses, samples=paths["samples"])
+    done(screen, paths["losses"], LOSSES, samples=paths["samples"])
     done(confirm, paths["fresh"], fresh, losses=paths["losses"])
     drawn_and_chosen = {"samples": paths["fresh"], "losses": paths["losses"]}
     done(weigh, paths["evidence"], stages["evidence"], **drawn_and_chosen)
@@ -426,7 +442,7 @@ def test_estimates_from_either_stage(files):
         ("losses", "local_loss", FLOOR | {"largest": True}, 3),
         ("evidence", "mpl", {"after": "e"}, 3),
     ):
-        identity = estimates_by(estimator, SCREENED, parameters=parameters)
+        identity = estimates_by(estimator, SCREENED.inputs.sides, parameters=parameters)
         frame = estimated(paths[reads], reads, identity, stages[reads])
         assert len(frame) == rows
         assert (frame["estimate"] == frame["estimate_reverse"]).all()
@@ -439,14 +455,10 @@ def test_estimates_from_either_stage(files):
 
 
 def test_timings_are_of_every_run_and_of_a_real_bound():
-    estimates = {
-        **{"registered": ESTIMATORS["mpl"], "parameters": {"after": "e"}, "estimator": "mpl"},
-        "after": {"registered": ESTIMATORS["local_loss"], "parameters": FLOOR},
-        **{"inputs": {"pairing": "consecutive"}, "claims": {}, "lambda": "inf"},
-        "region": LOSSES["region"],
-    }
-    member = {"samples": SCREENED, "fresh": 3000, "estimates": estimates}
-    frame = pd.DataFrame(time.time_runs({"members": [member]}, quiet))
+    about = {"parameters": {"after": "e"}, "estimator": "mpl", "after": SCREEN, "region": REGION}
+    estimates = estimates_by("mpl", SCREENED.inputs.sides, **about)
+    member = EstimatesToTime(samples=SCREENED, fresh=3000, estimates=estimates)
+    frame = pd.DataFrame(time.time_runs([member], quiet))
     assert frame["run"].tolist() == [0, 1, 2]
     assert frame["seconds"].to_numpy() == pytest.approx(
         (frame["sampling"] + frame["estimating"]).to_numpy()

@@ -2,6 +2,7 @@
 
 import json
 from base64 import urlsafe_b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +26,10 @@ from epsilometer_workflow.files.storage import (
     write_table,
 )
 from epsilometer_workflow.runtime.provenance import refuse_foreign
+from tests.unit.stages import samples_of
 
-IDENTITY = {
-    **{"mechanism": "m", "epsilon": 0.1, "parameters": {"lower": 0.0}, "version": __version__},
-    **{"inputs": {"id": "ends", "values": [0.0, 1.0]}, "sides": 2, "seed": 1, "scale": "smoke"},
-    **{"n": 1000, "runs": [3, 4]},
-}
+OWN = {"version": __version__, "seed": 1, "parameters": {"lower": 0.0}}
+IDENTITY = samples_of("laplace", [0.0, 1.0], n=1000, runs=[3, 4], **OWN)
 
 
 def written(path, arrays, identity=IDENTITY, kind=("scalar", None)):
@@ -60,7 +59,7 @@ def test_samples_round_trip_by_run_and_side(samples):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_outputs_of_several_entries_round_trip_in_any_order_of_memory(tmp_path, order):
     """A mechanism may return the transpose of its draws."""
-    identity = IDENTITY | {"n": 5, "runs": [3, 3]}
+    identity = replace(IDENTITY, n=5, runs=[3, 3])
     arrays = [np.asarray(np.random.default_rng(i).normal(size=(5, 3)), order=order) for i in (0, 1)]
     path = written(tmp_path / "vectors.parquet", arrays, identity, ("vector", 3))
     np.testing.assert_array_equal([outputs for _, _, outputs in read_all(path, identity)], arrays)
@@ -77,7 +76,7 @@ def test_a_truncated_file_is_an_error(samples):
 
 def test_every_flipped_bit_is_an_error(tmp_path):
     """In data, page headers, footer, digest and length alike, in any of the eight bits."""
-    identity = IDENTITY | {"n": 6, "runs": [0, 1]}
+    identity = replace(IDENTITY, n=6, runs=[0, 1])
     arrays = np.random.default_rng(1).normal(size=(4, 6))
     path = written(tmp_path / "small.parquet", arrays, identity)
     whole = path.read_bytes()
@@ -114,7 +113,7 @@ def test_a_foreign_file_is_an_error(tmp_path):
 def test_the_error_of_a_stale_file_names_the_key(samples, key, value):
     path, _ = samples
     with pytest.raises(DataError, match=f"is stale: {key} is"):
-        read_all(path, IDENTITY | {key: value})
+        read_all(path, replace(IDENTITY, **{key: value}))
 
 
 def test_row_groups_must_be_complete(tmp_path):
@@ -228,7 +227,7 @@ def test_nothing_is_left_behind_by_a_failure(tmp_path):
 def test_damage_that_hides_the_kind_of_a_file_is_still_damage(tmp_path):
     """Only a file that never was ours is left for its owner to delete."""
     path = tmp_path / "densities.parquet"
-    identity = IDENTITY | {"registered": "epsilometer.mechanisms.real_line:Laplace"}
+    identity = replace(IDENTITY, registered="epsilometer.mechanisms.real_line:Laplace")
     write_table(pd.DataFrame({"x": [1.0]}), str(path), "densities", identity)
     whole = path.read_bytes()
     for hidden in (b"epsilometer\x18", b'{"epsilon"'):  # the key, and the beginning of its value

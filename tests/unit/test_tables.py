@@ -2,7 +2,9 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,10 @@ from epsilometer.exact import EXACT
 from epsilometer.exact.truncated import ExactTruncatedLaplace
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files import identities
+from epsilometer_workflow.files.identities import EstimatesToSummarise, InputsOfPairs
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import PaperNumbers
 from epsilometer_workflow.files.storage import SampleWriter, read_table, write_table
 from epsilometer_workflow.reports.askin2022 import tables as askin2022
 from epsilometer_workflow.reports.gorla2022 import tables as gorla2022
@@ -28,6 +33,7 @@ from epsilometer_workflow.reports.plain import tables as plain
 from epsilometer_workflow.stages import tabulate
 from epsilometer_workflow.stages.summarise import summarise, with_truth
 from epsilometer_workflow.stages.tabulate import build, check, join_paper
+from tests.unit.stages import estimates_by, samples_of, table_by
 
 # --- summaries ------------------------------------------------------------------------------------
 
@@ -46,9 +52,15 @@ def with_inputs(*values):
 
 def member_of(name, **inputs):
     """Return an experiment's estimates at epsilon = 2, of an estimator with two directions."""
-    identity = {"mechanism_registered": MECHANISMS[name], "mechanism_parameters": {}}
-    identity |= {"parameters": {"tau": 1e-5}, "epsilon": 2.0, "lambda": "inf", "inputs": inputs}
-    return {"law": EXACT[name], "identity": identity, "symmetric": False, "guarantee": "none"}
+    about: Any = {
+        "mechanism_registered": MECHANISMS[name],
+        "parameters": {"tau": 1e-5},
+        "epsilon": 2.0,
+    }
+    about["inputs"] = InputsOfPairs(id="some", **inputs)
+    promise: Any = {"precision": None, "symmetric": False, "guarantee": "none"}
+    identity = estimates_by("histogram", [], **about)
+    return EstimatesToSummarise(law=EXACT[name], identity=identity, **promise)
 
 
 def test_summary_by_hand():
@@ -64,26 +76,26 @@ def test_summary_by_hand():
 
 
 def test_truth_comes_from_the_exact_law_of_each_direction():
-    member = member_of("truncated_laplace", values=[0.0, 0.5], pairing="all", names=None)
+    member = member_of("truncated_laplace", sides=[0.0, 0.5], pairing="all", names=None)
     joined = with_truth(estimates([1.0]), member)
     assert joined["truth"].item() != joined["truth_reverse"].item()
     truth = 1.0 + np.log(2 * (1 - np.exp(-1)) / (1 - np.exp(-2)))
     assert joined["truth"].item() == pytest.approx(truth)
     assert joined.loc[0, ["x_prime", "parameters"]].tolist() == ["0.5", "{}"]
-    renyi = member | {"identity": member["identity"] | {"lambda": "2"}}
+    renyi = replace(member, identity=replace(member.identity, order="2"))
     law = EXACT.load("truncated_laplace")(MECHANISMS.load("truncated_laplace")(2.0))
     assert with_truth(estimates([1.0]), renyi)["truth"].item() == law.renyi(2.0, 0.0, 0.5)
-    both = with_truth(estimates([1.0]), member | {"symmetric": True})
+    both = with_truth(estimates([1.0]), replace(member, symmetric=True))
     larger = max(joined["truth"].item(), joined["truth_reverse"].item())
     assert both["truth"].item() == both["truth_reverse"].item() == larger
     assert both["level"].item() == joined["level"].item() == larger
-    assert with_truth(estimates([1.0]), member | {"law": None})["truth"].isna().all()
+    assert with_truth(estimates([1.0]), replace(member, law=None))["truth"].isna().all()
 
 
 def test_the_level_is_that_of_all_pairs_whichever_was_selected():
     """The data-centric level of 0 among the neighbours 1/2 and 1, where 1/2 was selected."""
-    inputs = {"values": [0.0, 0.5, 0.0, 1.0], "pairing": "consecutive", "names": ["near", "far"]}
-    member = member_of("laplace", **inputs) | {"symmetric": True}
+    inputs = {"sides": [0.0, 0.5, 0.0, 1.0], "pairing": "consecutive", "names": ["near", "far"]}
+    member = replace(member_of("laplace", **inputs), symmetric=True)
     joined = with_truth(estimates([0.9]), member)
     assert joined["pair"].item() == "near"
     assert joined.loc[0, ["truth", "level"]].tolist() == pytest.approx([1.0, 2.0])
@@ -142,7 +154,9 @@ def test_builders_are_checked_before_the_dag(builder, data, options, message):
         check(builder, data, [], options, PLACE)
 
 
-PAPER = {"keys": ["epsilon", "kind"], "columns": ["epsilon", "kind", "n"], "rows": [[0.2, "a", 5]]}
+PAPER = PaperNumbers(
+    keys=["epsilon", "kind"], columns=["epsilon", "kind", "n"], rows=[[0.2, "a", 5]]
+)
 
 
 def test_the_papers_numbers_join_on_rounded_keys():
@@ -160,22 +174,15 @@ def test_a_printed_row_without_a_match_is_an_error():
         join_paper(ours.drop(columns="kind"), PAPER, Place("f", "here"))
 
 
-def spec_of(builder, data, **more):
-    """Return the spec of a job of a builder of this module."""
-    spec = {"builder": f"{__name__}:{builder}", "options": {}, "paper": None, "caption": "é"}
-    identity = {"report": "r", "artifact": "fig1", "made_of": "0"}
-    return {"identity": identity, "data": data} | spec | more
-
-
 @pytest.fixture
 def outputs(tmp_path):
     return tuple(str(tmp_path / name) for name in ("fig1.csv", "fig1.parquet", "curve.parquet"))
 
 
 def test_a_table_is_the_same_as_csv_and_parquet_with_the_papers_numbers(outputs):
-    spec = spec_of("none", [], options={"k": 4}, paper=PAPER)
-    tabulate.run([], *outputs, spec)
-    parquet = read_table(outputs[1], "table", spec["identity"] | {"caption": "é"})
+    job = table_by(f"{__name__}:none", options={"k": 4}, paper=PAPER, caption="é")
+    tabulate.run([], *outputs, job)
+    parquet = read_table(outputs[1], "table", replace(job.identity, caption="é"))
     assert parquet.to_dict("records") == [{"epsilon": 0.2, "kind": "a", "n": 4, "paper_n": 5}]
     pd.testing.assert_frame_equal(pd.read_csv(outputs[0]), parquet, check_dtype=False)
 
@@ -191,21 +198,20 @@ def test_files_of_each_experiment_are_read_in_order(tmp_path, outputs):
     parts = [identities[:1], identities[1:]]
     (frame,) = tabulate.read(files, parts, single)
     assert frame["a"].tolist() == [0, 1, 2]
-    tabulate.run(files, *outputs, spec_of("single", parts))
+    tabulate.run(files, *outputs, table_by(f"{__name__}:single", data=parts))
     assert pd.read_csv(outputs[0])["a"].tolist() == [0, 1, 2]
     with pytest.raises(DataError, match="is stale: seed is 2, not 0"):
         tabulate.read(files[::-1], parts, single)
 
 
 def test_draws_are_a_row_each(tmp_path):
-    identity = {"mechanism": "m", "registered": "module:M", "parameters": {"b": 1, "a": 2}}
-    identity |= {"epsilon": 0.5, "inputs": {"id": "ends", "values": [0, [1, 2]]}}
-    identity |= {"sides": 2, "runs": [3, 4], "n": 2}
+    about = {"registered": "module:M", "parameters": {"b": 1, "a": 2}, "epsilon": 0.5}
+    identity = samples_of("m", [0, [1, 2]], n=2, runs=[3, 4], **about)
     file = tmp_path / "s.parquet"
     with SampleWriter(file, "scalar", None, identity) as writer:
         for first in range(0, 8, 2):
             writer.write(np.array([first, first + 1.0]))
-    (frame,) = tabulate.read([str(file)], [[identity]], drawn)
+    (frame,) = tabulate.read([str(file)], [[identities.plain(identity)]], drawn)
     assert frame["output"].tolist() == list(range(8))
     assert frame["run"].tolist() == [3] * 4 + [4] * 4
     assert frame["side"].tolist() == [0, 0, 1, 1] * 2

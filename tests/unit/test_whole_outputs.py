@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.serving.outputs import Broken, as_json, from_json, plain, rows
 from tests.sharing import FIVE
 from tests.unit.columns import assert_a_column_differs, drawn
@@ -118,8 +118,8 @@ def test_such_a_leak_is_a_violation(name, seed):
 
 
 def test_reals_have_no_sign_of_zero():
-    assert learn([0.0, -0.0], as_reals=True).encode([-0.0]).tolist() == [0]
-    assert learn(np.array([0.0, -0.0])).encode([-0.0]).tolist() == [-5e-324]
+    assert learn_layout([0.0, -0.0], as_reals=True).encode([-0.0]).tolist() == [0]
+    assert learn_layout(np.array([0.0, -0.0])).encode([-0.0]).tolist() == [-5e-324]
 
 
 NOISE = np.random.default_rng(1).laplace(size=300).tolist()
@@ -150,7 +150,7 @@ def test_ignored_parts_of_outputs_leave_the_audit_open(name):
     ],
 )
 def test_ignored_parts_of_outputs_are_noted(output, words):
-    layout = learn([*[type(output)()] * isinstance(output, set), *[output] * 5])
+    layout = learn_layout([*[type(output)()] * isinstance(output, set), *[output] * 5])
     assert words in "; ".join(layout.left_out)
 
 
@@ -169,7 +169,7 @@ def test_ignored_parts_of_outputs_are_noted(output, words):
     ],
 )
 def test_nothing_is_left_out_where_columns_determine_the_output(outputs):
-    layout = learn(outputs)
+    layout = learn_layout(outputs)
     assert layout.left_out == ()
     rows = layout.encode(outputs).reshape(len(outputs), -1)
     assert len(np.unique(rows, axis=0)) == len(set(map(repr, outputs)))

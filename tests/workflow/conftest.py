@@ -128,10 +128,9 @@ def copy_project(folder: Path, config: Path | None = None) -> Project:
 
 
 def unfinished(folder: str, names: list[str]) -> set[str]:
-    """Return the caches that are being written; others are copied, to compile nothing again."""
-    finished = (".pyc", ".nbc")
+    """Return what is not copied: machine code, which serves one folder, and unfinished files."""
     cache = Path(folder).name == "__pycache__"
-    return {name for name in names if cache and not name.endswith(finished)}
+    return {name for name in names if cache and not name.endswith(".pyc")}
 
 
 def done(project: Project, *arguments: str) -> Project:

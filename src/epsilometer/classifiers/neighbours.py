@@ -17,7 +17,7 @@ from epsilometer.checks import Checked, Count, Fractional
 from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
 from epsilometer.errors import ArgumentError
 from epsilometer.numerics.arrays import Floats, Indices, Sample
-from epsilometer.numerics.compiled import allocating, compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
 MOST_ENTRIES = 20  # of vectors: among more, all points are nearly as far
 _MOST_POINTS = 2**12  # of vectors in training: each output is compared with all of them
@@ -115,7 +115,8 @@ class FittedNeighbours:
         counts = np.zeros(self.k + 1, np.int64)
         ties = _window_counts(self.points, self.before, self.k, 0, queries, counts)
         tied, tied_counts = np.unique(queries[:ties], return_counts=True)
-        first, last = _ranges(self.points, self.k, tied) if ties else np.empty((2, 2, 0), np.int32)
+        first, last = np.empty((2, 2, tied.size), np.int32)
+        _ranges(self.points, self.k, tied, first, last)
         of_x_prime = self.before[last] - self.before[first]
         closer, within = zip(last - first - of_x_prime, of_x_prime, strict=True)
         c = np.arange(self.k + 1, dtype=np.float64)
@@ -140,7 +141,7 @@ def _merge(a, b, points, before):  # type: ignore[no-untyped-def]
     before[points.size] = j
 
 
-@compiled
+@compiled_part
 def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
     """Move the window to the k nearest of q; return start and radius, rounded as distances are."""
     while left < points.size - k and q - points[left] > points[left + k] - q:
@@ -167,11 +168,9 @@ def _window_counts(points, before, k, left, queries, counts):  # type: ignore[no
     return ties
 
 
-@allocating
-def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
-    """Return the ends, ``(2, m)``, of points below the k-th distance, and of those up to it."""
-    first = np.empty((2, queries.size), np.int32)
-    last = np.empty((2, queries.size), np.int32)
+@compiled
+def _ranges(points, k, queries, first, last):  # type: ignore[no-untyped-def]
+    """Set the ends, ``(2, m)``, of points below the k-th distance, and of those up to it."""
     left = 0
     for m in range(queries.size):
         q = queries[m]
@@ -181,10 +180,9 @@ def _ranges(points, k, queries):  # type: ignore[no-untyped-def]
         last[0, m] = max(first[0, m], right - _run(points, q, 1, radius, right - 1, left - 1))
         first[1, m] = left - _run(points, q, -1, radius, left - 1, -1)
         last[1, m] = right + _run(points, q, 1, radius, right, points.size)
-    return first, last
 
 
-@compiled
+@compiled_part
 def _run(points, q, side, radius, start, stop):  # type: ignore[no-untyped-def]
     """Return how many consecutive points at the radius lie below (``side`` -1) or above q."""
     step = 1 if stop > start else -1

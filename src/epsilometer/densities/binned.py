@@ -69,12 +69,14 @@ def linear_counts(sample: Floats, lower: float, upper: float, points: int) -> Fl
     counts have shape ``(points,)``. Draws beyond the ends are dropped.
     """
     counts = np.zeros(points)
-    _spread_over(counts, np.ascontiguousarray(sample), lower, (upper - lower) / (points - 1))
+    _spread_over(
+        counts, np.ascontiguousarray(sample), lower, (upper - lower) / (points - 1), 0.0, 1.0
+    )
     return counts
 
 
 @compiled
-def _spread_over(counts, sample, lower, spacing, mean=0.0, spread=1.0):  # type: ignore[no-untyped-def]
+def _spread_over(counts, sample, lower, spacing, mean, spread):  # type: ignore[no-untyped-def]
     """Add the draws, standardised by ``mean`` and ``spread``, within the grid to its counts."""
     for x in sample:
         if mean != 0.0 or spread != 1.0:

@@ -39,7 +39,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.numerics.arrays import Sample
 from epsilometer.numerics.bisection import bisected
-from epsilometer.numerics.compiled import compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
 CHOOSING = 0.2  # share of the draws
 _OTHER_EVENT = 0.15  # share of alpha for each event but the first
@@ -183,7 +183,7 @@ def lower_bound(
         return worst_tail(epsilon, allowed, everywhere) <= allowed
 
     if least > 0:
-        z = _score.py_func(*counts, math.exp(min(least, _LARGEST)), delta)  # type: ignore[attr-defined]
+        z = _score(*counts, math.exp(min(least, _LARGEST)), delta)
         if math.erfc(z / math.sqrt(2)) > 2 * _DOUBTFUL * allowed:
             return 0.0
     # the first guess tests likely q only: it is too high, and costs a tenth
@@ -277,7 +277,7 @@ def _tails(k, n, k_prime, m, scale, delta, values, limit, allowed, upper, pmf, l
     return worst
 
 
-@compiled
+@compiled_part
 def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
     """Return z; 0 where the counts agree with the claim."""
     excess = k / n - scale * (k_prime / m) - delta
@@ -290,7 +290,7 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
     return math.inf if variance <= 0.0 else excess / math.sqrt(variance)
 
 
-@compiled
+@compiled_part
 def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds."""
     z = z * (1.0 - 1e-9) if z < math.inf else z  # the counts of z are extreme in any rounding
@@ -313,7 +313,7 @@ def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyp
     return total / (unit * unit_prime)
 
 
-@compiled
+@compiled_part
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
     """Set the weights of likely counts at their places; return the first, the last and the sum."""
     if p <= 0.0 or p >= 1.0:

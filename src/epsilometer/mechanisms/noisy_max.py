@@ -13,7 +13,6 @@ from epsilometer.checks import Count, Positive, Several
 from epsilometer.mechanisms.base import Outputs, QueryAnswers
 from epsilometer.mechanisms.noise import Noise, blocks, laplace_of, largest
 from epsilometer.numerics.arrays import Floats, Indices
-from epsilometer.numerics.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,13 @@ def _largest_of_equal_answers(
         yield block, noisy, winners
 
 
-@compiled
-def _index(index, noisy, winners):  # type: ignore[no-untyped-def]
+def _index(index: Indices, noisy: Floats, winners: Indices) -> None:
     """Write the index of the largest noisy answer of all groups."""
-    for i in range(index.size):
-        top = noisy[0, i]
-        index[i] = winners[0, i]
-        for group in range(1, len(noisy)):
-            if noisy[group, i] > top:
-                top = noisy[group, i]
-                index[i] = winners[group, i]
+    index[:] = winners[0]
+    top = noisy[0]
+    for group in range(1, len(noisy)):
+        np.copyto(index, winners[group], where=noisy[group] > top)
+        top = np.maximum(top, noisy[group])
 
 
 @dataclass(frozen=True)

@@ -82,10 +82,12 @@ class SparseVector(QueryAnswers):
             rho = noise.laplaces(bits.size, rho_scale)
             for first, last in itertools.pairwise(ends):
                 if nu_scale == 0:
-                    _compare(bits, rho, gaps[first], first, last)
+                    above = (gaps[first] >= rho).astype(bits.dtype)
+                    above *= (1 << last) - (1 << first)
+                    bits |= above
                     continue
-                tails = np.empty(bits.size)
-                _exponents(tails, rho, gaps[first], nu_scale)
+                tails = np.abs(rho - gaps[first])
+                tails /= -nu_scale
                 np.exp(tails, out=tails)
                 _answer(bits, rho, gaps[first], tails, first, noise.words(last - first, bits.size))
             if self.stops:
@@ -122,19 +124,6 @@ class SparseVectorFirst(SparseVector):
         bits = self._bits(np.zeros(size, np.int64), x, rng)
         _, exponents = np.frexp(bits.astype(np.float64))  # a single bit is a power of two
         return np.where(bits > 0, exponents - 1, self.queries).astype(np.int32)
-
-
-@compiled
-def _compare(bits, rho, gap, first, last):  # type: ignore[no-untyped-def]
-    for j in range(first, last):
-        for i in range(bits.size):
-            bits[i] |= (gap >= rho[i]) << j
-
-
-@compiled
-def _exponents(exponents, rho, gap, nu_scale):  # type: ignore[no-untyped-def]
-    for i in range(exponents.size):
-        exponents[i] = -abs(rho[i] - gap) / nu_scale
 
 
 @compiled

@@ -13,18 +13,19 @@ import numpy as np
 from epsilometer.claims import AnyClaim, Claim
 from epsilometer.events.scores import CELLS
 from epsilometer_audit.answer.verdict import LOW_BITS, Bound, Verdict, VerdictName, Witness
-from epsilometer_audit.checks.calls import Sample as Outputs
+from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.sampler import Check, check_drawn
 from epsilometer_audit.outputs.formats import input_text, pair_texts
 from epsilometer_audit.outputs.outcomes import Layout
 from epsilometer_audit.outputs.shapes import listing
+from epsilometer_audit.question.pairs import Pair
 from epsilometer_audit.question.question import Question
 from epsilometer_audit.question.request import Request
 from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.serving.outputs import Failure
 from epsilometer_audit.statistics.power import EVENT, EVENTS, detectable
 from epsilometer_audit.statistics.rounds import Step
-from epsilometer_audit.statistics.witnesses import Found, looked_at
+from epsilometer_audit.statistics.witnesses import EventCounts, looked_at
 
 _ONE = "one column"
 _TWO = f"two columns in {CELLS} x {CELLS} cells"
@@ -38,7 +39,7 @@ def verdict_of(
     pair: int,
     violated: bool,
     swapped: bool | None,
-    witness: Found | None,
+    witness: EventCounts | None,
     steps: Sequence[Step],
     layout: Layout,
     outputs: Sequence[Sequence[Sequence[Any]]],
@@ -58,39 +59,28 @@ def verdict_of(
         checks = [*checks, last]
         if last.result == "failed":
             return invalid(question, checks)
-    event = question.request.event or EVENT
-    table = dict[str, dict[float, float | None]]()
+    request = question.request
+    event = request.event or EVENT
+    table: dict[str, dict[float, float | None]] = {}
     if layout.left_out:
         checks = [*checks, Check("outputs", "note", "; ".join(layout.left_out))]
     elif len(steps) > 1:
-        table = _detectable(
-            question.request.claim, question.request.alpha, steps, event, len(layout.columns) > 1
-        )
-    level, jointly = (table.get(place, {}).get(event) for place in (_ONE, _TWO))
-    name: VerdictName = "violated" if violated else "not refuted"
-    reasons = []
+        several = len(layout.columns) > 1
+        table = _detectable(request.claim, request.alpha, steps, event, several)
+    level = table.get(_ONE, {}).get(event)
+    name: VerdictName = "violated"
+    reasons: list[str] = []
     if not violated:
-        if not any(table.get(_ONE, {}).values()):
-            name = "undecided"
-            few = "no level would have been found with probability .9 by these draws"
-            reasons = [*layout.left_out] or [few]
-        elif missed := undetected(question, level):
-            name = "undecided"
-            reasons = [missed]
         sides = [side for pair_sides in outputs for side in pair_sides]
-        if not layout.left_out and (constant := _constant(sides)):
-            name = "undecided"
-            reasons = [*reasons, constant]
+        reasons = _doubts(question, layout, table, level, sides)
+        name = "undecided" if reasons else "not refuted"
     inputs = None if question.inputs is None else question.inputs[pair]
-    direction = None
-    swapped = swapped if witness is None else witness.swapped
-    if swapped is not None:
-        names = ("x", "x'") if inputs is None else pair_texts(*inputs)
-        direction = " against ".join(names[::-1] if swapped else names)
-    tried = [
-        {"name": name, "pair": both and pair_texts(*both), "draws": sum(map(len, sides[0]))}
-        for (name, both), sides in zip(question.pairs.items(), outputs, strict=True)
-    ]
+    if witness is not None:
+        swapped = witness.swapped
+    tried = []
+    for (pair_name, both_inputs), pair_sides in zip(question.pairs.items(), outputs, strict=True):
+        texts = both_inputs and pair_texts(*both_inputs)
+        tried.append({"name": pair_name, "pair": texts, "draws": sum(map(len, pair_sides[0]))})
     return make_verdict(
         question,
         checks,
@@ -98,10 +88,10 @@ def verdict_of(
         pair=inputs,
         name=list(question.pairs)[pair] or None,
         tried=tried,
-        direction=direction,
+        direction=_direction(inputs, swapped),
         witness=_witness(witness, violated),
         detectable=level,
-        detectable_jointly=jointly,
+        detectable_jointly=table.get(_TWO, {}).get(event),
         detectable_by_event=table,
         event=event,
         outputs=layout.kind,
@@ -109,6 +99,36 @@ def verdict_of(
         reasons=reasons,
         **more,
     )
+
+
+def _doubts(
+    question: Question,
+    layout: Layout,
+    table: Mapping[str, Mapping[float, float | None]],
+    level: float | None,
+    sides: Sequence[Sequence[Any]],
+) -> list[str]:
+    """Return why the draws may have missed a violation.
+
+    ``table`` and ``level`` are what they detect, ``sides`` are the batches of each side.
+    """
+    reasons: list[str] = []
+    if not any(table.get(_ONE, {}).values()):
+        few = "no level would have been found with probability .9 by these draws"
+        reasons = list(layout.left_out) or [few]
+    elif missed := undetected(question, level):
+        reasons = [missed]
+    if not layout.left_out and (constant := _constant(sides)):
+        reasons.append(constant)
+    return reasons
+
+
+def _direction(inputs: Pair | None, swapped: bool | None) -> str | None:
+    """Return the texts of both inputs, first that where the event is likelier, if there is one."""
+    if swapped is None:
+        return None
+    x, x_prime = ("x", "x'") if inputs is None else pair_texts(*inputs)
+    return f"{x_prime} against {x}" if swapped else f"{x} against {x_prime}"
 
 
 def _detectable(
@@ -132,20 +152,25 @@ def _detectable(
 
 def undetected(question: Question, level: float | None) -> str:
     """Return why a violation of the requested level may have been missed; "" if it was not."""
-    asked = question.request.detect
-    if asked is None or (level is not None and level <= asked):
+    requested = question.request.detect
+    if requested is None or (level is not None and level <= requested):
         return ""
     detected = "nothing" if level is None else f"only {level:.3g} or more"
-    return f"{asked:g} was to be detected, {detected} would have been, with probability .9"
+    return f"{requested:g} was to be detected, {detected} would have been, with probability .9"
 
 
 def _constant(sides: Sequence[Sequence[Any]]) -> str:
     """Return a reason if the outputs on each input are all the same; "" otherwise."""
     first = [[side[0][:20]] for side in sides]  # a quick look, enough for most outputs
-    if any(Outputs(side, "").times.size > 1 for side in (*first, *sides)):
+    if any(Sample(side, "").times.size > 1 for side in (*first, *sides)):
         return ""
-    outputs = [listing(side[0][:1])[0] for side in sides[:2]]
-    x, x_prime = (input_text(str(y) if isinstance(y, Failure) else y) for y in outputs)
+    texts = []
+    for side in sides[:2]:
+        output = listing(side[0][:1])[0]
+        if isinstance(output, Failure):
+            output = str(output)
+        texts.append(input_text(output))
+    x, x_prime = texts
     where = f"{x} on both inputs" if x == x_prime else f"{x} on x and {x_prime} on x'"
     return f"no output varied: all outputs are {where}; there is no noise, or one constant seed"
 
@@ -156,22 +181,23 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
 
     from epsilometer import __version__
 
-    libraries = {"epsilometer": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-    return Verdict(
-        claim=question.request.claim.to_plain(),
-        claimed=question.request.claim.text(),
-        alpha=question.request.alpha,
-        method=question.method,
-        detect=question.request.detect,
+    versions = {
+        "epsilometer": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python": platform.python_version(),
+    }
+    provenance = {
+        "made of": dict(question.digest),
+        "versions": versions,
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return _verdict(
+        question,
         pairs=len(question.pairs),
-        seed=question.request.seed,
         source=question.source,
         checks=[check.to_plain() for check in checks],
-        provenance={
-            "made of": dict(question.digest),
-            "versions": libraries | {"python": platform.python_version()},
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        },
+        provenance=provenance,
         seconds=round(time.perf_counter() - question.started, 3),
         **facts,
     )
@@ -179,16 +205,21 @@ def make_verdict(question: Question, checks: Sequence[Check], **facts: Any) -> V
 
 def without(request: Request, reason: str, name: VerdictName = "failed") -> Verdict:
     """Return the verdict on a request that has no draws, with the reason."""
+    question = Question(request=request)
+    return _verdict(question, verdict=name, event=request.event, reasons=[reason])
+
+
+def _verdict(question: Question, **facts: Any) -> Verdict:
+    """Return a verdict with the claim and options of the request, and these facts."""
+    request = question.request
     return Verdict(
-        verdict=name,
         claim=request.claim.to_plain(),
         claimed=request.claim.text(),
         alpha=request.alpha,
         seed=request.seed,
-        method=Question(request=request).method,
+        method=question.method,
         detect=request.detect,
-        event=request.event,
-        reasons=[reason],
+        **facts,
     )
 
 
@@ -199,26 +230,35 @@ def invalid(question: Question, checks: Sequence[Check]) -> Verdict:
     return make_verdict(question, checks, verdict="invalid", reasons=failed, pair=inputs)
 
 
-def _witness(found: Found | None, violated: bool) -> Witness | None:
-    if found is None:
+def _witness(counted: EventCounts | None, violated: bool) -> Witness | None:
+    """Return the event and its counts for the verdict."""
+    if counted is None:
         return None
-    event = found.event
-    whole = found.whole or found.event
-    layout = found.layout
-    number = layout.number_of(whole)
-    scored = whole.view.kind in ("score", "learned")
-    rests = f"bets on predicted distributions of {number}" if found.predicted else number * scored
-    if found.whole is not None:
-        rests += " (JSON: witness.score); the witness has its strongest terms"
-    elif scored:
-        rests += " (JSON: witness.ranges); no event of a few entries differs as much"
-    (hits, hits_prime), (draws, draws_prime) = found.hits, found.draws
-    counts = (hits, draws, hits_prime, draws_prime)
-    ranges = layout.plain(event)
-    note = LOW_BITS if violated and event.view.kind == "low bit" else None
-    score = layout.plain(found.whole) if found.whole else None
-    text = layout.text(event)
-    return Witness(text, *counts, ranges, note, rests or None, score, found.histogram)
+    event = counted.event
+    layout = counted.layout
+    score = counted.whole
+    rests_on = None
+    if counted.predicted:
+        number = layout.number_of(score or event)
+        rests_on = f"bets on predicted distributions of {number}"
+    elif score or event.view.kind in ("score", "learned"):
+        rests_on = layout.number_of(score or event)
+    if rests_on and score:
+        rests_on += " (JSON: witness.score); the witness has its strongest terms"
+    elif rests_on and event.view.kind in ("score", "learned"):
+        rests_on += " (JSON: witness.ranges); no event of a few entries differs as much"
+    return Witness(
+        event=layout.text(event),
+        count=counted.hits[0],
+        draws=counted.draws[0],
+        count_prime=counted.hits[1],
+        draws_prime=counted.draws[1],
+        ranges=layout.plain(event),
+        note=LOW_BITS if violated and event.view.kind == "low bit" else None,
+        rests_on=rests_on,
+        score=layout.plain(score) if score else None,
+        histogram=counted.histogram,
+    )
 
 
 def bound_of(part: Claim, lower: float, claim: AnyClaim) -> Bound:

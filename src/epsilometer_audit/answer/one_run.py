@@ -75,8 +75,9 @@ def audit_one_run(
 
 def of_scores(request: Request, recorded: RecordedScores, started: float) -> Verdict:
     """Answer a request about scores of one run."""
-    about: dict[str, Any] = {"source": recorded.source, "digest": recorded.digest}
-    question = Question(request=request, started=started, **about)
+    question = Question(
+        request=request, source=recorded.source, digest=recorded.digest, started=started
+    )
     claim = request.claim
     values = _scores(recorded.scores)
     inside = _included(recorded.included)
@@ -104,15 +105,27 @@ def of_scores(request: Request, recorded: RecordedScores, started: float) -> Ver
         verdict = "violated"
         missed = ""
     best = min(counted, key=lambda result: result.p_value_of(claim))
-    rule = best.rule
-    guessed: dict[str, Any] = {"rule": rule.text(), "right": best.right, "guesses": rule.guesses}
-    guessed |= asdict(rule)
-    guessed |= {"canaries": values.size, "included": int(inside.sum()), "rules": len(counted)}
-    independent = guessing.independent_mu(values, inside, request.alpha, request.seed)
-    facts: dict[str, Any] = {"verdict": verdict, "bounds": bounds, "detectable": level}
-    facts |= {"p_value": best.p_value_of(claim), "reasons": [missed] if missed else []}
-    facts |= {"guesses": {**guessed, "independent_mu": independent}, "outputs": "scores"}
-    return make_verdict(question, checked, **facts)
+    guesses: dict[str, Any] = {
+        "rule": best.rule.text(),
+        "right": best.right,
+        "guesses": best.rule.guesses,
+        **asdict(best.rule),
+        "canaries": values.size,
+        "included": int(inside.sum()),
+        "rules": len(counted),
+        "independent_mu": guessing.independent_mu(values, inside, request.alpha, request.seed),
+    }
+    return make_verdict(
+        question,
+        checked,
+        verdict=verdict,
+        bounds=bounds,
+        detectable=level,
+        p_value=best.p_value_of(claim),
+        reasons=[missed] if missed else [],
+        guesses=guesses,
+        outputs="scores",
+    )
 
 
 def draw_canaries(mechanism: Source, canaries: int, seed: int) -> tuple[NDArray[Any], Floats]:

@@ -77,10 +77,12 @@ class Bound:
     @property
     def name(self) -> str:
         """The quantity with its order, or the point of a profile."""
-        if self.delta is not None:
-            near = "" if self.alpha is None else f"near alpha = {self.alpha:.3g} "
-            return f"{near}{self.quantity} at delta = {self.delta:.6g}"
-        return f"{self.quantity} of order {self.order:g}" if self.order else self.quantity
+        if self.order:
+            return f"{self.quantity} of order {self.order:g}"
+        if self.delta is None:
+            return self.quantity
+        point = f"{self.quantity} at delta = {self.delta:.6g}"
+        return point if self.alpha is None else f"near alpha = {self.alpha:.3g} {point}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,8 +166,8 @@ class Verdict(Result):
     @property
     def worst(self) -> Bound | None:
         """The bound with the largest ratio to its claim."""
-        own = [bound for bound in self.bounds if bound.quantity == self.bounds[0].quantity]
-        return max(own, key=lambda b: b.lower / max(b.claimed, 1e-12), default=None)
+        candidates = [bound for bound in self.bounds if bound.quantity == self.bounds[0].quantity]
+        return max(candidates, key=lambda b: b.lower / max(b.claimed, 1e-12), default=None)
 
     @property
     def exit_code(self) -> int:
@@ -226,8 +228,12 @@ class Verdict(Result):
         for number, side in enumerate((shown.counts, shown.counts_prime)):
             plots.histogram(axes, edges, np.array(side), names[number], number=number)
         for first, last in witness.ranges.get("ranges", ()):
-            low = edges[0] if first is None else max(float(first), edges[0])
-            high = edges[-1] if last is None else min(float(last), edges[-1])
+            low = edges[0]
+            high = edges[-1]
+            if first is not None:
+                low = max(float(first), low)
+            if last is not None:
+                high = min(float(last), high)
             if shown.discrete:  # from the start of its first bin to the end of its last
                 low = edges[max(np.searchsorted(edges, low, "right") - 1, 0)]
                 high = edges[np.searchsorted(edges, high, "left")]
@@ -255,35 +261,48 @@ class Verdict(Result):
         return f"{self.verdict.upper()}: {reasons}"
 
     def _rows(self) -> list[tuple[str, str]]:
-        told = [(b, f"{b.name} at least {short(b.lower, b.claimed)}") for b in self.bounds]
-        rows = [("bound", f"{text} (claimed: {short(b.claimed)})") for b, text in told]
+        rows = []
+        for bound in self.bounds:
+            text = f"{bound.name} at least {short(bound.lower, bound.claimed)}"
+            rows.append(("bound", f"{text} (claimed: {short(bound.claimed)})"))
         rows += self._witness_rows()
         if self.guesses is not None:
             rows += guesses_rows(self.guesses)
         if self.direction:
-            x, x_prime = pair_texts(*(self.pair or ("", "")))
-            name = f"{self.name}: " if self.name not in (None, "", f"{x} against {x_prime}") else ""
-            turned = x != x_prime and self.direction == f"{x_prime} against {x}"
-            note = " (x' against x)" if turned else ""
-            rows.append(("inputs", f"{name}{self.direction}{note}"))
+            rows.append(("inputs", self._inputs_text(self.direction)))
         if self.verdict in ("not refuted", "undecided"):
             rows += self._detectable_rows()
-        pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
         if self.draws:
+            pairs = f" over {self.pairs} pairs" if self.pairs > 1 else ""
             text = f"{self.draws} a side{pairs}, {self.outputs}"
             rows.append(("draws", f"{text}; {self.seconds:.1f} s, seed {self.seed}"))
         if self.source:
             many = "many draws a call"
-            assumed = ", assumed independent"
-            rows.append(("source", self.source.replace(many, many + assumed)))
-        shown = ("note",) if self.reasons else ("note", "failed")
-        rows += [(each["result"], each["words"]) for each in self.checks if each["result"] in shown]
+            rows.append(("source", self.source.replace(many, f"{many}, assumed independent")))
+        for check in self.checks:
+            is_reason = check["result"] == "failed" and self.reasons
+            if check["result"] in ("note", "failed") and not is_reason:
+                rows.append((check["result"], check["words"]))
         if self.replay:
-            results = [check["result"] for check in self.checks if check["name"] == "same seed"]
-            follows = all(result == "passed" for result in results)
-            note = "" if follows else " (other draws: the mechanism follows no seed)"
+            note = "" if self.follows_seed else " (other draws: the mechanism follows no seed)"
             rows.append(("replay", f"{self.replay}{note}"))
         return rows
+
+    @property
+    def follows_seed(self) -> bool:
+        """Whether no check says that the draws do not follow the seed."""
+        results = [check["result"] for check in self.checks if check["name"] == "same seed"]
+        return all(result == "passed" for result in results)
+
+    def _inputs_text(self, direction: str) -> str:
+        """Return the direction, with the name of the pair, and a note if it is turned."""
+        x, x_prime = pair_texts(*(self.pair or ("", "")))
+        text = direction
+        if self.name not in (None, "", f"{x} against {x_prime}"):
+            text = f"{self.name}: {text}"
+        if x != x_prime and direction == f"{x_prime} against {x}":
+            text += " (x' against x)"
+        return text
 
     def _detectable_rows(self) -> list[tuple[str, str]]:
         claimed = self.bounds[0].claimed if self.bounds else None
@@ -293,25 +312,35 @@ class Verdict(Result):
                 level = short(self.detectable, claimed)
                 text = f"{level} by guesses as good as it allows, with probability .9"
             return [("detectable", text)]
-        rows = [] if self.detectable_by_event else [("detectable", "unknown")]
+        rows = []
+        if not self.detectable_by_event:
+            rows.append(("detectable", "unknown"))
         for place, levels in self.detectable_by_event.items():
-            found = [f"{short(x, claimed)} of {event:g}" for event, x in levels.items() if x]
-            text = ", ".join(found).replace(" of ", " by an event of probability ", 1)
-            text = f"{self.bounds[0].name} {text}" if found else "no level"
+            texts = [f"{short(x, claimed)} of {event:g}" for event, x in levels.items() if x]
+            text = "no level"
+            if texts:
+                listed = ", ".join(texts).replace(" of ", " by an event of probability ", 1)
+                text = f"{self.bounds[0].name} {listed}"
             rows.append(("detectable", f"{text} (in {place}, found with probability .9)"))
-        return [*rows, ("looked at", self.looked_at)] if self.looked_at else rows
+        if self.looked_at:
+            rows.append(("looked at", self.looked_at))
+        return rows
 
     def _witness_rows(self) -> list[tuple[str, str]]:
-        event = self.witness
-        if event is None:
-            told = self.draws and self.guesses is None and self.verdict != "invalid"
+        witness = self.witness
+        if witness is None:
+            if not self.draws or self.guesses is not None or self.verdict == "invalid":
+                return []
             text = "none: the counts of no event differ clearly"
             if self.verdict == "violated":
                 text += "; the bound rests on bets on predicted distributions"
-            return [("witness", text)] if told else []
-        rows = [("witness", event.event), ("counts", f"{event.counts_text} fresh draws")]
-        more = ("rests on", event.rests_on), ("note", event.note)
-        return [*rows, *((name, text) for name, text in more if text)]
+            return [("witness", text)]
+        rows = [("witness", witness.event), ("counts", f"{witness.counts_text} fresh draws")]
+        if witness.rests_on:
+            rows.append(("rests on", witness.rests_on))
+        if witness.note:
+            rows.append(("note", witness.note))
+        return rows
 
 
 def as_expected(word: str, expected: str | None) -> str | None:
@@ -319,14 +348,16 @@ def as_expected(word: str, expected: str | None) -> str | None:
 
     ``word`` is a verdict's, or "failed" or "missing" in its place.
     """
-    unknown = expected is None or word == "missing"
-    return None if unknown else "yes" if expected == word else "no"
+    if expected is None or word == "missing":
+        return None
+    return "yes" if expected == word else "no"
 
 
 def guesses_rows(guesses: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the rows about guesses and canaries; see `Verdict`."""
-    rules = f"; one of {guesses['rules']} rules that were tried" if guesses["rules"] > 1 else ""
-    right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}{rules}"
+    right = f"{guesses['right']} of {guesses['guesses']} are right: {guesses['rule']}"
+    if guesses["rules"] > 1:
+        right += f"; one of {guesses['rules']} rules that were tried"
     canaries = f"{guesses['canaries']}, of which {guesses['included']} were in"
     rows = [("guesses", right), ("canaries", canaries)]
     if (mu := guesses.get("independent_mu")) is not None:

@@ -40,18 +40,15 @@ def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pa
     trials: dict[str, _Trial] = {}
 
     def trial(x: Any, name: str) -> _Trial:
-        key = name if name in pairs.required else json.dumps(x)
-        if key not in trials or name in pairs.required:
-            call_seed = int(generator(seed, "audit", "candidates", key).integers(2**31))
-            try:
-                (output,) = source.draw(x, 1, call_seed)
-                trials[key] = _Trial(isinstance(output, Failure))
-            except MechanismError as error:
-                trials[key] = _Trial(False, error)
+        if name in pairs.required:  # its inputs may not be JSON
+            return _trial(source, x, seed, name)
+        key = json.dumps(x)
+        if key not in trials:
+            trials[key] = _trial(source, x, seed, key)
         return trials[key]
 
-    drawn = dict[str, Pair]()
-    failing = dict[str, Pair]()
+    drawn: dict[str, Pair] = {}
+    failing: dict[str, Pair] = {}
     refused: dict[str, MechanismError] = {}
     for name, (x, y) in pairs.items():
         on_x = trial(x, name)
@@ -60,20 +57,35 @@ def accepted(source: Source, pairs: Candidates, seed: int) -> tuple[dict[str, Pa
             chosen = failing if on_x.failed or on_y.failed else drawn
             chosen[name] = (x, y)
         elif on_x.error is None or on_y.error is None:
-            taken = input_text(x if on_x.error is None else y, 40)
-            text = f"{on_x.error or on_y.error}, but not on its neighbour {taken}, which may "
-            text += f"distinguish them ({name}); let failures be outcomes, or declare inputs on "
-            raise MechanismError(f"{text}which it draws")
+            drawn_on = x if on_x.error is None else y
+            text = f"{on_x.error or on_y.error}, but not on its neighbour "
+            text += f"{input_text(drawn_on, 40)}, which may distinguish them ({name}); let "
+            text += "failures be outcomes, or declare inputs on which it draws"
+            raise MechanismError(text)
         elif name in pairs.required:
             raise named_error(on_x.error, name)
         else:
             refused[name] = on_x.error
     if refused and not drawn and not failing:
         raise next(iter(refused.values()))
-    notes = [_left_out(refused, len(pairs))] if refused else []
-    notes += [Check("range", "note", text) for text in pairs.untried]
-    notes += [Check("relation", "note", f"neighbours are {text}") for text in pairs.relations]
+    notes = []
+    if refused:
+        notes.append(_left_out(refused, len(pairs)))
+    for text in pairs.untried:
+        notes.append(Check("range", "note", text))
+    for text in pairs.relations:
+        notes.append(Check("relation", "note", f"neighbours are {text}"))
     return drawn | failing, notes
+
+
+def _trial(source: Source, x: Any, seed: int, key: str) -> _Trial:
+    """Draw once on an input, with a seed that follows from its key."""
+    call_seed = int(generator(seed, "audit", "candidates", key).integers(2**31))
+    try:
+        (output,) = source.draw(x, 1, call_seed)
+    except MechanismError as error:
+        return _Trial(False, error)
+    return _Trial(isinstance(output, Failure))
 
 
 def _left_out(refused: Mapping[str, MechanismError], number: int) -> Check:

@@ -20,7 +20,7 @@ from epsilometer.events.events import codes_of, in_parts
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Integers, evenly_spaced
 from epsilometer_audit.checks.permutations import Scores
 from epsilometer_audit.outputs.formats import input_text
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.shapes import joined
 
 Draw = Callable[[Any, int, int], Any]
@@ -35,6 +35,14 @@ _CUTS = 32  # evenly spaced
 _ROWS = 1 << 16  # outputs in a part
 
 
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Classes of numbers in their order, ``(n,)``, and how many numbers each has, ``(k,)``."""
+
+    classes: Integers
+    times: Counts
+
+
 class Sample:
     """Outputs in some order, with codes of equal outputs and bounded scores.
 
@@ -46,7 +54,7 @@ class Sample:
         self.name = name
         self.batches = list(map(len, batches))
         self.size = sum(self.batches)
-        self.layout = learn(*batches)
+        self.layout = learn_layout(*batches)
         self.tables = [self.layout.encode(batch) for batch in batches]
         self.codes, self.times = self._coded()
 
@@ -65,8 +73,12 @@ class Sample:
             if (first[1:] > first[:-1]).all():  # so do the outputs differ
                 return np.arange(self.size, dtype=np.int32), np.broadcast_to(np.int64(1), self.size)
             del first
-        is_short = all(table.min() >= -(2**31) and table.max() < 2**31 for table in self.tables)
-        dtype = np.int32 if is_short and self.layout.whole else None  # in less memory
+        dtype: type | None = None
+        if self.layout.whole:
+            low = min(int(table.min()) for table in self.tables)
+            high = max(int(table.max()) for table in self.tables)
+            if low >= -(2**31) and high < 2**31:
+                dtype = np.int32  # in less memory
         codes = codes_of(np.concatenate(self.tables, dtype=dtype, casting="unsafe"))
         size = int(codes.max()) + 1
         times = np.zeros(size, int)
@@ -86,26 +98,33 @@ class Sample:
         entries = self._entries(repeats)
         chosen = [entries[i] for i in evenly_spaced(len(entries), _ENTRIES)]
         if len(entries) > 1:
-            added = np.zeros(self.size, np.int64)  # sums are exact
-            for sign, (classes, times) in zip(rng.choice([-1, 1], len(entries)), entries):  # noqa: B905
-                ranks = np.rint(2 * self.size * _ranks(times)).astype(np.int64)
-                added += (sign * ranks)[classes]
-            chosen.append(_classes(np.array_split(added, -(-self.size // _ROWS))))
-        scores = [Scores(_ranks(times), times, classes) for classes, times in chosen]
-        for classes, times in chosen[-1:]:
-            scores.append(Scores((_ranks(times) - 0.5) ** 2, times, classes))
+            chosen.append(self._sum(entries, rng))
+        scores = [Scores(_ranks(entry.times), entry.times, entry.classes) for entry in chosen]
+        for last in chosen[-1:]:
+            from_the_median = (_ranks(last.times) - 0.5) ** 2
+            scores.append(Scores(from_the_median, last.times, last.classes))
         if repeats:
-            scores.append(Scores(rng.choice([-1.0, 1.0], self.times.size), self.times, self.codes))
+            signs = rng.choice([-1.0, 1.0], self.times.size)
+            scores.append(Scores(signs, self.times, self.codes))
         return [score for score in scores if score.values.any()]
 
-    def _entries(self, repeats: bool) -> list[tuple[Integers, Counts]]:
-        """Return classes of some entries that vary, and how many draws each class has."""
+    def _entries(self, repeats: bool) -> list[Classes]:
+        """Return classes of some entries that vary."""
         width = self.tables[0][0].size
         if width == 1 and repeats:  # the codes are in the order of numbers
-            entries = [(self.codes, self.times)]
+            entries = [Classes(self.codes, self.times)]
         else:
             entries = [_classes(self._parts(i)) for i in evenly_spaced(width, _ADDED)]
-        return [(classes, times) for classes, times in entries if times.size > 1]
+        return [entry for entry in entries if entry.times.size > 1]
+
+    def _sum(self, entries: Sequence[Classes], rng: np.random.Generator) -> Classes:
+        """Return classes of the sum of the ranks of entries with random signs."""
+        added = np.zeros(self.size, np.int64)  # sums are exact
+        signs = rng.choice([-1, 1], len(entries))
+        for sign, entry in zip(signs, entries, strict=True):
+            ranks = np.rint(2 * self.size * _ranks(entry.times)).astype(np.int64)
+            added += (sign * ranks)[entry.classes]
+        return _classes(np.array_split(added, -(-self.size // _ROWS)))
 
 
 @dataclass(frozen=True)
@@ -188,15 +207,15 @@ def draw_calls(
     return [Calls(number, x, drawn[number]) for number, x in enumerate(inputs)]
 
 
-def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
-    """Return classes of numbers in their order, ``(n,)``, and how many numbers each has.
+def _classes(parts: Sequence[NDArray[Any]]) -> Classes:
+    """Return classes of numbers.
 
     Few numbers have a class each; many have classes between cuts.
     """
     ordered = np.concatenate(parts)
     if ordered.size <= _FEW:
         codes = codes_of(ordered)
-        return codes, np.bincount(codes)
+        return Classes(codes, np.bincount(codes))
     ordered.sort()
     edges = _edges(ordered)
     del ordered
@@ -209,7 +228,7 @@ def _classes(parts: Sequence[NDArray[Any]]) -> tuple[Integers, Counts]:
             above += (part >= edge) | is_missing  # NaN, the last edge, is a class of its own
         classes.append(above)
         times += np.bincount(above, None, times.size)
-    return np.concatenate(classes), times
+    return Classes(np.concatenate(classes), times)
 
 
 def _edges(ordered: NDArray[Any]) -> NDArray[Any]:

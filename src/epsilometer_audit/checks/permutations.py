@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +40,19 @@ _AT_ONCE = 1000  # permutations
 Statistic = Callable[[Floats], Floats]  # of scores (b, size), shape (b,); large is extreme
 
 
-class Matches(NamedTuple):
+@dataclass(frozen=True)
+class Matches:
     """The ``same`` outputs, of ``every``, as those ``lag`` before; a bound ``p``."""
 
     p: float = 1.0
     same: int = 0
     every: int = 0
     lag: int = 0
+
+    @property
+    def share(self) -> float:
+        """The share of outputs that are the same."""
+        return self.same / max(self.every, 1)
 
 
 class Scores:
@@ -82,16 +89,21 @@ def agreement(codes: Integers, rows: Counts) -> Matches:
         guess = values[:-lag]
         place = positions[lag:]
         same = values[lag:] == guess
-        past = np.searchsorted(known, guess * n + place) - np.searchsorted(known, guess * n)
+        first = np.searchsorted(known, guess * n)
+        past = np.searchsorted(known, guess * n + place) - first
         chance = (times[guess] - past) / (n - place)
         match = Matches(1.0, int(np.count_nonzero(same)), same.size, lag)
-        best = max(best, match, key=lambda matches: matches.same / max(matches.every, 1))
-        wealth.append(-np.log(chance[same]).sum() if same.all() else -np.inf)
+        if match.share > best.share:
+            best = match
+        of_all = -np.inf  # of the bet of the whole wealth
+        if same.all():
+            of_all = -np.log(chance[same]).sum()
+        wealth.append(of_all)
         for odds in _ODDS:
             losses = np.log1p(chance * (odds - 1)).sum()
             wealth.append(math.log(odds) * match.same - losses)
     mean = np.logaddexp.reduce(wealth) - math.log(len(wealth))
-    return best._replace(p=math.exp(-max(float(mean), 0.0)))
+    return replace(best, p=math.exp(-max(float(mean), 0.0)))
 
 
 def clustered(codes: Integers, times: Counts, sizes: Sequence[int]) -> float:
@@ -204,6 +216,9 @@ def calls_p(
     """
     sides = [side for side in of_sides if side is not None]
 
+    if not sides:
+        return 1.0
+
     def statistic(orders: Sequence[Counts]) -> Floats:
         total = np.zeros(len(orders[0]))
         for (parts, numbers), order in zip(sides, orders, strict=True):
@@ -212,18 +227,15 @@ def calls_p(
             total += (means**2).sum(axis=(1, 2))
         return total
 
-    if not sides:
-        return 1.0
-    least = statistic([np.arange(len(parts))[None] for parts, _ in sides])[0] * (1 - 1e-9)
+    unchanged = [np.arange(len(parts))[None] for parts, _ in sides]
+    least = statistic(unchanged)[0] * (1 - 1e-9)
     reached = 1
     done = 1
     wanted = math.ceil(2 / limit)
     while done < wanted:
-        number = min(done if done > 1 else _FIRST, _AT_ONCE, wanted - done)
-        orders = []
-        for parts, _ in sides:
-            unchanged = np.tile(np.arange(len(parts)), (number, 1))
-            orders.append(rng.permuted(unchanged, axis=1))
+        number = _FIRST if done == 1 else done
+        number = min(number, _AT_ONCE, wanted - done)
+        orders = [rng.permuted(order.repeat(number, axis=0), axis=1) for order in unchanged]
         reached += int(np.count_nonzero(statistic(orders) >= least))
         done += number
         if reached > max(limit * wanted, 1):
@@ -266,10 +278,11 @@ def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 
     pieces = [piece for piece in pieces if piece.size >= 4]
     # most independent draws are told by a normal law of correlations, without permutations
     sizes = np.array([piece.size for piece in pieces])
-    far = np.sqrt(sizes)
+    deviations = np.sqrt(sizes)
     for size in set(sizes.tolist()):
-        far[sizes == size] *= largest(np.array([piece for piece in pieces if piece.size == size]))
-    p = np.minimum(sizes / 2 * erfc(far / math.sqrt(2)), 1.0)
+        of_size = np.array([piece for piece in pieces if piece.size == size])
+        deviations[sizes == size] *= largest(of_size)
+    p = np.minimum(sizes / 2 * erfc(deviations / math.sqrt(2)), 1.0)
     if chdtrc(2 * p.size, -2 * log_share(p).sum()) > math.sqrt(limit):
         return 1.0
     return _pieces_p(pieces, largest, rng, limit)

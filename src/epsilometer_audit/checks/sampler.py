@@ -29,7 +29,7 @@ import numpy as np
 
 from epsilometer.numerics.arrays import Bools, Floats
 from epsilometer.seeds import generator
-from epsilometer_audit.checks import permutations as shuffled
+from epsilometer_audit.checks import permutations
 from epsilometer_audit.checks.calls import Calls, Draw, Sample, draw_calls
 from epsilometer_audit.checks.permutations import Scores
 
@@ -88,7 +88,7 @@ def check(
     """
     rng = generator(seed, "checks of the sampler")
     share = min(alpha / ALPHA, 1.0)
-    parts = shuffled.PIECES if share > _SMALL_SHARE else 2 * shuffled.PIECES
+    parts = permutations.PIECES if share > _SMALL_SHARE else 2 * permutations.PIECES
     samples = draw_calls(draw, inputs, draws, rng)
     replayed = _same_seed(draw, inputs, samples, seeded)
     serial = _serial(samples, parts, rng, _SERIAL * share)
@@ -121,8 +121,8 @@ def check_recorded(x: Any, x_prime: Any) -> list[Check]:
     repeated = Check("repetitions", "passed", _PASSED["repetitions"])
     for side in sides:
         for score, limit in _limited(side, _DOUBT):
-            serial = shuffled.serial_p(_stretches(score, _STRETCH), rng, limit)
-            if min(serial, shuffled.by_time(score)) <= limit:
+            serial = permutations.serial_p(_stretches(score, _STRETCH), rng, limit)
+            if min(serial, permutations.by_time(score)) <= limit:
                 text = f"{side.name} are in an order of their own: sorted, or each depends on "
                 text += "those before; the shuffle before use does not help if they are dependent"
                 return [repeated, Check("independent draws", "note", text)]
@@ -150,18 +150,18 @@ def check_drawn(
         if repeated.result == "failed":
             return repeated
         for score, most in _limited(side, limit / 2):
-            if not fault and shuffled.by_time(score) <= most:
+            if not fault and permutations.by_time(score) <= most:
                 fault = f"{name}, late outputs differ from early ones: state is kept between calls"
             tested.append((name, _stretches(score, _LONG), most))
-        parts.append(shuffled.pieces(side.scores, sizes))
+        parts.append(permutations.pieces(side.scores, sizes))
         del side  # in memory
-    if not fault and shuffled.calls_p(parts, rng, limit) <= limit:
+    if not fault and permutations.calls_p(parts, rng, limit) <= limit:
         fault = "outputs of different calls differ more than those of one call: draws of a call "
         fault += "share noise, or state is kept between calls"
     if fault:
         return Check("order of calls", "failed", fault)
     for name, stretches, most in tested:
-        if shuffled.serial_p(stretches, rng, most) <= most:
+        if permutations.serial_p(stretches, rng, most) <= most:
             text = f"{name}, {_DEPENDS}: its draws share noise"
             return Check("independent draws", "failed", text)
     text = "early and late outputs of the audit have the same law"
@@ -195,7 +195,7 @@ def _repeats(draw: Draw, x: Any, sample: Calls, i: int) -> Bools:
 def _serial(samples: Sequence[Calls], parts: int, rng: np.random.Generator, limit: float) -> Check:
     for sample in samples:
         for score, most in _limited(sample, limit / len(samples)):
-            if shuffled.serial_p(np.array_split(score[sample.long], parts), rng, most) <= most:
+            if permutations.serial_p(np.array_split(score[sample.long], parts), rng, most) <= most:
                 text = f"{sample.name}, {_DEPENDS}: noise is reused, or draws are those of a chain"
                 return Check("independent draws", "failed", text)
     return Check("independent draws", "passed", _PASSED["independent draws"])
@@ -213,7 +213,7 @@ def _other_seed(
     """``within`` tells whether outputs within a call seem independent."""
     name = "other seed"
     for sample in samples:
-        match = shuffled.agreement(sample.codes, sample.short)
+        match = permutations.agreement(sample.codes, sample.short)
         alike = match.same == match.every and match.lag == sample.short.shape[1]
         if match.p * len(samples) <= _MATCHES * share and (within or alike):
             text = f"{sample.name}, {match.same} of {match.every} outputs are those of an earlier "
@@ -222,7 +222,7 @@ def _other_seed(
         if not within:
             continue
         for score, limit in _limited(sample, _POSITIONS * share / len(samples)):
-            if shuffled.places_p(score[sample.short], rng, parts, limit) <= limit:
+            if permutations.places_p(score[sample.short], rng, parts, limit) <= limit:
                 text = f"{sample.name}, outputs at the same place of different calls go together: "
                 return Check(name, "failed", f"{text}some of the randomness has a constant seed")
     for sample in samples:
@@ -235,7 +235,7 @@ def _other_seed(
 def _repetitions(sides: Sequence[Sample], limit: float) -> Check:
     """Check whether draws of a call are repeated in it, or share noise."""
     for side in sides:
-        if shuffled.clustered(side.codes, side.times, side.batches) * len(sides) <= limit:
+        if permutations.clustered(side.codes, side.times, side.batches) * len(sides) <= limit:
             text = f"{side.name}, equal outputs are of the same call more often than by chance: "
             text += "its draws share noise, or each is handed out several times"
             return Check("repetitions", "failed", text)
@@ -249,7 +249,7 @@ def _order(samples: Sequence[Calls], limit: float) -> Check:
         texts = [f"{sample.name}, {name} differ from the others" for name in names]
         groups = np.array(inside, float)
         for score in sample.scores:
-            p_values = shuffled.unlikely(score, groups.sum(axis=1), groups @ score[:])
+            p_values = permutations.unlikely(score, groups.sum(axis=1), groups @ score[:])
             tests += zip(p_values.tolist(), texts, strict=True)
     p, text = min(tests, key=itemgetter(0), default=(1.0, ""))
     if p * len(tests) <= limit and tests:
@@ -263,20 +263,21 @@ def _multiplied(sides: Sequence[Sample]) -> str:
     for side in sides:
         ends = np.flatnonzero(np.append(side.codes[1:] != side.codes[:-1], True))
         runs = np.diff(ends)[:-1]  # without the first and the last, which may be cut
-        for counts, least, text in (
-            (runs, _RUNS, "each is written {} times in a row"),
-            (side.times, _KINDS, "each is there {} times, or a multiple of that"),
-        ):
-            times = math.gcd(*counts.tolist()) if counts.size >= least else 1
-            if times > 1:
-                found = f"{side.name}: {text.format(times)}"
-                return f"{found}; independent draws are needed, each once"
+        in_a_row = math.gcd(*runs.tolist())
+        times = math.gcd(*side.times.tolist())
+        fault = ""
+        if runs.size >= _RUNS and in_a_row > 1:
+            fault = f"each is written {in_a_row} times in a row"
+        elif side.times.size >= _KINDS and times > 1:
+            fault = f"each is there {times} times, or a multiple of that"
+        if fault:
+            return f"{side.name}: {fault}; independent draws are needed, each once"
     return ""
 
 
 def _stretches(score: Scores, longest: int) -> list[Floats]:
     """Return the scores of as many stretches of successive draws as the tests take pieces."""
     size = score.classes.size
-    stretch = min(size // shuffled.PIECES, longest)
-    starts = np.linspace(0, size - stretch, shuffled.PIECES).astype(int).tolist()
+    stretch = min(size // permutations.PIECES, longest)
+    starts = np.linspace(0, size - stretch, permutations.PIECES).astype(int).tolist()
     return [score[i : i + stretch] for i in starts]

@@ -183,9 +183,9 @@ class AuditsFile:
         share = share_of(file.alpha, len(file.audits))
         self.cases: dict[str, Case] = {}
         for name, entry in file.audits.items():
-            own = int(generator(seed, "audits", path.stem, name).integers(2**31))
+            case_seed = int(generator(seed, "audits", path.stem, name).integers(2**31))
             try:
-                case = Case(name, _with_samples(entry, file.samples), share, own)
+                case = Case(name, _with_samples(entry, file.samples), share, case_seed)
                 _check(case, environments)
             except ArgumentError as error:
                 key = f"audits.{name}.{_key(error.argument)}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import shlex
 import shutil
@@ -31,7 +30,7 @@ _SEED = 2022  # of the workflow's config/config.yaml: both give the same verdict
 def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """Show progress on a terminal, in one line that changes."""
     shown = sys.stderr.isatty() and not quiet
-    reports = list[tuple[float, float]]()
+    reports: list[tuple[float, float]] = []
 
     def show(part: float, line: str) -> None:
         if shown:
@@ -49,8 +48,10 @@ def _progress(quiet: bool) -> Iterator[Callable[[float, str], None]]:
 
 def _left(first: float, since: float, part: float, now: float) -> str:
     """Return the time that is left, by the speed since the first report: loops are compiled."""
-    seconds = (now - since) * (1 - part) / (part - first) if part > first else math.inf
-    return f", {seconds:.0f} s left" if seconds < math.inf else ""
+    if part <= first:
+        return ""
+    seconds = (now - since) * (1 - part) / (part - first)
+    return f", {seconds:.0f} s left"
 
 
 def _audit(options: dict[str, Any]) -> int:
@@ -60,10 +61,13 @@ def _audit(options: dict[str, Any]) -> int:
 
     request = parser.request_of(options)
     curve = parser.curve_of(options)
-    asked = options.get("json")
+    output = options.get("json")
     read = [*request.mechanism.files, (request.mechanism.function or "").rpartition(":")[0]]
-    read += [curve.file] if curve else []
-    path = None if asked in (None, "-") else _writable(asked, read)
+    if curve:
+        read.append(curve.file)
+    path = None
+    if output not in (None, "-"):
+        path = _writable(output, read)
     failure = None
     try:
         with _progress("quiet" in options) as progress:
@@ -77,7 +81,7 @@ def _audit(options: dict[str, Any]) -> int:
 
         verdict.provenance["made of"][curve.file] = sha256(Path(curve.file))
     verdict = replace(verdict, replay=options["replay"])
-    if asked == "-":
+    if output == "-":
         _print(verdict.to_json(ascii_only=True))
     elif failure is None:
         _print("\n".join(map(_printable, verdict.lines())))
@@ -106,10 +110,11 @@ def _audits(options: dict[str, Any]) -> int:
     cases = running.named(file, options.get("only"))
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # so the cases end, too
-    again = ["--seed", str(options["seed"])] if "seed" in options else []
-    command = shlex.join(["epsilometer", "audits", options["file"], *again])
+    command = ["epsilometer", "audits", options["file"]]
+    if "seed" in options:
+        command += ["--seed", str(options["seed"])]
     with _progress("quiet" in options) as progress:
-        rows = running.run(cases, str(file.folder), jobs, command, progress)
+        rows = running.run(cases, str(file.folder), jobs, shlex.join(command), progress)
     shown = running.text_of(options["file"], rows, file.alpha)
     _print("\n".join(map(_printable, shown.splitlines())))
     return running.exit_code(rows)
@@ -127,9 +132,11 @@ def _needed(options: dict[str, Any]) -> int:
     settings = {name: options[name] for name in names if name in options}
     draws = samples_needed(claim, **settings)
     event = settings.get("event")
-    shown = "additive noise" if event is None else f"an event of probability {event:g}"
-    found = f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is"
-    _print(f"{found} claimed, with probability {settings.get('power', POWER):g}, for {shown}")
+    shown_by = "additive noise"
+    if event is not None:
+        shown_by = f"an event of probability {event:g}"
+    text = f"{draws} draws of each side find {options['detect']:g}, where {claim.text()} is"
+    _print(f"{text} claimed, with probability {settings.get('power', POWER):g}, for {shown_by}")
     return 0
 
 
@@ -158,8 +165,12 @@ def _exit_code(words: Sequence[str]) -> int:
         text, code = _problem(error, command)
         if code == INTERNAL_ERROR:
             traceback.print_exc()
-        one = code != WRONG_USE or isinstance(error, ArgumentError)
-        return max(_print_error(line, code) for line in ([text] if one else text.split("\n")))
+        lines = [text]
+        if code == WRONG_USE and not isinstance(error, ArgumentError):  # a line for each mistake
+            lines = text.split("\n")
+        for line in lines:
+            _print_error(line, code)
+        return code
 
 
 def _problem(error: BaseException, command: str) -> tuple[str, int]:

@@ -87,8 +87,12 @@ def _parsers() -> dict[str, _Parser]:
     main = _Parser(prog="epsilometer", description=about)
     main.add_argument("--version", action="store_true", help="print the version")
     commands = main.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    each = {"audit": _audit(commands), "audits": _audits(commands)}
-    return {"": main, **each, "samples-needed": _samples_needed(commands)}
+    return {
+        "": main,
+        "audit": _audit(commands),
+        "audits": _audits(commands),
+        "samples-needed": _samples_needed(commands),
+    }
 
 
 def commands() -> list[str]:
@@ -124,7 +128,7 @@ def _unknown(extra: Sequence[str], command: str) -> ArgumentError:
 
 def words_of(command: str) -> list[str]:
     """Return the options of a command, as they are written."""
-    words = list[str]()
+    words: list[str] = []
     for action in _parsers()[command]._actions:  # which argparse has no public name for
         words += action.option_strings
     return words
@@ -215,8 +219,13 @@ def _audit(commands: Any) -> _Parser:
             elif name == "pairs":
                 two = {"nargs": 2, "action": "append", "type": values.plain}
                 _add(group, "--pair", "two inputs, in JSON (repeatable)", "X", "X'", **two)
-                about = "the possible inputs, in JSON"
-                _add(group, "--domain", about, "DOMAIN", type=values.plain)
+                _add(
+                    group,
+                    "--domain",
+                    "the possible inputs, in JSON",
+                    "DOMAIN",
+                    type=values.plain,
+                )
             elif name == "claim":
                 _add_claims(group, curves=True)
             elif name != "mechanism":
@@ -239,8 +248,13 @@ def _audits(commands: Any) -> _Parser:
     audits.add_argument("file", metavar="FILE", nargs="?", default=argparse.SUPPRESS)
     _add(audits, "--only", "only the audit of this name", "AUDIT")
     _add(audits, "--seed", "the seed of all draws (2022)", "S", type=values.whole)
-    about = "audits at a time (one a core); the answer is the same"
-    _add(audits, "--jobs", about, "N", type=values.whole)
+    _add(
+        audits,
+        "--jobs",
+        "audits at a time (one a core); the answer is the same",
+        "N",
+        type=values.whole,
+    )
     _add(audits, "--quiet", "show no progress", action="store_true")
     return audits  # type: ignore[no-any-return]
 
@@ -256,12 +270,21 @@ def _samples_needed(commands: Any) -> _Parser:
     power = needed.add_argument_group("power")
     _add(power, "--detect", "the true level to find, above the claim", "LEVEL", type=values.real)
     _add(power, "--power", "the probability of finding it (.9)", "P", type=values.real)
-    about = 'the largest probability of a false "violated" (.05)'
-    _add(power, "--alpha", about, "A", type=values.real)
-    about = "how many pairs of inputs share the draws (1)"
-    _add(power, "--pairs", about, "N", type=values.whole)
-    about = "the probability of the event that shows it, if rare"
-    _add(power, "--event", about, "P", type=values.real)
+    _add(
+        power,
+        "--alpha",
+        'the largest probability of a false "violated" (.05)',
+        "A",
+        type=values.real,
+    )
+    _add(power, "--pairs", "how many pairs of inputs share the draws (1)", "N", type=values.whole)
+    _add(
+        power,
+        "--event",
+        "the probability of the event that shows it, if rare",
+        "P",
+        type=values.real,
+    )
     return needed  # type: ignore[no-any-return]
 
 

@@ -63,8 +63,8 @@ def named(file: AuditsFile, only: str | None) -> dict[str, Case]:
     if only is None:
         return file.cases
     if only not in file.cases:
-        near = suggest(only, file.cases)
-        raise ArgumentError("only", f"unknown audit {only!r} in {file.path}{near}")
+        nearest = suggest(only, file.cases)
+        raise ArgumentError("only", f"unknown audit {only!r} in {file.path}{nearest}")
     return {only: file.cases[only]}
 
 
@@ -81,6 +81,33 @@ def audited(request: Request, folder: str, progress: Callable[[str], None]) -> V
         return without(request, reason)
 
 
+@dataclass(frozen=True)
+class _Running:
+    """The process of a case, with the pipe of its messages and that of its last words."""
+
+    reader: Connection
+    words: Connection
+    process: Any
+
+    def news(self) -> tuple[bool, str | Verdict | None]:
+        """Return whether it has ended, and a line of progress, or a verdict, if there is one."""
+        ended = not self.process.is_alive()
+        try:
+            return ended, self.reader.recv() if self.reader.poll() else None
+        except EOFError:
+            return True, None
+
+    def end(self) -> str:
+        """Wait for its end, and return the cause if it gave no verdict."""
+        self.process.join(_PATIENCE)
+        self.process.kill()  # it may have closed the pipe and live on
+        self.process.join()
+        words = b""
+        if self.words.poll():
+            words = os.read(self.words.fileno(), 1 << 16)
+        return cause_of_end(self.process.exitcode, words)
+
+
 def run(
     cases: Mapping[str, Case], folder: str, jobs: int, command: str, progress: Progress
 ) -> list[Audited]:
@@ -90,13 +117,14 @@ def run(
     ``command`` makes all of them; with the name of a case behind it, the case again.
     """
     methods = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    method = "forkserver" if "forkserver" in methods else "spawn"
+    context: Any = multiprocessing.get_context(method)
     context.set_forkserver_preload(_LOADED)
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     verdicts: dict[str, Verdict] = {}
     waiting = list(cases)
-    running = dict[str, tuple[Connection, Connection, Any]]()
+    running: dict[str, _Running] = {}
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -107,34 +135,25 @@ def run(
                 process.start()
                 writer.close()
                 last.close()
-                running[name] = reader, words, process
+                running[name] = _Running(reader, words, process)
             news: list[Any] = []
-            for reader, _, process in running.values():
-                news += [reader, process.sentinel]
+            for case in running.values():
+                news += [case.reader, case.process.sentinel]
             wait(news)
-            for name, (reader, words, process) in list(running.items()):
-                ended = not process.is_alive()
-                message = None  # a line of progress, or a verdict
-                try:
-                    message = reader.recv() if reader.poll() else None
-                except EOFError:
-                    ended = True
+            for name, case in list(running.items()):
+                ended, message = case.news()
                 if isinstance(message, str):
                     progress(len(verdicts) / len(cases), f"{name}: {message}")
                 elif ended or message is not None:
-                    process.join(_PATIENCE)
-                    process.kill()  # it may have closed the pipe and live on
-                    process.join()
-                    told = os.read(words.fileno(), 1 << 16) if words.poll() else b""
-                    cause = cause_of_end(process.exitcode, told)
-                    made = message or without(cases[name].request(), cause)
-                    verdicts[name] = replace(made, replay=f"{command} --only {name}")
+                    cause = case.end()
+                    verdict = message or without(cases[name].request(), cause)
+                    verdicts[name] = replace(verdict, replay=f"{command} --only {name}")
                     del running[name]
                     done = len(verdicts)
                     progress(done / len(cases), f"{done} of {len(cases)} audits")
     finally:
-        for _, _, process in running.values():
-            process.kill()
+        for case in running.values():
+            case.process.kill()
     return [Audited(case, verdicts[name]) for name, case in cases.items()]
 
 
@@ -156,12 +175,16 @@ def text_of(name: str, rows: Sequence[Audited], alpha: float) -> str:
     """Return a line for each verdict that passed, all lines of the others, and the counts."""
     lines = []
     for row in rows:
-        first, *rest = row.verdict.lines()
-        demanded = f" ({row.case.entry.expected} was expected)" if row.unexpected else ""
-        lines.append(f"{row.case.name}: {first}{demanded}")
-        lines += rest if row.exit_code else []
+        first, *others = row.verdict.lines()
+        line = f"{row.case.name}: {first}"
+        if row.unexpected:
+            line += f" ({row.case.entry.expected} was expected)"
+        lines.append(line)
+        if row.exit_code:
+            lines += others
     words = Counter(row.verdict.verdict for row in rows)
     counts = ", ".join(f"{count} {word}" for word, count in words.items())
     unexpected = sum(row.unexpected for row in rows)
-    counts += f" ({unexpected} not as expected)" if unexpected else ""
+    if unexpected:
+        counts += f" ({unexpected} not as expected)"
     return "\n".join([*lines, f"{name}: {counts}; alpha = {alpha:g} for all together"])

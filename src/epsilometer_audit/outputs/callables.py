@@ -149,7 +149,9 @@ def load(
     """
     with argument_errors():
         sampler = loading.load(spec, folder, failures=failures, parameters=parameters)
-    options = {"parameters": json.dumps(parameters, sort_keys=True)} if parameters else {}
+    options = {}
+    if parameters:
+        options["parameters"] = json.dumps(parameters, sort_keys=True)
     origin = Origin(spec, folder, parameters)
     return CallableSource(sampler, lambda: digests(spec, folder=folder) | options, origin, timeout)
 
@@ -166,8 +168,10 @@ def argument_errors() -> Iterator[None]:
     try:
         yield
     except Misuse as error:
-        nearest = "" if error.choices is None else suggest(error.wanted, error.choices)
-        raise ArgumentError(error.argument, error.message + nearest) from error.__cause__
+        message = error.message
+        if error.choices is not None:
+            message += suggest(error.wanted, error.choices)
+        raise ArgumentError(error.argument, message) from error.__cause__
 
 
 def _file(function: Any) -> Path | None:

@@ -33,9 +33,9 @@ def short(number: float, other: float | None = None) -> str:
     ('0.705', '3e-07', '1.0004')
     """
     digits = 3 if abs(number) < 10 else 4
-    differ = other not in (None, number)
-    while differ and digits < 9 and f"{number:.{digits}g}" == f"{other:.{digits}g}":
-        digits += 1
+    if other is not None and other != number:
+        while digits < 9 and f"{number:.{digits}g}" == f"{other:.{digits}g}":
+            digits += 1
     return f"{number:.{digits}g}"
 
 
@@ -44,9 +44,10 @@ def as_plain(value: Any, *, finite: bool = True) -> Any:
 
     NaN and infinite numbers become None, unless ``finite`` is false.
     """
-    if hasattr(value, "to_numpy"):  # a data frame, or a column
-        named = hasattr(value, "columns")
-        value = {k: np.asarray(value[k]) for k in value.columns} if named else value.to_numpy()
+    if hasattr(value, "to_numpy") and hasattr(value, "columns"):  # a data frame
+        value = {name: np.asarray(value[name]) for name in value.columns}
+    elif hasattr(value, "to_numpy"):  # a column
+        value = value.to_numpy()
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
@@ -55,7 +56,9 @@ def as_plain(value: Any, *, finite: bool = True) -> Any:
         return {str(key): as_plain(part, finite=finite) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [as_plain(part, finite=finite) for part in value]
-    return value if value is None or isinstance(value, str | int | bool) else repr(value)
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return repr(value)
 
 
 def input_text(x: Any, most: int = 60) -> str:
@@ -123,21 +126,22 @@ def _differing_lists(x: list[Any], y: list[Any]) -> tuple[str, str]:
     start, end = ends_alike(x, y)
     ours = x[start : len(x) - end]
     theirs = y[start : len(y) - end]
+    texts = list(map(_json, ours))
+    texts_prime = list(map(_json, theirs))
     if len(ours) == len(theirs):
-        pairs = [_differing(*values) for values in zip(ours, theirs, strict=True)]
-        texts = [text for text, _ in pairs]
-        texts_prime = [text for _, text in pairs]
-    else:
-        texts = list(map(_json, ours))
-        texts_prime = list(map(_json, theirs))
+        for i, values in enumerate(zip(ours, theirs, strict=True)):
+            texts[i], texts_prime[i] = _differing(*values)
     return _between(start, texts, end), _between(start, texts_prime, end)
 
 
 def _between(start: int, texts: list[str], end: int, alike: str = "alike") -> str:
     """Return texts between what is alike at both ends, as "[2 alike, 0, 7 alike]"."""
-    before = [f"{start} {alike}"] if start else []
-    after = [f"{end} {alike}"] if end else []
-    return f"[{', '.join([*before, *texts, *after])}]"
+    parts = list(texts)
+    if start:
+        parts.insert(0, f"{start} {alike}")
+    if end:
+        parts.append(f"{end} {alike}")
+    return f"[{', '.join(parts)}]"
 
 
 def ends_alike(x: Sequence[Any], y: Sequence[Any]) -> tuple[int, int]:

@@ -46,7 +46,7 @@ from epsilometer.events.scores import PAIRED
 from epsilometer.numerics.arrays import Counts
 from epsilometer_audit.outputs import reals, words
 from epsilometer_audit.outputs.reals import NONE, Array
-from epsilometer_audit.outputs.shapes import COLUMNS, Part, Records, parts_of, raw, typical
+from epsilometer_audit.outputs.shapes import COLUMNS, Part, parts_of, raw, typical
 from epsilometer_audit.outputs.words import Other, Step, Word
 
 _PLAIN = ("text", "pattern")  # words without parts
@@ -58,12 +58,12 @@ _SMALL = 1 << 20  # numbers, 8 MB
 class Column:
     """A number that is made of an output.
 
-    Kinds: ``number``; ``rest``, the number less its nearest real; ``word``, a code; ``length``;
-    ``present``, 1 or 0.
+    Kinds: ``number``; ``remainder``, the number less its nearest real; ``word``, a code;
+    ``length``; ``present``, 1 or 0.
     """
 
     name: str  # for a reader
-    kind: Literal["number", "rest", "word", "length", "present"]
+    kind: Literal["number", "remainder", "word", "length", "present"]
     path: tuple[Step, ...] = ()  # of the part of the output; empty for the whole output
     words: tuple[Word, ...] = ()  # of the codes from 0; the next code is for any other word
     whole: bool = True  # or missing
@@ -78,7 +78,10 @@ class Column:
 
     def word_texts(self) -> list[str]:
         """Return the words of the codes as texts that tell them apart."""
-        return [word.text(None) if isinstance(word, Other) else repr(word) for word in self.words]
+        texts = []
+        for word in self.words:
+            texts.append(word.text(None) if isinstance(word, Other) else repr(word))
+        return texts
 
     def default(self, whole: bool) -> float | int:
         """Return the number of an output that lacks it, in a table of whole numbers or reals."""
@@ -93,23 +96,28 @@ class Column:
         if self.kind in ("word", "present"):
             return self._one_of(ranges)
         place = words.name_of(self.path)
-        has = "is a number"
-        lacks = "is not a number"
+        is_number = "is a number"
+        is_none = "is not a number"
         if self.kind == "length":
-            has = "has a length"
-            lacks = "has no length"
+            is_number = "has a length"
+            is_none = "has no length"
         if (None, None) in ranges and not missing:
             if self.optional:
-                return f"{place} {has}"
+                return f"{place} {is_number}"
             if not self.whole:
                 return f"{self.name} is not NaN"
-        texts = range_texts(self.name, words.whole_ranges(ranges) if self.whole else ranges)
+        if self.whole:
+            ranges = words.whole_ranges(ranges)
+        texts = range_texts(self.name, ranges)
         if missing and not self.optional:
             texts.insert(3, f"{self.name} is NaN")
+        elif missing and self.path:
+            texts.insert(3, f"{place} is missing or {is_none}")
         elif missing:
-            absent = "is missing or " if self.path else ""
-            texts.insert(3, f"{place} {absent}{lacks}")
-        return words.listed("", texts, " or ", " ranges", most=4) if texts else "no output"
+            texts.insert(3, f"{place} {is_none}")
+        if not texts:
+            return "no output"
+        return words.listed("", texts, " or ", " ranges", most=4)
 
     def value(self, number: int) -> str:
         """Return the name of one of its numbers."""
@@ -141,7 +149,7 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
     """Return the shape of outputs if the columns are those of arrays of numbers."""
     if not columns:
         return None
-    shape = []
+    shape: list[int] = []
     for kind, key in columns[-1].path:
         if kind != "entry" or not isinstance(key, int):
             return None
@@ -157,10 +165,14 @@ def shape_of(columns: Sequence[Column]) -> tuple[int, ...] | None:
 
 def _first_entry(path: Sequence[Step]) -> int | None:
     """Return the place of the first entry in a path, None if some are counted from the end."""
-    entries = [place for place, (kind, _) in enumerate(path) if kind == "entry"]
-    if any(str(path[place][1]).startswith("-") for place in entries):
-        return None
-    return min(entries, default=None)
+    first = None
+    for place, (kind, key) in enumerate(path):
+        if kind == "entry":
+            if str(key).startswith("-"):
+                return None
+            if first is None:
+                first = place
+    return first
 
 
 @dataclass(frozen=True)
@@ -171,7 +183,7 @@ class Layout:
     With ``as_reals``, outputs stand for reals.
 
     >>> from epsilometer.events.events import View
-    >>> layout = learn([0.5, None, 3.25], [None, 8.0, "none today"])
+    >>> layout = learn_layout([0.5, None, 3.25], [None, 8.0, "none today"])
     >>> layout.kind
     'mixed: numbers, None and words'
     >>> layout.encode([0.75, None, "tomorrow"]).tolist()
@@ -193,8 +205,11 @@ class Layout:
     @cached_property
     def reals(self) -> tuple[int, ...]:
         """The numbers of the columns of reals."""
-        columns = enumerate(self.columns)
-        return tuple(i for i, column in columns if column.kind == "number" and not column.whole)
+        numbers = []
+        for i, column in enumerate(self.columns):
+            if column.kind == "number" and not column.whole:
+                numbers.append(i)
+        return tuple(numbers)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -225,17 +240,6 @@ class Layout:
         """The shape of an output if all are arrays of numbers of one shape."""
         return shape_of(self.columns)
 
-    @cached_property
-    def _keys(self) -> list[Any] | None:
-        """The keys of an output if all columns are the numbers of keys that all have."""
-        keys = []
-        for column in self.columns:
-            steps = [kind for kind, _ in column.path]
-            if column.kind != "number" or column.optional or steps != ["key"]:
-                return None
-            keys.append(column.path[0][1])
-        return keys
-
     def encode(self, outputs: object) -> Array:
         """Return the columns of outputs, of shape ``(n,)``, or ``(n, d)`` for d columns.
 
@@ -246,22 +250,20 @@ class Layout:
         int64 the least number (the nearest one beyond its limits); or it is another word.
         """
         values = raw(outputs)
-        if type(values) is Records:
-            array = values.rows(self._keys)
-        else:
-            fits = isinstance(values, np.ndarray) and values.shape[1:] == self._shape
-            array = values if fits else None
-        if array is not None:
-            encoded = reals.as_numbers(array)
+        if isinstance(values, np.ndarray) and values.shape[1:] == self._shape:
+            encoded = reals.as_numbers(values)
             numbers = encoded.whole if self.whole else self._signed(encoded.floats)
-            numbers = numbers.reshape(-1 if len(self.columns) == 1 else (len(values), -1))
+            if len(self.columns) == 1:
+                return numbers.reshape(-1)
+            numbers = numbers.reshape(len(values), -1)
             return np.asfortranarray(numbers) if numbers.size <= _SMALL else numbers
         defaults = [column.default(self.whole) for column in self.columns]
         dtype = np.int64 if self.whole else np.float64
         table = np.full((len(values), len(defaults)), defaults, dtype, order="F")
         if len(values):
             _fill(list(enumerate(self.columns)), 0, values, None, table)
-        table = table if self.whole else self._signed(table)
+        if not self.whole:
+            table = self._signed(table)
         return table.reshape(-1) if len(self.columns) == 1 else table
 
     def _signed(self, numbers: Array) -> Array:
@@ -276,8 +278,10 @@ class Layout:
         """The names of the numbers of columns, of words those of their places."""
         names = []
         for column in self.columns:
-            is_place = column.kind in ("word", "present")
-            names.append(words.name_of(column.path) if is_place else column.name)
+            if column.kind in ("word", "present"):
+                names.append(words.name_of(column.path))
+            else:
+                names.append(column.name)
         return names
 
     def number_of(self, event: Event) -> str:
@@ -288,7 +292,6 @@ class Layout:
     def text(self, event: Event) -> str:
         """Return a line that says which outputs an event of the columns holds."""
         view = event.view
-        columns = self.columns
         if view.kind == "row":
             text = self._rows(view.rows)
         elif view.kind == "all":
@@ -298,30 +301,36 @@ class Layout:
         elif view.kind == "equal":
             text = equality_text(event, [column.name for column in columns])
         elif view.kind in ("output", "entry"):
-            text = columns[view.entry].where(event.ranges, event.missing)
+            text = self.columns[view.entry].where(event.ranges, event.missing)
         else:
-            name = view.text([column.name for column in columns])
-            if view.kind == "low bit":
-                texts = low_bit_texts(columns[view.entry].name, event.ranges)
-            else:
-                texts = range_texts(name, view.closed(event.ranges))
-            if event.missing:
-                texts.append(f"{name} is NaN")
-            text = words.listed("", texts, " or ", " ranges", most=3)
+            text = self._score_text(event)
         return words.short(one_line(text), words.LINE)
+
+    def _score_text(self, event: Event) -> str:
+        """Say which outputs an event of low bits, or of a score, holds."""
+        view = event.view
+        names = [column.name for column in self.columns]
+        name = view.text(names)
+        if view.kind == "low bit":
+            texts = low_bit_texts(names[view.entry], event.ranges)
+        else:
+            texts = range_texts(name, view.closed(event.ranges))
+        if event.missing:
+            texts.append(f"{name} is NaN")
+        return words.listed("", texts, " or ", " ranges", most=3)
 
     def plain(self, event: Event) -> dict[str, Any]:
         """Return an event as plain values for JSON, with the words of the codes of its columns."""
         plain = event.to_plain()
         view = event.view
-        columns = self.columns
         if view.parts:
             plain["parts"] = [self.plain(part) for part in view.parts]
             return plain
+        columns: Sequence[Column] = self.columns
         if view.kind == "bit":
-            columns = columns[:1]
+            columns = self.columns[:1]
         elif view.kind in ("output", "entry", "low bit", "remainder") and view.inner is None:
-            columns = columns[view.entry :][:1]
+            columns = [self.columns[view.entry]]
         if len(self.columns) > 1:
             plain["columns"] = [column.name for column in columns]
         coded = [column for column in columns if column.kind == "word"]
@@ -334,7 +343,7 @@ class Layout:
         start = "output" if self._shape is not None else words.in_brackets(self.places)
         texts = []
         for row in rows[:3]:
-            values = [column.value(number) for column, number in zip(self.columns, row)]  # noqa: B905
+            values = list(map(Column.value, self.columns, row))
             texts.append(words.in_brackets(values))
         return words.listed(f"{start} is ", texts, " or ", " rows", more=len(rows) - len(texts))
 
@@ -347,13 +356,13 @@ def _fill(
     for i, column in columns:
         if len(column.path) > depth:
             inside.setdefault(column.path[depth], []).append((i, column))
+    ending = [(i, column) for i, column in columns if len(column.path) == depth]
     for part in parts_of(values, depth, at):
         rows = slice(None) if part.at is None else part.at
-        for i, column in columns:
-            if len(column.path) == depth:
-                numbers = _numbers(part, column, table.dtype == np.int64)
-                if numbers is not None:
-                    table[rows, i] = numbers
+        for i, column in ending:
+            numbers = _numbers(part, column, table.dtype == np.int64)
+            if numbers is not None:
+                table[rows, i] = numbers
         for step, columns_inside in inside.items():
             rows_inside, inner = part.inner(step)
             if len(inner):
@@ -374,7 +383,7 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
         return part.lengths if part.sized else None
     if part.form != "number":
         return None
-    if column.kind == "rest":
+    if column.kind == "remainder":
         remainders = part.numbers.remainders
         return 0.0 if remainders is None else remainders
     return part.numbers.whole if whole else part.numbers.floats
@@ -383,7 +392,7 @@ def _numbers(part: Part, column: Column, whole: bool) -> Array | float | None:  
 # --- columns of past outputs ----------------------------------------------------------------------
 
 
-def learn(*batches: object, as_reals: bool = False) -> Layout:
+def learn_layout(*batches: object, as_reals: bool = False) -> Layout:
     """Learn the layout of outputs from batches.
 
     Each batch is an array, the outputs along its first axis, or any values. With ``as_reals``,
@@ -394,13 +403,13 @@ def learn(*batches: object, as_reals: bool = False) -> Layout:
         raise ArgumentError("batches", "must hold outputs, got none")
     values = typical(filled)
     parts = parts_of(values, 0)
-    notes = list[str]()
+    notes: list[str] = []
     candidates = list(_columns(parts, (), len(values), len(values), notes))
     kind = _kind(parts, candidates)
     if not candidates:  # all outputs are empty containers
         return Layout(kind, (Column("type", "word", words=(parts[0].word,)),), (), as_reals)
-    without_remainders = [column for column in candidates if column.kind != "rest"]
-    if all(column.whole and not column.optional for column in without_remainders):
+    without_remainders = [column for column in candidates if column.kind != "remainder"]
+    if Layout(kind, tuple(without_remainders)).whole:
         candidates = without_remainders
     candidates = _without_members(candidates)
     columns = _chosen(candidates)
@@ -418,7 +427,7 @@ def _columns(
 ) -> Iterator[Column]:
     """Yield the columns of ``total`` outputs, or of a part of ``beside``; add to the notes."""
     place = words.name_of(path)
-    count = sum(len(part.values) for part in parts)
+    count = sum(map(len, parts))
     last_step = path[-1][0] if path else ""
     present = Column(f"{place} present", "present", path, count=count, rank=1)
     if last_step in ("member", "listed"):
@@ -468,7 +477,7 @@ def _of_numbers(part: Part, path: tuple[Step, ...], optional: bool) -> Iterator[
     yield Column(place, "number", path, whole=whole, optional=optional, count=len(part))
     if part.numbers.remainders is not None:
         name = f"{place} less its nearest real"
-        yield Column(name, "rest", path, whole=False, optional=optional, count=len(part))
+        yield Column(name, "remainder", path, whole=False, optional=optional, count=len(part))
 
 
 def _of_words(parts: list[Part], path: tuple[Step, ...], absent: bool, count: int) -> Column:
@@ -487,37 +496,40 @@ def _of_words(parts: list[Part], path: tuple[Step, ...], absent: bool, count: in
 
 def _without_members(candidates: list[Column]) -> list[Column]:
     """Leave out the rarest members of sequences where columns are many: entries show them, too."""
-    members = [column for column in candidates if column.path and column.path[-1][0] == "listed"]
-    too_many = max(len(candidates) - COLUMNS, 0)
-    left_out = members[::-1][:too_many]
-    return [column for column in candidates if column not in left_out]
+    too_many = len(candidates) - COLUMNS
+    columns = []
+    for column in reversed(candidates):
+        if too_many > 0 and column.path and column.path[-1][0] == "listed":
+            too_many -= 1
+        else:
+            columns.append(column)
+    return columns[::-1]
 
 
 def _chosen(candidates: list[Column]) -> list[Column]:
     """Return 256 columns at most, lengths and types first, then presence, then the others."""
-    order = list(range(len(candidates)))
-    if len(order) > COLUMNS and shape_of(candidates) is None:
-        order.sort(key=lambda i: (candidates[i].rank > 0, -candidates[i].count, i))
-        order = order[:COLUMNS]
-    return [candidates[i] for i in sorted(order, key=lambda i: (candidates[i].rank, i))]
+    chosen = candidates
+    if len(candidates) > COLUMNS and shape_of(candidates) is None:
+        order = range(len(candidates))
+        first = sorted(order, key=lambda i: (candidates[i].rank > 0, -candidates[i].count))
+        chosen = [candidates[i] for i in sorted(first[:COLUMNS])]
+    return sorted(chosen, key=lambda column: column.rank)
 
 
 def _kind(parts: list[Part], candidates: list[Column]) -> str:
     """Return the name of the outputs for a reader."""
-    part = parts[0]
-    numbers = [column for column in candidates if column.kind == "number"]
-    name = "integers" if all(column.whole for column in numbers) else "reals"
-    if len(parts) == 1 and part.form == "number":
-        return "integers" if reals.are_whole(part.values) else name
-    if len(parts) == 1 and part.form == "sequence":
-        shape = shape_of([column for column in candidates if column.kind != "rest"])
+    first, *others = parts
+    if not others and first.form == "number":
+        return "integers" if reals.are_whole(first.values) else "reals"
+    if not others and first.form == "sequence":
+        shape = shape_of([column for column in candidates if column.kind != "remainder"])
         if shape is not None:
             form = "vectors" if len(shape) == 1 else "arrays"
-            return f"{form} of {' x '.join(map(str, shape))} {name}"
-        if part.lengths.min() == part.lengths.max():
-            return f"tuples of length {part.lengths[0]}"
+            numbers = [column.whole for column in candidates if column.kind == "number"]
+            entries = "integers" if all(numbers) else "reals"
+            return f"{form} of {' x '.join(map(str, shape))} {entries}"
+        if first.lengths.min() == first.lengths.max():
+            return f"tuples of length {first.lengths[0]}"
         return "sequences of varying length"
-    names = list(chain.from_iterable(part.names() for part in parts))
-    if len(names) == 1:
-        return names[0]
-    return f"mixed: {', '.join(names[:-1])} and {names[-1]}"
+    *names, last = chain.from_iterable(map(Part.names, parts))
+    return f"mixed: {', '.join(names)} and {last}" if names else last

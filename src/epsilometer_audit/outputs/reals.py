@@ -37,13 +37,14 @@ _LONG = 4000  # digits, of which Python makes an integer
 
 @dataclass(frozen=True)
 class Numbers:
-    """Whole numbers (int64), or reals (float64) with remainders of their shape, None if all are 0.
+    """Whole numbers (int64), or reals (float64).
 
-    ``exact`` tells whether both tell each of them from all others.
+    ``corrections`` are the remainders of reals, of their shape, None if all are 0. ``exact`` tells
+    whether both tell each of them from all others.
     """
 
     nearest: Array
-    rest: Array | None = None
+    corrections: Array | None = None
     exact: bool = True
 
     @property
@@ -56,7 +57,7 @@ class Numbers:
         """The remainders of the nearest reals, also of whole numbers, if not all are 0."""
         numbers = self.nearest
         if numbers.dtype != np.int64 or not numbers.size:
-            return self.rest
+            return self.corrections
         if numbers.min() >= -EXACT and numbers.max() <= EXACT:
             return None
         below = np.minimum(self.floats, 2.0**63 - 1024)
@@ -73,14 +74,14 @@ class Numbers:
         inside = (np.abs(numbers) < 2.0**63) & (numbers == np.floor(numbers))
         whole[inside] = numbers[inside].astype(np.int64)
         whole[numbers >= 2.0**63] = _LIMITS.max
-        if self.rest is None:
+        if self.corrections is None:
             return whole
-        for i in np.flatnonzero(self.rest).tolist():
+        for i in np.flatnonzero(self.corrections).tolist():
             number = float(numbers.flat[i])
-            remainder = float(self.rest.flat[i])
+            correction = float(self.corrections.flat[i])
             total = NONE
-            if remainder.is_integer() and number.is_integer():
-                total = int(number) + int(remainder)
+            if correction.is_integer() and number.is_integer():
+                total = int(number) + int(correction)
             whole.flat[i] = min(max(total, NONE), _LIMITS.max)
         return whole
 
@@ -99,8 +100,8 @@ def as_numbers(values: Values) -> Numbers:
             are_reals = all(issubclass(kind, (float, np.float32, np.float16)) for kind in kinds)
             if are_reals or (np.longdouble not in kinds and not (np.abs(reals) >= EXACT).any()):
                 return Numbers(reals)
-    nearest, rest, exact = map(np.array, zip(*map(_split, values), strict=True))
-    return Numbers(nearest, rest if rest.any() else None, bool(exact.all()))
+    nearest, corrections, exact = map(np.array, zip(*map(_split, values), strict=True))
+    return Numbers(nearest, corrections if corrections.any() else None, bool(exact.all()))
 
 
 def are_whole(values: Values) -> bool:
@@ -117,8 +118,8 @@ def _of_array(values: Array) -> Numbers:
     if kind in "bi" or (kind == "u" and not (values > _LIMITS.max).any()):
         return Numbers(values.astype(np.int64, copy=False))
     flat = as_numbers(list(values.ravel()))
-    rest = None if flat.rest is None else flat.rest.reshape(values.shape)
-    return Numbers(flat.nearest.reshape(values.shape), rest, flat.exact)
+    corrections = None if flat.corrections is None else flat.corrections.reshape(values.shape)
+    return Numbers(flat.nearest.reshape(values.shape), corrections, flat.exact)
 
 
 def _split(value: Any) -> tuple[float, float, bool]:
@@ -126,7 +127,7 @@ def _split(value: Any) -> tuple[float, float, bool]:
     try:
         real = float(value)
     except OverflowError:
-        return math.copysign(math.inf, value > 0 or -1), 0.0, False
+        return (math.inf if value > 0 else -math.inf), 0.0, False
     except (ValueError, TypeError, ArithmeticError):  # a signalling NaN
         return math.nan, 0.0, True
     if not math.isfinite(real):

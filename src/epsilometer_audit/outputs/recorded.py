@@ -53,11 +53,15 @@ def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Ou
 def _of_one_file(path: str, columns: Sequence[str] | None) -> tuple[Outputs, Outputs]:
     pair = _columns(path, columns, 2)
     if len(pair) != 2:
-        hint = "name a second file" if len(pair) == 1 else "choose two of them"
+        hint = "choose two of them"
+        if len(pair) == 1:
+            hint = "name a second file"
         message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
         raise ArgumentError(path, message)
     for name, column in pair.items():
-        missing = np.asarray(column.is_null() if hasattr(column, "is_null") else [])
+        if not hasattr(column, "is_null"):  # of an array
+            continue
+        missing = np.asarray(column.is_null())
         end = len(missing) - np.count_nonzero(missing)
         if end < len(missing) and missing[end:].all():  # these fields are no outcomes
             message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
@@ -124,11 +128,11 @@ def _file(path: str) -> Path:
     try:
         file.open("rb").close()
     except (OSError, ValueError) as error:
+        text = f"cannot be read: {getattr(error, 'strerror', None) or error}"
         known = [entry.name for entry in file.parent.glob("*") if entry.suffix in _ENDINGS]
-        missing = isinstance(error, FileNotFoundError) and known
-        near = suggest(file.name, known) if missing else ""
-        reason = getattr(error, "strerror", None) or error
-        raise ArgumentError(shortened(str(path)), f"cannot be read: {reason}{near}") from None
+        if isinstance(error, FileNotFoundError) and known:
+            text += suggest(file.name, known)
+        raise ArgumentError(shortened(str(path)), text) from None
     return file
 
 
@@ -142,17 +146,17 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
     if names is not None and len(set(names)) < len(names):
         raise ArgumentError("columns", f"names {names[0]!r} twice")
     try:
-        found = _array(file) if file.suffix == ".npy" else _table(file, names)
+        named = _array(file) if file.suffix == ".npy" else _table(file, names)
     except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
         raise ArgumentError(path, f"cannot be read: {shortened(one_line(error), 150)}") from None
-    known = [name for name, _ in found if not _INDEX.fullmatch(name)]
+    known = [name for name, _ in named if not _INDEX.fullmatch(name)]
     for name in names or ():
         if name not in known:
             raise ArgumentError(path, f"has no column {name!r}{suggest(name, known)}")
     for name in known:
         if known.count(name) > 1:
             raise ArgumentError(path, f"has two columns {name!r}")
-    columns = dict(found)
+    columns = dict(named)
     if not known or len(columns[known[0]]) == 0:
         raise ArgumentError(path, "is empty")
     return {name: columns[name] for name in names or known}
@@ -206,8 +210,10 @@ def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
 
 def _is_header(first: list[str], table: pa.Table) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
-    has_index = first[0] == "" and len(first) > 2  # of a data frame
-    for text in map(str.strip, first[1:] if has_index else first):
+    names = first
+    if first[0] == "" and len(first) > 2:  # the index of a data frame
+        names = first[1:]
+    for text in map(str.strip, names):
         if not text or NUMBER.fullmatch(text):
             return False
     for text, column in zip(first, table.columns, strict=True):
@@ -292,10 +298,13 @@ def _numbers(column: pa.ChunkedArray) -> Outputs:
     elif not (pa.types.is_integer(column.type) and column.null_count > 0):
         return np.asarray(column.to_numpy())
     read: Callable[[Any], Any] = number_of if column.type == pa.string() else int
-    values = [math.nan if value is None else read(value) for value in column.to_pylist()]
-    are_exact = all(
-        type(value) is float or (type(value) is int and abs(value) <= EXACT) for value in values
-    )
+    values = []
+    are_exact = True
+    for text in column.to_pylist():
+        value = math.nan if text is None else read(text)
+        values.append(value)
+        if type(value) is not float:
+            are_exact = are_exact and type(value) is int and abs(value) <= EXACT
     return np.array(values, np.float64) if are_exact else Plain(values)
 
 
@@ -303,7 +312,9 @@ def _mixed(column: pa.ChunkedArray) -> Outputs:
     """Return texts, numbers without leading zeros and None; bytes in UTF-8 are texts."""
     values = column.to_pylist()
     for i, value in enumerate(values):
-        text = decoded(value) if isinstance(value, bytes) else value
+        text = value
+        if isinstance(value, bytes):
+            text = decoded(value)
         if isinstance(text, str) and NUMBER.fullmatch(text.strip()) and re.match(_PLAIN, text):
             text = number_of(text)
         values[i] = text

@@ -76,14 +76,16 @@ def recorded_pair(x: object, x_prime: object) -> tuple[Any, Any, str]:
 
 def joined(batches: Sequence[Any]) -> Any:
     """Return raw outputs of several calls as those of one, in columns if they are of one form."""
-    batches = list(map(raw, batches))
-    values = batches[0] if len(batches) == 1 else together(batches)
-    columns = columns_of(values) if isinstance(values, list) else values
-    return Plain(values) if isinstance(columns, list) else columns
+    values = together(list(map(raw, batches)))
+    if isinstance(values, list):
+        values = columns_of(values)
+    return Plain(values) if isinstance(values, list) else values
 
 
 def together(batches: Sequence[Any]) -> Any:
     """Return the outputs of batches as one array, in columns if they are of one form, or a list."""
+    if len(batches) == 1:
+        return batches[0]
     arrays = same_shape(batches)
     if arrays is not None:
         dtype = arrays[0].dtype.newbyteorder("=")
@@ -92,7 +94,7 @@ def together(batches: Sequence[Any]) -> Any:
     kinds = set(map(type, batches))
     if kinds == {Coded}:
         return Coded.joined(batches)
-    if kinds == {Records} and len({(batch.form, *batch.columns) for batch in batches}) == 1:
+    if kinds == {Records} and len(set(map(Records.labels, batches))) == 1:
         return Records.joined(batches)
     return list(chain.from_iterable(map(listing, batches)))
 
@@ -102,8 +104,7 @@ def typical(batches: Sequence[Any]) -> Any:
     arrays = same_shape(batches)
     if arrays is not None and arrays[0].dtype.kind in "bif" and arrays[0].dtype.itemsize <= 8:
         return arrays[0][:1]
-    values = together([batch[:_FREQUENT] for batch in batches])
-    return together(batches) if getattr(values, "table", None) is None else values[:_FREQUENT]
+    return together(batches)
 
 
 def same_shape(batches: Sequence[Any]) -> list[Array] | None:
@@ -116,12 +117,17 @@ def same_shape(batches: Sequence[Any]) -> list[Array] | None:
         return None
     if len({array.dtype for array in arrays}) == 1:
         return arrays
-    numbers = list(map(reals.as_numbers, arrays))
-    if all(entry.rest is None and entry.nearest.dtype == np.int64 for entry in numbers):
-        return [entry.nearest for entry in numbers]
-    if any(entry.remainders is not None for entry in numbers):
-        return None
-    return [entry.floats for entry in numbers]
+    whole = []
+    floats = []
+    exact = True
+    for numbers in map(reals.as_numbers, arrays):
+        if numbers.corrections is None and numbers.nearest.dtype == np.int64:
+            whole.append(numbers.nearest)
+        exact = exact and numbers.remainders is None
+        floats.append(numbers.floats)
+    if len(whole) == len(arrays):
+        return whole
+    return floats if exact else None
 
 
 def listing(values: Any) -> list[Any]:
@@ -131,12 +137,12 @@ def listing(values: Any) -> list[Any]:
     return values if isinstance(values, list) else values.tolist()
 
 
+@dataclass(eq=False)
 class Coded:
     """Words as different ``values`` and the number of the value of each, ``codes``."""
 
-    def __init__(self, values: list[Any], codes: Array) -> None:
-        self.values = values
-        self.codes = codes
+    values: list[Any]
+    codes: Array
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Coded:
@@ -144,8 +150,8 @@ class Coded:
         keys: Sequence[Any] = values
         if not set(map(type, values)) <= {str, bytes, type(None)}:
             objects = dict(zip(map(id, values), values, strict=True))
-            key_of_object = {at: words.key_of(value) for at, value in objects.items()}
-            keys = [key_of_object[at] for at in map(id, values)]
+            key_of_object = dict(zip(objects, map(words.key_of, objects.values()), strict=True))
+            keys = list(map(key_of_object.__getitem__, map(id, values)))
         different = dict(zip(keys, values, strict=True))
         codes = {key: code for code, key in enumerate(different)}
         codes_of_values = np.fromiter(map(codes.__getitem__, keys), np.int32, len(keys))
@@ -154,14 +160,13 @@ class Coded:
     @classmethod
     def joined(cls, batches: Sequence[Coded]) -> Coded:
         """Return the words of several batches."""
-        all_values = cls.of(list(chain.from_iterable(batch.values for batch in batches)))
+        values: list[Any] = []
         codes = []
-        start = 0  # of a batch among all different values
         for batch in batches:
-            end = start + len(batch.values)
-            codes.append(all_values.codes[start:end][batch.codes])
-            start = end
-        return cls(all_values.values, np.concatenate(codes))
+            codes.append(batch.codes + len(values))
+            values += batch.values
+        different = cls.of(values)
+        return cls(different.values, different.codes[np.concatenate(codes)])
 
     @cached_property
     def words(self) -> list[Word]:
@@ -181,6 +186,7 @@ class Coded:
         return list(map(self.values.__getitem__, self.codes.tolist()))
 
 
+@dataclass(eq=False)
 class Records:
     """Mappings with the same keys in one order, or sequences of one length: a column by key.
 
@@ -188,49 +194,28 @@ class Records:
     [{'a': 2, 'b': 'y'}]
     """
 
-    def __init__(self, form: str, columns: Any, size: int, table: Array | None = None) -> None:
-        self.form = form
-        self._size = size
-        self.table = table
-        self.places: Mapping[Any, int] = {}
-        self.columns = columns
-        if table is not None:  # of mappings to numbers of one type: columns are places in it
-            self.places = columns
-            self.columns = {key: table[:, place] for key, place in columns.items()}
+    form: str
+    columns: Mapping[Any, Any]
+
+    def labels(self) -> tuple[Any, ...]:
+        """Return the form and the keys."""
+        return (self.form, *self.columns)
 
     @classmethod
     def joined(cls, batches: Sequence[Records]) -> Records:
         """Return the records of several batches, which have the same form and keys."""
-        first = batches[0]
-        tables = [batch.table for batch in batches if batch.table is not None]
-        in_places = all(batch.places == first.places for batch in batches)
-        of_one_type = len({table.dtype for table in tables}) == 1
-        if len(tables) == len(batches) and in_places and of_one_type:
-            table = np.concatenate(tables) if len(tables) > 1 else tables[0]
-            return cls(first.form, first.places, len(table), table)
         columns = {}
-        for key in first.columns:
+        for key in batches[0].columns:
             columns[key] = together([batch.columns[key] for batch in batches])
-        return cls(first.form, columns, sum(map(len, batches)))
-
-    def rows(self, keys: Sequence[Any] | None) -> Array | None:
-        """Return the numbers of these keys, ``(n, k)``, if a table begins with them, or None."""
-        if self.table is None or keys is None:
-            return None
-        begins_with_keys = [self.places.get(key) for key in keys] == list(range(len(keys)))
-        return self.table[:, : len(keys)] if begins_with_keys else None
+        return cls(batches[0].form, columns)
 
     def __len__(self) -> int:
-        return self._size
+        return len(next(iter(self.columns.values())))
 
     def __getitem__(self, at: Any) -> Records:
         """Return those at a slice, or at positions."""
-        if self.table is not None:
-            table = self.table[at]
-            return Records(self.form, self.places, len(table), table)
         columns = {key: _taken(column, at) for key, column in self.columns.items()}
-        size = len(range(self._size)[at] if isinstance(at, slice) else at)
-        return Records(self.form, columns, size)
+        return Records(self.form, columns)
 
     def tolist(self) -> list[Any]:
         """Return all dictionaries or tuples."""
@@ -247,15 +232,9 @@ def _taken(values: Any, at: Any) -> Any:
     return values[at]
 
 
-@lru_cache(maxsize=64)
-def _by_label(keys: tuple[Any, ...]) -> list[int]:
-    """Return the positions of keys in the order of their names."""
-    return sorted(range(len(keys)), key=lambda i: words.label(keys[i]))
-
-
 def columns_of(values: list[Any], depth: int = 0) -> Any:
     """Return plain values of one form as an array, `Coded` or `Records`; others as they are."""
-    forms = {_form(kind, depth) for kind in set(map(type, values))}
+    forms = forms_of(values, depth)
     if forms == {"word"}:
         return Coded.of(values)
     if forms == {"number"} and depth:
@@ -278,7 +257,7 @@ def _of_sequences(values: list[Any], depth: int) -> Any:
     columns = {}
     for place, column in enumerate(zip(*values, strict=True)):
         columns[place] = columns_of(list(column), depth + 1)
-    return Records("sequence", columns, len(values))
+    return Records("sequence", columns)
 
 
 def _of_mappings(values: list[Any], depth: int) -> Any:
@@ -286,16 +265,10 @@ def _of_mappings(values: list[Any], depth: int) -> Any:
     keys = tuple(values[0])
     if not keys:
         return values
-    rows = [tuple(mapping.values()) for mapping in values]
-    table = array_of(rows)
-    if table is not None:
-        order = _by_label(keys)  # as layouts read them, without a copy
-        places = dict(zip(keys, np.argsort(order).tolist(), strict=True))
-        return Records("mapping", places, len(values), table.take(order, axis=1))
     columns = {}
-    for key, column in zip(keys, zip(*rows, strict=True), strict=True):
-        columns[key] = columns_of(list(column), depth + 1)
-    return Records("mapping", columns, len(values))
+    for key, *column in zip(keys, *map(dict.values, values), strict=True):
+        columns[key] = columns_of(column, depth + 1)
+    return Records("mapping", columns)
 
 
 @dataclass
@@ -328,16 +301,20 @@ class Part:
     @cached_property
     def lengths(self) -> Counts:
         """The number of entries, keys or members of each."""
-        if not isinstance(self.values, list):
-            same = self.values.columns if type(self.values) is Records else self.values[0]
-            return np.full(len(self.values), len(same))
-        return np.fromiter(map(len, self.values), np.int64, len(self.values))
+        size = len(self.values)
+        if isinstance(self.values, list):
+            return np.fromiter(map(len, self.values), np.int64, size)
+        if isinstance(self.values, Records):
+            return np.full(size, len(self.values.columns))
+        return np.full(size, self.values.shape[1])
 
     def names(self) -> list[str]:
         """Return the names of their sorts, in the plural."""
         if self.form != "word":
             return [f"{self.form}s"]
-        sorts = {None if w is None else getattr(w, "sort", "value") for w in self.values.words}
+        sorts: set[str | None] = set()
+        for word in self.values.words:
+            sorts.add(None if word is None else getattr(word, "sort", "value"))
         return [name for sort, name in _SORTS.items() if sort in sorts]
 
     def steps(self, place: str, notes: list[str]) -> list[Step]:
@@ -348,14 +325,17 @@ class Part:
         if self.form == "sequence":
             return self._entries(place, notes)
         if self.form == "mapping":
-            orders = set(map(tuple, self.values)) if isinstance(self.values, list) else set()
             steps = self._common("key", place, notes)
-            if len(set(map(frozenset, orders))) < len(orders):  # the same keys in another order
-                steps.append(_ORDER)
+            if isinstance(self.values, list):
+                orders = set(map(tuple, self.values))
+                if len(set(map(frozenset, orders))) < len(orders):  # the same keys
+                    steps.append(_ORDER)
             return steps
         if self.form == "set":
             return self._common("member", place, notes)
-        return self._parts_of_words(place, notes) if self.form == "word" else []
+        if self.form == "word":
+            return self._parts_of_words(place, notes)
+        return []
 
     def _entries(self, place: str, notes: list[str]) -> list[Step]:
         """Return the entries of sequences; of varying lengths also the last, and members."""
@@ -365,11 +345,13 @@ class Part:
             half = COLUMNS // 2
             note = f"of {most:,} entries of {place} the first and last {half} are looked at"
             notes.append(note)
-            return [("entry", i) for i in (*range(half), *range(-half, 0))]
-        last = min(most, _LAST) if least < most else 0
-        steps: list[Step] = [("entry", i) for i in (*range(most), *range(-last, 0))]
+            return [("entry", i) for i in chain(range(half), range(-half, 0))]
+        steps: list[Step] = [("entry", i) for i in range(most)]
+        varies = least < most
+        if varies:
+            steps += [("entry", i) for i in range(-min(most, _LAST), 0)]
         is_of_one_kind = not self._numeric and self._forms in ({"word"}, {"sequence"})
-        if is_of_one_kind and (last or most > _LAST):
+        if is_of_one_kind and (varies or most > _LAST):
             steps += self._common("listed", place, [])
         return steps
 
@@ -390,12 +372,13 @@ class Part:
 
     def _common(self, kind: str, place: str, notes: list[str]) -> list[Step]:
         """Return the most frequent keys or members, without members that all have."""
-        if kind == "key" and type(self.values) is Records:
+        times: dict[Any, int] = {}
+        if kind == "key" and isinstance(self.values, Records):
             times = dict.fromkeys(self.values.columns, len(self))
         else:
-            times = {key: len(rows) for key, rows in self._members.items()}
-        if kind != "key":
-            times = {member: n for member, n in times.items() if n < len(self)}
+            for member, rows in self._members.items():
+                if kind == "key" or len(rows) < len(self):
+                    times[member] = len(rows)
         keys = _frequent(times, COLUMNS, words.label)
         if len(keys) < len(times):
             notes.append(f"{len(keys)} of {len(times):,} {kind}s of {place} are looked at")
@@ -430,13 +413,10 @@ class Part:
     def _forms(self) -> set[str]:
         """The forms of the entries of sequences."""
         if isinstance(self.values, list):
-            return {_form(kind, 0) for kind in set(map(type, chain.from_iterable(self.values)))}
+            return forms_of(chain.from_iterable(self.values), 0)
         forms = set()
         for column in self.values.columns.values():
-            if isinstance(column, list):
-                forms |= {_form(kind, 0) for kind in set(map(type, column))}
-            else:
-                forms.add(_form_of(column))
+            forms |= forms_of(column, 0) if isinstance(column, list) else {_form_of(column)}
         return forms
 
     @property
@@ -463,11 +443,13 @@ class Part:
 
     def _value(self, key: Any) -> tuple[Counts | None, Any]:
         """Return the value of a key of mappings."""
-        if type(self.values) is Records:
+        if isinstance(self.values, Records):
             return self.at, self.values.columns.get(key, [])
         rows = self._members.get(key, ())
         inner = [self.values[row][key] for row in rows]
-        return self.at if len(rows) == len(self.values) else self._rows(rows), inner
+        if len(rows) == len(self.values):
+            return self.at, inner
+        return self._rows(rows), inner
 
     def _rows(self, places: Any) -> Counts:
         """Return the rows of the outputs at some places among these."""
@@ -486,13 +468,14 @@ class Part:
 
     def _entry(self, i: int) -> tuple[Counts | None, Any]:
         """Return an entry of sequences, from the end if ``i`` is negative."""
-        exists = self.lengths >= (i + 1 if i >= 0 else -i)
+        least = i + 1 if i >= 0 else -i
+        exists = self.lengths >= least
         if not exists.all():
             inner = [value[i] for value in compress(listing(self.values), exists)]
             return self._rows(np.flatnonzero(exists)), inner
         if isinstance(self.values, np.ndarray):
             return self.at, self.values[:, i]
-        if type(self.values) is Records:
+        if isinstance(self.values, Records):
             return self.at, self.values.columns[i % len(self.values.columns)]
         return self.at, [value[i] for value in self.values]
 
@@ -507,28 +490,33 @@ def _frequent(times: Mapping[Any, int], most: int, order: Callable[[Any], Any]) 
 
 def parts_of(values: Any, depth: int, at: Counts | None = None) -> list[Part]:
     """Return the values, of outputs in rows ``at``, by their form, numbers first and words last."""
-    columns = columns_of(values, depth) if isinstance(values, list) else values
-    if not isinstance(columns, list):
-        return [Part(_form_of(columns), columns, at, depth)]
-    forms = {kind: _form(kind, depth) for kind in set(map(type, values))}
-    different = sorted(set(forms.values()), key=lambda f: (f != "number", f == "word", f))
-    if len(different) == 1:
-        return [Part(different[0], values, at, depth)]
-    codes = {kind: different.index(form) for kind, form in forms.items()}
-    code_of_value = np.fromiter(map(codes.__getitem__, map(type, values)), np.int8, len(values))
+    if isinstance(values, list):
+        values = columns_of(values, depth)
+    if not isinstance(values, list):
+        return [Part(_form_of(values), values, at, depth)]
+    rows_of_form = defaultdict[str, list[int]](list)
+    for row, kind in enumerate(map(type, values)):
+        rows_of_form[_form(kind, depth)].append(row)
+    if len(rows_of_form) == 1:
+        return [Part(form, values, at, depth) for form in rows_of_form]
     parts = []
-    for code, form in enumerate(different):
-        rows = np.flatnonzero(code_of_value == code)
-        of_form = columns_of([values[row] for row in rows.tolist()], depth)
+    for form in sorted(rows_of_form, key=lambda form: (form != "number", form == "word", form)):
+        rows = np.array(rows_of_form[form])
+        of_form = columns_of([values[row] for row in rows_of_form[form]], depth)
         parts.append(Part(form, of_form, rows if at is None else at[rows], depth))
     return parts
+
+
+def forms_of(values: Iterable[Any], depth: int) -> set[str]:
+    """Return the forms of values."""
+    return {_form(kind, depth) for kind in set(map(type, values))}
 
 
 def _form_of(columns: Any) -> str:
     """Return the form of values in columns."""
     if isinstance(columns, np.ndarray):
         return "sequence" if columns.ndim > 1 else "number"
-    return "word" if type(columns) is Coded else columns.form
+    return "word" if isinstance(columns, Coded) else columns.form
 
 
 @lru_cache(maxsize=512)

@@ -71,8 +71,9 @@ def word_of(value: Any) -> Word:
 def key_of(value: Any) -> Hashable:
     """Return what is equal for values with the same word and parts only."""
     word = word_of(value)
-    whole = isinstance(value, (*_TIMES, Failure))
-    return (word, repr(value)) if whole else word  # some of NumPy's have no hash
+    if isinstance(value, (*_TIMES, Failure)):  # some of NumPy's have no hash
+        return word, repr(value)
+    return word
 
 
 def text_of(word: Word) -> str:
@@ -94,24 +95,31 @@ def label(value: Any, depth: int = 0) -> str:
 
 def name_of(path: tuple[Step, ...]) -> str:
     """Return the name of a part of an output."""
-
-    def name(kind: str, key: Hashable) -> str:
+    names = []
+    for kind, key in path:
         if (kind, key) == ("key", "$"):
-            return "type"
-        text = str(key) if kind in ("part", "text") else label(key)
-        return f"{kind} {text}" if kind in ("entry", "key", "character") else text
-
-    return ".".join(name(*step) for step in path) or "output"
+            names.append("type")
+        elif kind in ("part", "text"):
+            names.append(str(key))
+        elif kind in ("entry", "key", "character"):
+            names.append(f"{kind} {label(key)}")
+        else:
+            names.append(label(key))
+    return ".".join(names) or "output"
 
 
 def whole_ranges(ranges: Ranges) -> Ranges:
     """Return ranges with whole ends, without those that hold no whole number."""
-    whole = list[tuple[int | None, int | None]]()
+    whole: list[tuple[int | None, int | None]] = []
     for first, last in ranges:
         if first == math.inf or last == -math.inf:
             continue
-        start = None if first in (None, -math.inf) else math.ceil(first)
-        end = None if last in (None, math.inf) else math.floor(last)
+        start = None
+        end = None
+        if first not in (None, -math.inf):
+            start = math.ceil(first)
+        if last not in (None, math.inf):
+            end = math.floor(last)
         if start is None or end is None or start <= end:
             whole.append((start, end))
     return whole
@@ -132,7 +140,9 @@ def listed(
         if left:
             shown.append(f"{left} more{unit}")
         *first, last = shown
-        text = f"{start}{comma.join(first)} or {last}" if first else start + last
+        text = start + last
+        if first:
+            text = f"{start}{comma.join(first)} or {last}"
         if len(text) <= LINE or count == 1:
             return text
     return f"{start}nothing"
@@ -167,8 +177,9 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
     ``words`` are those of the ``values``; see `word_of`.
     """
     failures = {value for value in values if isinstance(value, Failure)}
-    messages = len(failures) > len({value.type_name for value in failures})
-    steps: list[Step] = [("text", "message")] if messages else []
+    steps: list[Step] = []
+    if len(failures) > len({value.type_name for value in failures}):
+        steps.append(("text", "message"))
     different = set(words)
     if len(different) <= MANY:
         return steps, True
@@ -189,9 +200,11 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
             if isinstance(json.loads(min(texts)), (dict, list)):
                 steps.append(("text", "value"))
     longest = max(map(len, [*texts, *binary]), default=0)
+    if longest:
+        steps.append(("text", "length"))
     ends = range(min(longest, _ENDS))
-    steps += [("text", "length")] if longest else []
-    steps += [("character", i) for i in ends] + [("character", -1 - i) for i in ends]
+    steps += [("character", i) for i in ends]
+    steps += [("character", -1 - i) for i in ends]
     return steps, longest <= 2 * _ENDS
 
 
@@ -223,8 +236,12 @@ def _pattern(text: str) -> str:
 
     def digits(number: re.Match[str]) -> str:
         zeros, decimals, exponent = number.groups(default="")
-        places = "." + "#" * (len(decimals) - 1) if decimals else ""
-        return f"{zeros}#{places}e" if exponent else f"{zeros}#{places}"
+        pattern = f"{zeros}#"
+        if decimals:
+            pattern += "." + "#" * (len(decimals) - 1)
+        if exponent:
+            pattern += "e"
+        return pattern
 
     return _NUMBER.sub(digits, text)
 

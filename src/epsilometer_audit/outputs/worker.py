@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import selectors
@@ -14,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +33,7 @@ from epsilometer_audit.serving.digests import file_digests, sha256
 from epsilometer_audit.serving.errors import Misuse, counted, shortened
 from epsilometer_audit.serving.loading import parsed
 from epsilometer_audit.serving.outputs import Failure, compact, from_json
-from epsilometer_audit.serving.sampling import folded
+from epsilometer_audit.serving.sampling import hashed_seed
 
 _CHUNK = 1 << 18  # bytes that are read or written at once
 _GRACE = 0.5  # seconds to end after the end of its input
@@ -51,7 +53,7 @@ class WorkerSource:
     `ArgumentError` if there is no such program.
     """
 
-    _folds = True  # whether seeds are made small and far apart
+    _hashes_seeds = True  # whether seeds are made small and far apart
 
     def __init__(
         self,
@@ -71,12 +73,14 @@ class WorkerSource:
             raise ArgumentError("folder", f"{str(folder)!r} is not there")
         self._env = {**os.environ, **(env or {})}
         word = self._argv[0]
-        path = (self._folder / word).absolute() if os.sep in word else word
-        found = shutil.which(path, path=self._env.get("PATH"))
-        if found is None:
-            option = "command" if self._folds else "python"
+        name: Path | str = word
+        if os.sep in word:
+            name = (self._folder / word).absolute()
+        path = shutil.which(name, path=self._env.get("PATH"))
+        if path is None:
+            option = "command" if self._hashes_seeds else "python"
             raise ArgumentError(option, f"{word!r} is not a program that can be run")
-        self._program = Path(found).absolute()
+        self._program = Path(path).absolute()
         self._process: Process | None = None
         self.many = self.seeded = True
         self.description = f"{self.name}, one worker for all draws"
@@ -84,7 +88,7 @@ class WorkerSource:
     def draw(self, x: Any, size: int, seed: int) -> Outputs:
         """Return exactly ``size`` outputs on input ``x``, or raise `MechanismError`."""
         reply = Reply(size, self._failures)
-        sent_seed = folded(seed) if self._folds else seed
+        sent_seed = hashed_seed(seed) if self._hashes_seeds else seed
         request = f'{{"input": {_json(x)}, "size": {size}, "seed": {sent_seed}}}'
         return self._answer(request, reply, reply.outputs, x)
 
@@ -96,7 +100,8 @@ class WorkerSource:
                 path = (self._folder / word).resolve()
                 if path.is_file():  # no device
                     digests[word] = sha256(path)
-                    imported = file_digests(path) if path.suffix == ".py" else {}
+                if path.is_file() and path.suffix == ".py":
+                    imported = file_digests(path)
                     digests |= {key: imported[key] for key in imported if key.endswith(".py")}
         return digests
 
@@ -114,8 +119,9 @@ class WorkerSource:
             try:
                 self._process = Process(argv, self._folder, self._env)
             except OSError as error:
-                hint = "; does it begin with #! and its interpreter?" if error.errno == 8 else ""
-                message = f"{self._argv[0]!r} cannot be run: {error.strerror}{hint}"
+                message = f"{self._argv[0]!r} cannot be run: {error.strerror}"
+                if error.errno == errno.ENOEXEC:
+                    message += "; does it begin with #! and its interpreter?"
                 raise ArgumentError("command", message) from None
         try:
             self._process.exchange(f"{request}\n".encode(), reply, self._timeout)
@@ -132,18 +138,23 @@ class WorkerSource:
 class PythonWorker(WorkerSource):
     """A Python function in another interpreter, which loads it and describes it."""
 
-    _folds = False
+    _hashes_seeds = False
 
     def __init__(self, origin: Origin, *, timeout: float = 60.0, failures: bool = False) -> None:
         with argument_errors():
             module, function, is_file = parsed(origin.spec)
         options = json.dumps({"failures": failures, "parameters": origin.parameters})
         server = str(Path(program.__file__).resolve())
-        folder = origin.folder
-        env = origin.env
-        argv = [origin.interpreter, server, origin.spec, options]
-        super().__init__(argv, timeout=timeout, failures=failures, folder=folder, env=env)
-        self.name = f"{Path(module).name if is_file else module}:{function}"
+        super().__init__(
+            [origin.interpreter, server, origin.spec, options],
+            timeout=timeout,
+            failures=failures,
+            folder=origin.folder,
+            env=origin.env,
+        )
+        if is_file:
+            module = Path(module).name
+        self.name = f"{module}:{function}"
         reply = Reply(1, failures=False)
         try:
             answer: Any = self._answer('{"describe": true}', reply, reply.message)
@@ -185,10 +196,12 @@ def python_worker(
 
 
 def _split(command: str | Sequence[str]) -> list[str]:
+    if not isinstance(command, str):
+        return list(map(str, command))
     try:
-        return shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+        return shlex.split(command)
     except ValueError as error:
-        raise ArgumentError("command", f"{str(command)!r}: {one_line(error)}") from None
+        raise ArgumentError("command", f"{command!r}: {one_line(error)}") from None
 
 
 def _json(x: Any) -> str:
@@ -266,7 +279,9 @@ class Process:
         after = reply.so_far()
         with suppress(subprocess.TimeoutExpired):
             code = self._popen.wait(_GRACE)
-            reason = cause_of(code) if code < 0 else f"ended with exit code {code}"
+            reason = f"ended with exit code {code}"
+            if code < 0:
+                reason = cause_of(code)
             if code == 0 and self._answered and not reply.data:
                 after += " (a worker answers until its input ends)"
         return MechanismError(f"{reason} {after}{self._last_words()}")
@@ -294,15 +309,15 @@ def _close(popen: Any) -> None:
             stream.close()
 
 
+@dataclass(eq=False)
 class Reply:
     """Prints of a program so far in answer to one request, and whether they are ``complete``."""
 
-    def __init__(self, size: int, failures: bool) -> None:
-        self.size = size
-        self.failures = failures
-        self.data = bytearray()
-        self.complete = False
-        self._lines = 0  # that have ended
+    size: int
+    failures: bool
+    data: bytearray = field(default_factory=bytearray)
+    complete: bool = False
+    _lines: int = 0  # that have ended
 
     def feed(self, chunk: bytes) -> None:
         """Append bytes, or raise `MechanismError` if they are too many."""
@@ -337,10 +352,11 @@ class Reply:
             expected = counted(self.size, "output")
             raise MechanismError(f"printed more than the {expected} asked for: {_shown(extra)}")
         text = f"[{self.data[:-1].decode(errors='replace')}]".replace("\n", ", ")
-        with suppress(ValueError, RecursionError):
-            values = [] if "{" in text else json.loads(text)
-            if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
-                return compact(values)  # type: ignore[no-any-return]
+        if "{" not in text:
+            with suppress(ValueError, RecursionError):
+                values = json.loads(text)
+                if len(values) == self.size and json.dumps(values) == text:  # no digit is lost
+                    return compact(values)  # type: ignore[no-any-return]
         lines = bytes(self.data[:-1]).split(b"\n")
         values = [self._value(line, i) for i, line in enumerate(lines, start=1)]
         return compact(values)  # type: ignore[no-any-return]
@@ -352,10 +368,13 @@ class Reply:
             word = line.decode(errors="replace").strip()
             if NUMBER.fullmatch(word):  # as of C: .5, nan, -inf
                 return number_of(word)
-            hint = "; words are written in double quotes" if word.isalpha() else ""
-            wrong = f"line {number} of {self.size} is not an output in JSON: {_shown(word)}{hint}"
+            wrong = f"line {number} of {self.size} is not an output in JSON: {_shown(word)}"
+            if word.isalpha():
+                wrong += "; words are written in double quotes"
             raise MechanismError(wrong) from None
-        failed = _error(line, self.failures) if type(value) is dict else None
+        if type(value) is not dict:
+            return value
+        failed = _error(line, self.failures)
         if isinstance(failed, MechanismError):
             raise failed
         return failed or value
@@ -363,8 +382,10 @@ class Reply:
 
 def _error(line: bytes, failures: bool) -> MechanismError | Failure | None:
     """Return the error of a line ``{"error": ...}``, or the outcome that it is."""
+    if b'"error"' not in line:
+        return None
     with suppress(ValueError):
-        value = json.loads(line) if b'"error"' in line else None
+        value = json.loads(line)
         if isinstance(value, dict) and {"error"} <= set(value) <= {"error", "message", "fatal"}:
             if value.get("fatal") or not failures:
                 return MechanismError(shortened(one_line(value["error"]), 300))
@@ -374,5 +395,6 @@ def _error(line: bytes, failures: bool) -> MechanismError | Failure | None:
 
 def _shown(line: object) -> str:
     """Return a wrong line in short, for an error."""
-    text = bytes(line).decode(errors="replace") if isinstance(line, bytes | bytearray) else line
-    return repr(shortened(one_line(text)))
+    if isinstance(line, bytes | bytearray):
+        line = bytes(line).decode(errors="replace")
+    return repr(shortened(one_line(line)))

@@ -253,13 +253,16 @@ class Profile(SeveralClaims):
         if not callable(curve):
             points = _table("profile", curve, "epsilon", ("delta", "get_delta_for_epsilon"))
         else:
-            points = {0.0: float(curve(0.0))}
+            epsilons = [0.0]
             for delta in _PROFILE:
                 if curve(0.0) > delta >= curve(LARGEST):
                     exceeds = partial(_exceeds, curve, delta)
-                    at = bisected(exceeds, 0.0, LARGEST, 1e-9)[1]
-                    points[at] = float(curve(at))
-            points = {epsilon: max(delta, 0.0) for epsilon, delta in points.items() if delta < 1}
+                    epsilons.append(bisected(exceeds, 0.0, LARGEST, 1e-9)[1])
+            points = {}
+            for epsilon in epsilons:
+                delta = float(curve(epsilon))
+                if delta < 1:
+                    points[epsilon] = max(delta, 0.0)
         return Profile(tuple(Pure(epsilon, delta) for epsilon, delta in sorted(points.items())))
 
     def __post_init__(self) -> None:
@@ -312,22 +315,25 @@ class TradeOff(Profile):
         """
         if callable(curve):
             logits = np.linspace(-16, 16, _READ)
-            curve = {float(a): float(curve(float(a))) for a in 1 / (1 + np.exp(logits))}
+            alphas = (1 / (1 + np.exp(logits))).tolist()
+            curve = {alpha: float(curve(alpha)) for alpha in alphas}
         table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
         errors = np.array(sorted(table.items()), float).reshape(-1, 2)
         if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
             text = "must map errors of type I to errors of type II, in [0, 1] and together "
             raise ArgumentError("tradeoff", f"{text}at most 1")
-        told = errors[errors.max(axis=1) < 1]
-        both = np.concatenate([told, told[:, ::-1]])  # what holds of x and x' holds of x' and x
-        slopes, deltas = _lines(both)
+        stated = errors[errors.max(axis=1) < 1]
+        points = np.concatenate([stated, stated[:, ::-1]])  # what holds of x and x', of x' and x
+        slopes, deltas = _lines(points)
         if not slopes.size:
             raise ArgumentError("tradeoff", "must have a point with both errors above 0")
-        above = slopes[:, None] * both[:, 0] + deltas[:, None] - (1 - both[:, 1])
-        above[:, len(told) :] += 0.01  # rather a point that is claimed itself
+        above = slopes[:, None] * points[:, 0] + deltas[:, None] - (1 - points[:, 1])
+        above[:, len(stated) :] += 0.01  # rather a point that is claimed itself
         nearest = np.where(above < -1e-9, 9, above).argmin(axis=1)  # not a weak one
-        nearest = told[nearest % len(told)]
-        shown = errors if len(errors) <= _MOST_POINTS else np.unique(nearest, axis=0)
+        nearest = stated[nearest % len(stated)]
+        shown = errors
+        if len(errors) > _MOST_POINTS:
+            shown = np.unique(nearest, axis=0)
         claims = tuple(map(Pure, np.log(slopes).tolist(), deltas.tolist()))
         return TradeOff(claims, tuple(map(tuple, shown.tolist())), tuple(nearest[:, 0].tolist()))
 
@@ -401,23 +407,28 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
     """
     first, second = errors[np.argsort(errors[:, 0])].T
     with np.errstate(divide="ignore"):
-        after = np.append(np.inf, np.minimum.accumulate((1 - second) / first))
-    before = np.append(np.maximum.accumulate((second / (1 - first))[::-1])[::-1], 0.0)
+        slope_after = np.minimum.accumulate((1 - second) / first)
+    slope_before = np.maximum.accumulate((second / (1 - first))[::-1])[::-1]
+    after = np.append(np.inf, slope_after)
+    before = np.append(slope_before, 0.0)
     at = np.divide(1 - before, after - before, np.zeros(after.size), where=after > before)
     power = 1 - before * (1 - at)
     i = 0
     lines = []
-    while i < at.size - 1:
+    while i < at.size - 1:  # from a corner of the hull to the next
         rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
-        line = rises.max(), power[i] - rises.max() * at[i]
-        lines += [line] if 1 - 1e-12 <= line[0] < math.exp(LARGEST) and line[1] < 1 else []
-        i += 1 + int(np.flatnonzero(rises >= rises.max() * (1 - 1e-9))[-1])
+        slope = rises.max()
+        value = power[i] - slope * at[i]
+        if 1 - 1e-12 <= slope < math.exp(LARGEST) and value < 1:
+            lines.append((slope, value))
+        i += 1 + int(np.flatnonzero(rises >= slope * (1 - 1e-9))[-1])
     slopes, deltas = np.array(lines).reshape(-1, 2).T
     if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
         order = np.sqrt(deltas) - np.log(slopes) / np.log(slopes[0])
         few = np.searchsorted(order, np.linspace(order[0], order[-1], _MOST_LINES))
-        slopes = slopes[np.unique(few)]
-        deltas = deltas[np.unique(few)]
+        few = np.unique(few)
+        slopes = slopes[few]
+        deltas = deltas[few]
     return np.maximum(slopes, 1.0), np.maximum(deltas, 0.0)
 
 
@@ -426,9 +437,12 @@ def _table(name: str, curve: Any, of: str, methods: tuple[str, ...]) -> dict[flo
     try:
         return dict(curve)
     except (TypeError, ValueError):
-        own = (f"; pass its method {m}" for m in methods if callable(getattr(curve, m, None)))
         text = f"must be a mapping, pairs, or a function of {of}, got {type(curve).__name__}"
-        raise ArgumentError(name, text + next(own, "")) from None
+        for method in methods:
+            if callable(getattr(curve, method, None)):
+                text += f"; pass its method {method}"
+                break
+        raise ArgumentError(name, text) from None
 
 
 renyi = Renyi.claimed

@@ -10,8 +10,7 @@ from numbers import Integral
 from typing import Any, NoReturn
 
 from epsilometer import checks
-from epsilometer.errors import ArgumentError, suggest
-from epsilometer.errors import shown as shown_value
+from epsilometer.errors import ArgumentError, shown, suggest
 from epsilometer_audit.question.entries import (
     NORMS,
     Choices,
@@ -32,12 +31,12 @@ _ANY = "any"
 _LONGEST = 10_000  # rows, bits, columns
 _WIDEST = 1000  # entries of a row
 _FARTHEST = 1e100  # whole number: sums and products are finite as floats
-_MAPPING = """a mapping, as {"values": [0, 1]}"""
+MAPPING = """a mapping, as {"values": [0, 1]}"""
 
 
 def must(where: str, wanted: str, value: Any) -> NoReturn:
     """Raise the error that a value is not as it must be."""
-    raise ArgumentError(where, f"must be {wanted}, got {shown_value(value)}")
+    raise ArgumentError(where, f"must be {wanted}, got {shown(value)}")
 
 
 def _is_list(value: Any) -> bool:
@@ -148,12 +147,14 @@ _NEEDED = {"rows": ("length", "[0, 20], or one number"), "counts": ("keys", "a l
 def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
     """Return what is declared, of one of these ``kinds``; raise `ArgumentError` if it is wrong."""
     if not isinstance(declared, Mapping):
-        must(where, _MAPPING, declared)
+        must(where, MAPPING, declared)
     kind = next((key for key in kinds if key in declared), None)
     if kind is None:
         wrong = next(iter(declared), "")
-        found = f", got {wrong!r}{suggest(str(wrong), kinds)}" if wrong else ""
-        raise ArgumentError(where, f"must be one of {', '.join(kinds)}{found}")
+        text = f"must be one of {', '.join(kinds)}"
+        if wrong:
+            text += f", got {wrong!r}{suggest(str(wrong), kinds)}"
+        raise ArgumentError(where, text)
     given = {}
     for key, value in declared.items():
         if key not in _KEYS[kind]:
@@ -169,6 +170,7 @@ def read(where: str, declared: Any, kinds: Sequence[str] = DOMAIN_KINDS) -> Any:
 def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     """Return numbers, or vectors of them if they have a length."""
     whole = given.get("whole", False)
+    clipped = given.get("clipped", False)
     distance = given.get("distance")
     size = given.get("length")
     norm = given.get("norm")
@@ -181,14 +183,15 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
     number = partial(_whole, f"{where}.values") if whole else float
     low, high = map(number, given["values"])
     if distance is not None:
-        distance = _whole(f"{where}.distance", distance) if whole else distance
+        if whole:
+            distance = _whole(f"{where}.distance", distance)
         widest = (high - low) * (size or 1) ** (1 / NORMS[norm or "Linf"])
         if not 0 < distance <= widest:
             must(f"{where}.distance", f"above 0, and {widest:g} at most", distance)
     if missing is True:
         missing = "None" if whole else "NaN"
-    as_value = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
-    entry = Number(low, high, whole, given.get("clipped", False), distance, as_value)
+    missing_values = {"NaN": (math.nan,), "None": (None,)}.get(missing, ())
+    entry = Number(low, high, whole, clipped, distance, missing_values)
     if size is None:
         return entry
     if norm is None or distance is None:
@@ -206,8 +209,11 @@ def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
 
 
 def _table(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
-    rows, user, (low, high) = given["rows"], given.get("user"), given["length"]
-    kind = given.get("neighbours", _REPLACE if low == high else _ADD)
+    rows = given["rows"]
+    user = given.get("user")
+    low, high = given["length"]
+    usual = _REPLACE if low == high else _ADD
+    kind = given.get("neighbours", usual)
     replaced = kind == _REPLACE or (kind == _ORDER and low == high)
     if kind == _ADD and low == high:
         ends = f"a range where rows are added or removed, as [{low - 1}, {low}], got {low}"

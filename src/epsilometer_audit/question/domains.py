@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.seeds import generator
 from epsilometer_audit.outputs.formats import pair_texts
 from epsilometer_audit.outputs.words import listed
-from epsilometer_audit.question.declarations import read
+from epsilometer_audit.question.declarations import MAPPING, must, read
 from epsilometer_audit.question.entries import Change, Space
 from epsilometer_audit.question.pairs import Candidates, Pair
 from epsilometer_audit.question.relations import contains, neighbours, relation
@@ -42,16 +42,16 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     >>> list(domain({"bits": 3}, limit=2))
     ['[0, 0, 0] against [0, 0, 1]', '[1, 1, 1] against [0, 1, 1]']
     """
-    inputs = declaration
-    options = dict[str, Any]()
-    if isinstance(declaration, Mapping):
-        inputs = dict(declaration)
-        options = {"limit": _MOST, "seed": 0}
-        options |= {key: inputs.pop(key) for key in options if key in inputs}
+    if not isinstance(declaration, Mapping):
+        must("domain", MAPPING, declaration)
+    inputs = dict(declaration)
+    most = inputs.pop("limit", _MOST)
+    seed = inputs.pop("seed", 0)
     space: Space = read("domain", inputs)
-    most = options["limit"] if limit is None else limit
+    if limit is not None:
+        most = limit
     most = checks.integer("domain.limit", most, maximum=MOST_PAIRS)
-    seed = checks.integer("domain.seed", options["seed"], minimum=0)
+    seed = checks.integer("domain.seed", seed, minimum=0)
     if most * space.width > _LARGEST:
         fewer = _LARGEST // space.width
         message = f"must be at most {fewer} for inputs of {space.width} entries, got {most}"
@@ -62,13 +62,13 @@ def domain(declaration: Mapping[str, Any], *, limit: int | None = None) -> Candi
     if not chosen:
         raise ArgumentError("domain", "has no two inputs that are neighbours")
     notes = _beyond(space)
-    near = []
+    searches = []
     if list_goes_on or pairs.has_others(rng):
-        near = [pairs]
+        searches = [pairs]
         advice = "; a larger limit tries more" if list_goes_on else ""
         notes.append(f"{len(chosen)} pairs of the domain were tried, others were not{advice}")
     notes += pairs.notes
-    return Candidates(chosen, untried=notes, relations=[relation(space)], near=near)
+    return Candidates(chosen, untried=notes, relations=[relation(space)], searches=searches)
 
 
 @dataclass
@@ -105,11 +105,11 @@ class _Pairs:
             new[name] = x, x_prime
         return new, False
 
-    def near(self, names: Sequence[str], size: int, rng: np.random.Generator) -> dict[str, Pair]:
+    def nearby(self, names: Sequence[str], size: int, rng: np.random.Generator) -> dict[str, Pair]:
         """Return up to so many new pairs near those of these names, by names."""
         changes = [self.tried[name] for name in names if name in self.tried]
-        found, _ = self.added(islice(self._moved(changes, rng), _TRIES * size), size)
-        return found
+        new, _ = self.added(islice(self._moved(changes, rng), _TRIES * size), size)
+        return new
 
     def has_others(self, rng: np.random.Generator) -> bool:
         """Tell whether there is any other pair near these."""
@@ -133,9 +133,12 @@ class _Pairs:
 
     def _free(self, name: str) -> str:
         """Return a name that no other pair has."""
-        if name not in self.tried:
-            return name
-        return next(new for i in count(2) if (new := f"{name} ({i})") not in self.tried)
+        free = name
+        number = 2
+        while free in self.tried:
+            free = f"{name} ({number})"
+            number += 1
+        return free
 
     @property
     def notes(self) -> list[str]:

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations, islice, product, zip_longest
+from itertools import chain, combinations, cycle, islice, product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ class Entry(Space):
             yield Change(x, y)
 
     def moved(self, change: Change, rng: np.random.Generator) -> Change:
-        return Change(*self.near(change.x, change.x_prime, rng))
+        return Change(*self.near_pair(change.x, change.x_prime, rng))
 
     @property
     def low(self) -> Any:
@@ -120,7 +120,7 @@ class Entry(Space):
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         """Yield neighbours, the most useful first."""
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return neighbours near others, and equal values if those are equal.
 
         This is for entries whose values are all neighbours.
@@ -152,35 +152,46 @@ class Number(Entry):
 
     def ranges(self) -> list[tuple[float, float]]:
         is_bit = self.whole and (self.lower, self.upper) == (0, 1)
-        return [] if self.clipped or is_bit else [(self.lower, self.upper)]
+        if self.clipped or is_bit:
+            return []
+        return [(self.lower, self.upper)]
 
     def at(self, share: float) -> float:
-        low = self.lower
-        high = self.upper
         if share == 0:
-            return low
+            return self.lower
         if share == 1:
-            return high
-        value = (1 - share) * low + share * high
-        return self.inside(value if self.whole else float(f"{value:.4g}"))
+            return self.upper
+        value = (1 - share) * self.lower + share * self.upper
+        if not self.whole:
+            value = float(f"{value:.4g}")
+        return self.inside(value)
 
     def others(self, rng: np.random.Generator) -> list[Any]:
-        width = self.upper - self.lower
         values = [self.at(0.5), self.at(0.6)]
         if self.lower < 0 < self.upper:
             values.append(self.number(0))
         if self.clipped:
-            random = [10 ** (size + rng.random()) for size in range(-3, 1)]
-            shares = [float(f"{share:.3g}") for share in random]
-            steps = [*self._steps, *(width * share for share in [*shares, *_FAR])]
-            beyond: list[float] = []
-            for step in steps:
-                beyond += self._ends_by(step)
+            beyond = self._beyond(rng)
             values = [*beyond[:2], *values, *beyond]
         for step in self._steps:
             values += [self.inside(self.upper - step), self.inside(self.lower + step)]
-        special = dict.fromkeys(value for value in values if value not in (self.low, self.high))
+        special = dict.fromkeys(values)
+        special.pop(self.low, None)
+        special.pop(self.high, None)
         return [*self.missing, *special]
+
+    def _beyond(self, rng: np.random.Generator) -> list[float]:
+        """Return numbers outside both ends, by small steps, by random ones and by large ones."""
+        steps = self._steps
+        shares = [float(f"{10 ** (size + rng.random()):.3g}") for size in range(-3, 1)]
+        for share in (*shares, *_FAR):
+            steps.append((self.upper - self.lower) * share)
+        beyond: list[float] = []
+        for step in steps:
+            ends = [self.upper + step, self.lower - step]
+            if np.isfinite(ends).all():
+                beyond += map(self.number, ends)
+        return beyond
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
         if self.distance is None:
@@ -210,7 +221,12 @@ class Number(Entry):
         low = self.lower
         high = self.upper
         middle = self.at(0.5)
-        half = distance // 2 if self.whole else distance / 2
+        if self.whole:
+            half = distance // 2
+            part = 1
+        else:
+            half = distance / 2
+            part = distance / 1000
         largest = 2.0 ** math.floor(math.log2(max(abs(low), abs(high))))
         starts = [0, low, high, high - distance, -distance, -half]
         for border in (largest, -largest, 1.0, -1.0):  # where floats become coarser
@@ -226,13 +242,13 @@ class Number(Entry):
             is_near = end - start <= distance * _ROUNDED  # not so where floats are coarse
             if is_near and (self.clipped or (low <= start and end <= high)):
                 yield start, end
-        for part in (half, 1 if self.whole else distance / 1000):
-            if middle + part <= high:
-                yield middle, self.number(middle + part)
+        for step in (half, part):
+            if middle + step <= high:
+                yield middle, self.number(middle + step)
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if _is_missing(x) or _is_missing(y):
-            return super().near(x, y, rng)
+            return super().near_pair(x, y, rng)
         step = float((self.upper - self.lower) * rng.normal() * 10 ** (-2 * rng.random()))
         if self.whole:
             step = math.ceil(step)
@@ -251,11 +267,6 @@ class Number(Entry):
         """The smallest difference of interest, and one."""
         smallest = 1 if self.whole else (self.upper - self.lower) / 1000
         return [self.number(smallest), 1]
-
-    def _ends_by(self, step: float) -> list[float]:
-        """Return numbers so far outside the upper and the lower end."""
-        ends = [self.upper + step, self.lower - step]
-        return list(map(self.number, ends)) if np.isfinite(ends).all() else []
 
     def number(self, value: float) -> float:
         """Return a number of the kind that inputs have."""
@@ -309,10 +320,7 @@ class Row(Entry):
         return sum(column.width for column in self.columns)
 
     def ranges(self) -> list[tuple[float, float]]:
-        found: list[tuple[float, float]] = []
-        for column in self.columns:
-            found += column.ranges()
-        return found
+        return list(chain.from_iterable(column.ranges() for column in self.columns))
 
     def at(self, share: float) -> Any:
         return self._row([column.at(share) for column in self.columns])
@@ -323,8 +331,10 @@ class Row(Entry):
     @property
     def missing(self) -> Sequence[Any]:  # type: ignore[override]
         """Rows whose entries are missing: all that may be, then one of them."""
-        early = [i for i in self._early_columns if self.columns[i].missing]
-        in_one_column = [self._low_but(i, self.columns[i].missing[0]) for i in early]
+        in_one_column = []
+        for i in self._early_columns:
+            for value in self.columns[i].missing[:1]:
+                in_one_column.append(self._low_but(i, value))
         if len(in_one_column) < 2:
             return in_one_column
         values = [column.missing[0] if column.missing else column.low for column in self.columns]
@@ -360,8 +370,9 @@ class Row(Entry):
         for i, pairs in enumerate(changes):
             number = 0 if k == 0 else int(rng.integers(len(pairs)))
             x, y = pairs[number]
-            falls = i // width % 2 == 1
-            column_pairs.append((y, x) if falls else (x, y))
+            if i // width % 2 == 1:  # it falls
+                x, y = y, x
+            column_pairs.append((x, y))
         return self._pair(column_pairs)
 
     def _one_column(
@@ -374,13 +385,13 @@ class Row(Entry):
             if k < len(changes[i]):
                 yield self._pair([*unchanged[:i], changes[i][k], *unchanged[i + 1 :]])
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return rows of which one column is moved, or about half of them."""
         column_pairs = list(zip(self._values(x), self._values(y), strict=True))
         chosen = rng.random(len(self.columns)) < 0.5 * rng.integers(2)
         chosen[rng.integers(len(self.columns))] = True
         for i in np.flatnonzero(chosen).tolist():
-            column_pairs[i] = self.columns[i].near(*column_pairs[i], rng)
+            column_pairs[i] = self.columns[i].near_pair(*column_pairs[i], rng)
         return self._pair(column_pairs)
 
     @property
@@ -420,8 +431,8 @@ class Vector(Row):
         size = len(self.columns)
         number = self.columns[0]
         signs = np.resize([1.0, -1.0], size)
-        both_ends = [number.low if sign > 0 else number.high for sign in signs]
-        starts = [self.low, self.high, both_ends, self.drawn(rng)]
+        ends_in_turn = list(islice(cycle([number.low, number.high]), size))
+        starts = [self.low, self.high, ends_in_turn, self.drawn(rng)]
         starts += [[value] * size for value in number.others(rng)]
         alone = []
         for lap in range(len(starts)):
@@ -448,9 +459,11 @@ class Vector(Row):
             return min(len(self.columns), int(self.distance**norm))
         return len(self.columns)
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
-        moved, moved_prime = super().near(x, y, rng)
-        return (moved, moved_prime) if self._close(moved, moved_prime) else (x, y)
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+        moved, moved_prime = super().near_pair(x, y, rng)
+        if self._close(moved, moved_prime):
+            return moved, moved_prime
+        return x, y
 
     def _close(self, x: list[float], y: list[float]) -> bool:
         """Tell whether two vectors are near enough; not so where floats are coarse."""
@@ -463,17 +476,13 @@ class Vector(Row):
         move = move * (self.distance / np.linalg.norm(move, NORMS[self.norm]))
         moved: list[float] = []
         for x, step in zip(start, move.tolist(), strict=True):
-            if number.whole:
-                forth = x + math.trunc(step)
-                back = x - math.trunc(step)
-            else:
-                forth = x + step
-                back = x - step
+            length = math.trunc(step) if number.whole else step
             if number.clipped:
-                moved.append(number.number(forth))
+                moved.append(number.number(x + length))
+            elif number.lower <= x + step <= number.upper:
+                moved.append(number.inside(x + length))
             else:
-                stays = number.lower <= x + step <= number.upper
-                moved.append(number.inside(forth if stays else back))
+                moved.append(number.inside(x - length))
         return moved
 
 
@@ -503,12 +512,12 @@ class Counts(Row):
                 more[changed] += 1
                 yield self._row(more.tolist()), self._row(values.tolist())
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         """Return the same change beside counts of which one is moved."""
         values = self._values(x)
         values_prime = self._values(y)
         i = int(rng.integers(len(values)))
-        values[i], values_prime[i] = self.columns[i].near(values[i], values_prime[i], rng)
+        values[i], values_prime[i] = self.columns[i].near_pair(values[i], values_prime[i], rng)
         return self._row(values), self._row(values_prime)
 
     def _row(self, values: list[Any]) -> Any:
@@ -564,23 +573,24 @@ class Users(Entry):
         if self.free:
             for fewer in (self.low, [self.rows.high], self._different):
                 yield fewer, self.high
-        last_x = last_y = self.rows.low
+        last_x = self.rows.low
+        last_y = self.rows.low
         for x, y in self.rows.pairs(rng):
             yield [x] * self.most, [y] * self.most
             if not self.free:
                 yield [x], [y]
-            if not self.free and self.most > 1:
-                yield [last_y, x], [last_x, y]
+                if self.most > 1:
+                    yield [last_y, x], [last_x, y]
             last_x = x
             last_y = y
 
-    def near(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
+    def near_pair(self, x: Any, y: Any, rng: np.random.Generator) -> Pair:
         if self.free or same(x, y):
-            return super().near(x, y, rng)
+            return super().near_pair(x, y, rng)
         rows = []
         rows_prime = []
         for row, row_prime in zip(x, y, strict=True):
-            moved, moved_prime = self.rows.near(row, row_prime, rng)
+            moved, moved_prime = self.rows.near_pair(row, row_prime, rng)
             rows.append(moved)
             rows_prime.append(moved_prime)
         return rows, rows_prime
@@ -598,7 +608,8 @@ def evenly(size: int) -> list[int]:
     """
     places: dict[int, None] = {}
     for k in range(size.bit_length() + 1):
-        places |= dict.fromkeys(range(0, size, (size >> k) or 1))
+        step = max(size >> k, 1)
+        places |= dict.fromkeys(range(0, size, step))
     return list(places)
 
 

@@ -17,7 +17,7 @@ class Candidates(dict[str, Pair]):
 
     ``required`` pairs are not left out: those of any other mapping that is joined with ``|``.
     ``untried`` are notes on inputs that are not among the pairs, ``relations`` say which inputs are
-    neighbours. ``near`` finds pairs near some of them.
+    neighbours. ``searches`` find pairs near them.
     """
 
     def __init__(
@@ -27,13 +27,13 @@ class Candidates(dict[str, Pair]):
         *,
         untried: Sequence[str] = (),
         relations: Sequence[str] = (),
-        near: Sequence[Any] = (),
+        searches: Sequence[Any] = (),
     ) -> None:
         super().__init__(pairs)
         self.required = frozenset(required)
         self.untried = list(untried)
         self.relations = list(relations)
-        self.near = list(near)
+        self.searches = list(searches)
 
     def __or__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]
         other = other if isinstance(other, Candidates) else Candidates(other, required=other)
@@ -42,7 +42,7 @@ class Candidates(dict[str, Pair]):
             self.required | other.required,
             untried=self.untried + other.untried,
             relations=self.relations + other.relations,
-            near=self.near + other.near,
+            searches=self.searches + other.searches,
         )
 
     def __ror__(self, other: Mapping[str, Pair]) -> Candidates:  # type: ignore[override]

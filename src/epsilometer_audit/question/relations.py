@@ -63,7 +63,9 @@ def _same_or_neighbours(space: Any, x: Any, y: Any) -> bool:
 
 @relation.register
 def _(space: Entry) -> str:
-    return near_values(space) if space.free else f"{near_values(space)}; not: any others"
+    if space.free:
+        return near_values(space)
+    return f"{near_values(space)}; not: any others"
 
 
 @singledispatch
@@ -76,7 +78,8 @@ def near_values(entry: Entry) -> str:
 def _(space: Number, x: Any) -> bool:
     if x is None or (isinstance(x, float) and math.isnan(x)):
         return any(_same(x, value) for value in space.missing)
-    if type(x) is not (int if space.whole else float) or abs(x) == math.inf:
+    kind = int if space.whole else float
+    if type(x) is not kind or abs(x) == math.inf:
         return False
     return space.clipped or space.lower <= x <= space.upper
 
@@ -88,7 +91,9 @@ def _(space: Number, x: Any, y: Any) -> bool:
 
 @near_values.register
 def _(entry: Number) -> str:
-    return "any two values" if entry.free else f"numbers at most {entry.distance:g} apart"
+    if entry.free:
+        return "any two values"
+    return f"numbers at most {entry.distance:g} apart"
 
 
 @contains.register
@@ -103,12 +108,15 @@ def _(space: Choices, x: Any, y: Any) -> bool:
 
 @contains.register
 def _(space: Row, x: Any) -> bool:
-    values: list[Any] = []
-    if space.names is None and isinstance(x, list):
+    if space.names is None:
         values = x
-    elif isinstance(x, dict) and list(x) == space.names:
+        if not isinstance(x, list) or len(x) != len(space.columns):
+            return False
+    else:
+        if not isinstance(x, dict) or list(x) != space.names:
+            return False
         values = list(x.values())
-    return len(values) == len(space.columns) and all(map(contains, space.columns, values))
+    return all(map(contains, space.columns, values))
 
 
 @neighbours.register
@@ -124,9 +132,9 @@ def _(space: Row, x: Any, y: Any) -> bool:
 def _(entry: Row) -> str:
     if entry.free:
         return "any two values"
+    names = entry.names or [f"column {i}" for i in range(1, len(entry.columns) + 1)]
     parts = []
-    for i, column in enumerate(entry.columns):
-        name = entry.names[i] if entry.names else f"column {i + 1}"
+    for name, column in zip(names, entry.columns, strict=True):
         parts.append(f"{name}: {near_values(column)}")
     return f"rows alike but for {', '.join(parts)}"
 
@@ -163,9 +171,11 @@ def _(space: Table, x: Any) -> bool:
         return False
     units = x
     if space.user is not None:
-        if not all(isinstance(row, dict) and type(row.get(space.user)) is int for row in x):
-            return False
-        users = [row[space.user] for row in x]
+        users = []
+        for row in x:
+            if not isinstance(row, dict) or type(row.get(space.user)) is not int:
+                return False
+            users.append(row[space.user])
         if users != sorted(users):
             return False
         units = list(_by_user(space.user, x).values())
@@ -198,18 +208,15 @@ def _(space: Table, x: Any, y: Any) -> bool:
 @relation.register
 def _(space: Table) -> str:
     unit = "a row" if space.user is None else "all rows of a user"
+    change = f"{unit} added or removed"
+    other = f"{unit} replaced"
     if space.replace:
-        change = f"{unit} replaced"
-        excluded = [f"{unit} added or removed"]
-    else:
-        change = f"{unit} added or removed"
-        excluded = [f"{unit} replaced"]
+        change, other = other, change
     if not space.rows.free:
         change += f" by near ones ({near_values(space.rows)})"
     if space.any_order:
-        return f"tables with {change}, in any order; not: {excluded[0]}"
-    excluded.append("another order")
-    return f"tables with {change}, in the same order; not: {', '.join(excluded)}"
+        return f"tables with {change}, in any order; not: {other}"
+    return f"tables with {change}, in the same order; not: {other}, another order"
 
 
 def _by_user(user: str, table: Sequence[dict[str, Any]]) -> dict[int, list[Any]]:
@@ -248,9 +255,9 @@ def _(space: Counts, x: Any) -> bool:
 
 @neighbours.register
 def _(space: Counts, x: Any, y: Any) -> bool:
-    apart = {x.get(key, 0) - y.get(key, 0) for key in space.names}
-    differing = sum(x.get(key, 0) != y.get(key, 0) for key in space.names)
-    return differing <= space.changed and (apart <= {0, 1} or apart <= {0, -1})
+    apart = [x.get(key, 0) - y.get(key, 0) for key in space.names]
+    on_one_side = {*apart} <= {0, 1} or {*apart} <= {0, -1}
+    return on_one_side and sum(map(abs, apart)) <= space.changed
 
 
 @relation.register

@@ -57,14 +57,14 @@ class Option:
     shared: bool = False
 
 
-def _help(about: str, heading: str, *values: str, **more: Any) -> dict[str, Option]:
-    """Return the metadata of a field."""
-    return {"option": Option(about, heading, values, **more)}
+def _option(default: Any, about: str, heading: str, *values: str, **more: Any) -> Any:
+    """Return a field with a default and an `Option`."""
+    return field(default=default, metadata={"option": Option(about, heading, values, **more)})
 
 
 def options_of(kind: type) -> dict[str, Option]:
     """Return the options of a dataclass by the names of its fields."""
-    return {each.name: each.metadata["option"] for each in fields(kind)}
+    return {known.name: known.metadata["option"] for known in fields(kind)}
 
 
 def documented(*kinds: Kind) -> Callable[[T], T]:
@@ -72,15 +72,17 @@ def documented(*kinds: Kind) -> Callable[[T], T]:
 
     def decorate(function: T) -> T:
         signature = inspect.signature(function)
-        named = [each for each in signature.parameters.values() if each.name != "options"]
+        parameters = dict(signature.parameters)
+        del parameters["options"]
         text = [inspect.getdoc(function) or "", "", "Other Parameters", "----------------"]
-        for each in fields(Request):
-            option = each.metadata["option"]
-            if each.name not in signature.parameters and {*kinds} & {*option.kinds}:
+        for name, option in options_of(Request).items():
+            if name not in parameters and {*kinds} & {*option.kinds}:
+                default = getattr(Request, name)
                 keyword = inspect.Parameter.KEYWORD_ONLY
-                named.append(inspect.Parameter(each.name, keyword, default=each.default))
-                text += [each.name, f"    {option.about[0].upper()}{option.about[1:]}."]
-        function.__signature__ = signature.replace(parameters=named)  # type: ignore[attr-defined]
+                parameters[name] = inspect.Parameter(name, keyword, default=default)
+                text += [name, f"    {option.about[0].upper()}{option.about[1:]}."]
+        signature = signature.replace(parameters=list(parameters.values()))
+        function.__signature__ = signature  # type: ignore[attr-defined]
         function.__doc__ = "\n".join(text)
         return function
 
@@ -89,12 +91,11 @@ def documented(*kinds: Kind) -> Callable[[T], T]:
 
 def types_of(kind: type) -> dict[str, Any]:
     """Return the type of each field of a dataclass, without its check and without None."""
-    types = {}
-    for name, hint in get_type_hints(kind).items():
-        types[name] = hint
+    types = get_type_hints(kind)
+    for name, hint in types.items():
         if type(None) in get_args(hint):
-            some = [part for part in get_args(hint) if part is not type(None)]
-            types[name] = reduce(or_, some)
+            others = [part for part in get_args(hint) if part is not type(None)]
+            types[name] = reduce(or_, others)
     return types
 
 
@@ -121,53 +122,42 @@ _RECORDED = (Kind.OUTPUTS, Kind.ONE_RUN)
 class NamedMechanism:
     """A mechanism by name: a function, a program, recorded outputs, or scores of one run."""
 
-    function: str | None = field(
-        default=None,
-        metadata=_help("file.py:function or package.module:function", _SOURCE, word="SOURCE"),
+    function: str | None = _option(
+        None, "file.py:function or package.module:function", _SOURCE, word="SOURCE"
     )
-    parameters: Mapping[str, Any] | None = field(
-        default=None,
-        metadata=_help(
-            "a parameter: VALUE is JSON, or else text (repeatable)",
-            _SOURCE,
-            "NAME=VALUE",
-            word="--set",
-            needs=("function",),
-        ),
+    parameters: Mapping[str, Any] | None = _option(
+        None,
+        "a parameter: VALUE is JSON, or else text (repeatable)",
+        _SOURCE,
+        "NAME=VALUE",
+        word="--set",
+        needs=("function",),
     )
-    python: str | None = field(
-        default=None,
-        metadata=_help(
-            "run SOURCE in another Python: ../venv/bin/python",
-            _SOURCE,
-            "INTERPRETER",
-            needs=("function",),
-        ),
+    python: str | None = _option(
+        None,
+        "run SOURCE in another Python: ../venv/bin/python",
+        _SOURCE,
+        "INTERPRETER",
+        needs=("function",),
     )
-    environment: str | None = field(
-        default=None,
-        metadata=_help("run it in an environment, which studies make", "", needs=("function",)),
+    environment: str | None = _option(
+        None, "run it in an environment, which studies make", "", needs=("function",)
     )
-    command: str | Sequence[str] | None = field(
-        default=None,
-        metadata=_help("a worker: a program in any language (docs/worker.md)", _SOURCE, "PROGRAM"),
+    command: str | Sequence[str] | None = _option(
+        None, "a worker: a program in any language (docs/worker.md)", _SOURCE, "PROGRAM"
     )
-    outputs: Sequence[str] | None = field(
-        default=None,
-        metadata=_help("recorded: files for x and x', or one of two columns", _SOURCE, "FILE"),
+    outputs: Sequence[str] | None = _option(
+        None, "recorded: files for x and x', or one of two columns", _SOURCE, "FILE"
     )
-    one_run: str | None = field(
-        default=None,
-        metadata=_help("recorded scores, and whether each canary was included", _CANARIES, "FILE"),
+    one_run: str | None = _option(
+        None, "recorded scores, and whether each canary was included", _CANARIES, "FILE"
     )
-    columns: Sequence[str] | None = field(
-        default=None,
-        metadata=_help(
-            "the two columns of recorded outputs or scores",
-            _SOURCE,
-            "NAME",
-            needs=("outputs", "one_run"),
-        ),
+    columns: Sequence[str] | None = _option(
+        None,
+        "the two columns of recorded outputs or scores",
+        _SOURCE,
+        "NAME",
+        needs=("outputs", "one_run"),
     )
 
     def __post_init__(self) -> None:
@@ -177,7 +167,10 @@ class NamedMechanism:
             raise TogetherError("mechanism", "is missing; write {}", kinds)
         if len(named) > 1:
             raise TogetherError(named[1], "cannot be used with {}; choose one", named[:1])
-        _check_needs(self)
+        for name, option in options_of(NamedMechanism).items():
+            missing = all(getattr(self, other) is None for other in option.needs)
+            if option.needs and missing and getattr(self, name) is not None:
+                raise TogetherError(name, "needs {}, which is missing", option.needs)
         if self.python is not None and self.environment is not None:
             raise TogetherError("python", "cannot be used with {}; choose one", ["environment"])
 
@@ -191,7 +184,9 @@ class NamedMechanism:
     @property
     def files(self) -> tuple[str, ...]:
         """The files of recorded outputs or scores."""
-        return (self.one_run,) if self.one_run is not None else tuple(self.outputs or ())
+        if self.one_run is not None:
+            return (self.one_run,)
+        return tuple(self.outputs or ())
 
 
 @dataclass(frozen=True)
@@ -222,111 +217,77 @@ class Request(checks.Checked):
     Raise `ArgumentError` if a value is not possible, or fields exclude each other.
     """
 
-    mechanism: Any = field(
-        default=None,
-        metadata=_help(
-            "a callable, its name, a `NamedMechanism` or its fields, or a `Source`",
-            _SOURCE,
-            word="SOURCE",
-        ),
+    mechanism: Any = _option(
+        None,
+        "a callable, its name, a `NamedMechanism` or its fields, or a `Source`",
+        _SOURCE,
+        word="SOURCE",
     )
-    timeout: Annotated[float, checks.seconds] | None = field(
-        default=None,
-        metadata=_help(
-            "the longest time of a batch of draws (of a program: 60)",
-            _SOURCE,
-            "SECONDS",
-            kinds=(Kind.DRAWS, Kind.ONE_RUN),
-        ),
+    timeout: Annotated[float, checks.seconds] | None = _option(
+        None,
+        "the longest time of a batch of draws (of a program: 60)",
+        _SOURCE,
+        "SECONDS",
+        kinds=(Kind.DRAWS, Kind.ONE_RUN),
     )
-    failures: Annotated[bool, checks.flag] = field(
-        default=False,
-        metadata=_help("count an exception as an output", _SOURCE, kinds=(Kind.DRAWS,)),
+    failures: Annotated[bool, checks.flag] = _option(
+        False, "count an exception as an output", _SOURCE, kinds=(Kind.DRAWS,)
     )
-    pairs: Any = field(
-        default=None,
-        metadata=_help(
-            "pairs (x, x') of neighbours, by name in a mapping, or a `domain`",
-            _INPUTS,
-            word="--pair",
-            kinds=(Kind.DRAWS,),
-        ),
+    pairs: Any = _option(
+        None,
+        "pairs (x, x') of neighbours, by name in a mapping, or a `domain`",
+        _INPUTS,
+        word="--pair",
+        kinds=(Kind.DRAWS,),
     )
-    claim: Any = field(
-        default=None,
-        metadata=_help(
-            "such as `pure(1.0)` or `gdp(1.0)`; or its options in its place",
-            _CLAIM,
-            word="CLAIM",
-        ),
+    claim: Any = _option(
+        None, "such as `pure(1.0)` or `gdp(1.0)`; or its options in its place", _CLAIM, word="CLAIM"
     )
-    samples: Annotated[int, partial(checks.integer, maximum=MOST_DRAWS)] | None = field(
-        default=None,
-        metadata=_help(
-            "draws on each of x and x', over all pairs (100000)", _DRAWS, "N", kinds=(Kind.DRAWS,)
-        ),
+    samples: Annotated[int, partial(checks.integer, maximum=MOST_DRAWS)] | None = _option(
+        None, "draws on each of x and x', over all pairs (100000)", _DRAWS, "N", kinds=(Kind.DRAWS,)
     )
-    stop: Annotated[bool, checks.flag] = field(
-        default=False,
-        metadata=_help(
-            "stop once the claim is refuted; alpha is the same", _DRAWS, kinds=(Kind.DRAWS,)
-        ),
+    stop: Annotated[bool, checks.flag] = _option(
+        False, "stop once the claim is refuted; alpha is the same", _DRAWS, kinds=(Kind.DRAWS,)
     )
-    alpha: checks.Fractional = field(
-        default=0.05,
-        metadata=_help(
-            'the largest probability of a false "violated" (.05)', _ANSWER, "A", shared=True
-        ),
+    alpha: checks.Fractional = _option(
+        0.05, 'the largest probability of a false "violated" (.05)', _ANSWER, "A", shared=True
     )
-    detect: float | None = field(
-        default=None,
-        metadata=_help('say "undecided" if this true level may be missed', _ANSWER, "LEVEL"),
+    detect: float | None = _option(
+        None, 'say "undecided" if this true level may be missed', _ANSWER, "LEVEL"
     )
-    event: checks.Fractional | None = field(
-        default=None,
-        metadata=_help(
-            "with detect: in an event of this probability (.1)",
-            _ANSWER,
-            "P",
-            kinds=(Kind.DRAWS, Kind.OUTPUTS),
-        ),
+    event: checks.Fractional | None = _option(
+        None,
+        "with detect: in an event of this probability (.1)",
+        _ANSWER,
+        "P",
+        kinds=(Kind.DRAWS, Kind.OUTPUTS),
     )
-    canaries: checks.Count | None = field(
-        default=None,
-        metadata=_help(
-            "include so many canaries by coins, and run SOURCE once",
-            _CANARIES,
-            "M",
-            kinds=(Kind.ONE_RUN,),
-        ),
+    canaries: checks.Count | None = _option(
+        None,
+        "include so many canaries by coins, and run SOURCE once",
+        _CANARIES,
+        "M",
+        kinds=(Kind.ONE_RUN,),
     )
-    guesses: int | Sequence[int] | None = field(
-        default=None,
-        metadata=_help(
-            "their number; or two, for the highest and the lowest",
-            _CANARIES,
-            "N",
-            kinds=(Kind.ONE_RUN,),
-        ),
+    guesses: int | Sequence[int] | None = _option(
+        None,
+        "their number; or two, for the highest and the lowest",
+        _CANARIES,
+        "N",
+        kinds=(Kind.ONE_RUN,),
     )
-    seed: Annotated[int, partial(checks.integer, minimum=0)] = field(
-        default=0,
-        metadata=_help("the seed that all draws follow from (0)", _MORE, "S", shared=True),
+    seed: Annotated[int, partial(checks.integer, minimum=0)] = _option(
+        0, "the seed that all draws follow from (0)", _MORE, "S", shared=True
     )
-    as_reals: Annotated[bool, checks.flag] = field(
-        default=False,
-        metadata=_help(
-            "do not test the low bits of outputs", _MORE, kinds=(Kind.DRAWS, Kind.OUTPUTS)
-        ),
+    as_reals: Annotated[bool, checks.flag] = _option(
+        False, "do not test the low bits of outputs", _MORE, kinds=(Kind.DRAWS, Kind.OUTPUTS)
     )
-    check_sampler: Annotated[bool, checks.flag] = field(
-        default=True,
-        metadata=_help(
-            "test first whether draws are independent and follow the seed",
-            _MORE,
-            word="--no-checks",
-            kinds=(Kind.DRAWS,),
-        ),
+    check_sampler: Annotated[bool, checks.flag] = _option(
+        True,
+        "test first whether draws are independent and follow the seed",
+        _MORE,
+        word="--no-checks",
+        kinds=(Kind.DRAWS,),
     )
 
     def __post_init__(self) -> None:
@@ -337,10 +298,10 @@ class Request(checks.Checked):
         if not isinstance(self.claim, AnyClaim):
             text = f"must be a claim, such as pure(1.0), got {self.claim!r}"
             raise ArgumentError("claim", f"{text}; or give {', '.join(claims.kinds())}")
-        for each in fields(self):
-            kinds = each.metadata["option"].kinds
-            if self.kind not in kinds and getattr(self, each.name) is not each.default:
-                raise ArgumentError(each.name, f"cannot be used with {self.kind.value}")
+        for name, option in options_of(Request).items():
+            is_given = getattr(self, name) is not getattr(Request, name)
+            if is_given and self.kind not in option.kinds:
+                raise ArgumentError(name, f"cannot be used with {self.kind.value}")
         if self.kind is Kind.ONE_RUN:
             self._check_one_run()
         super().__post_init__()
@@ -380,24 +341,20 @@ def request_of(options: Mapping[str, Any], **given: Any) -> Request:
     if there is no such option.
     """
     stated = claims.options()
-    levels = {name: options[name] for name in ("claim", *stated) if name in options}
-    own = {name: value for name, value in options.items() if name not in levels}
     known = options_of(Request)
-    for name in own:
-        if name in given or name not in known:
+    levels = {}
+    others = {}
+    for name, value in options.items():
+        if name in ("claim", *stated):
+            levels[name] = value
+        elif name in given or name not in known:
             choices = {*known, *stated} - {*given}
             raise ArgumentError(name, f"is no option{suggest(name, choices)}")
+        else:
+            others[name] = value
     if "claim" not in given:
-        own["claim"] = claim_of(levels)
-    return Request(**own, **given)
-
-
-def _check_needs(named: NamedMechanism) -> None:
-    """Refuse a field without those that it needs."""
-    for name, option in options_of(type(named)).items():
-        missing = all(getattr(named, other) is None for other in option.needs)
-        if option.needs and missing and getattr(named, name) is not None:
-            raise TogetherError(name, "needs {}, which is missing", option.needs)
+        others["claim"] = claim_of(levels)
+    return Request(**others, **given)
 
 
 def named_mechanism(plain: Mapping[str, Any]) -> NamedMechanism:
@@ -444,14 +401,20 @@ def named_pairs(pairs: Pairs | None) -> Mapping[str, Pair]:
     if lone or not isinstance(pairs, Mapping | list | tuple):
         text = f"must be a list of pairs, [(x, x')] for one pair, got {input_text(pairs)}"
         raise ArgumentError("pairs", text)
-    names = [""] if len(pairs) == 1 else [f"pair {i + 1}" for i in range(len(pairs))]
-    named = pairs if isinstance(pairs, Mapping) else dict(zip(names, pairs, strict=True))
+    if isinstance(pairs, Mapping):
+        named = pairs
+    elif len(pairs) == 1:
+        named = {"": pairs[0]}
+    else:
+        named = {f"pair {i}": pair for i, pair in enumerate(pairs, start=1)}
     if not named:
         raise ArgumentError("pairs", "must name at least one pair of inputs")
     for name, pair in named.items():
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             text = f"must be a list of pairs (x, x'), got {input_text(pair)}"
-            raise ArgumentError("pairs", f"{text} as {name!r}" if name else text)
+            if name:
+                text += f" as {name!r}"
+            raise ArgumentError("pairs", text)
     if all(equal(x, y) for x, y in named.values()):
         message = "must have inputs that differ: no claim is refuted where x and x' are equal"
         raise ArgumentError("pairs", message)

@@ -15,8 +15,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, cycle, groupby, islice, product
-from operator import itemgetter
+from itertools import combinations, cycle, islice, product
 from typing import Any
 
 import numpy as np
@@ -143,9 +142,9 @@ class Table(Space):
         settings = []
         for k in range(max(self.longest, len(changes) + repeated)):
             lap, number = divmod(max(k - repeated, 0), len(changes))
-            is_at_an_end = k < 2 if self.replace else number < 2
-            if is_at_an_end:
-                others = fillings[k if self.replace else number]
+            filling = k if self.replace else number
+            if filling < 2:  # beside rows at an end
+                others = fillings[filling]
             else:
                 others = early[(lap + number) % len(early)]
             place = positions[k % self.longest]
@@ -160,7 +159,7 @@ class Table(Space):
         others = [*units[:place], *units[place + 1 :]]
         move = rng.integers(4)
         if move == 0 or not others:
-            row, other = unit.near(row, other, rng)
+            row, other = unit.near_pair(row, other, rng)
             if self.replace and same(row, other):
                 return change
         elif move == 1:
@@ -234,13 +233,10 @@ class Table(Space):
         """Return the rows, or those of each user without the number."""
         if self.user is None:
             return list(table)
-        units = []
-        for _, rows in groupby(table, itemgetter(self.user)):
-            without_number = list(map(dict, rows))
-            for row in without_number:
-                del row[self.user]
-            units.append(without_number)
-        return units
+        rows_of: dict[int, list[Any]] = {}
+        for row in map(dict, table):
+            rows_of.setdefault(row.pop(self.user), []).append(row)
+        return list(rows_of.values())
 
     def _changed(
         self,
@@ -281,16 +277,18 @@ class Table(Space):
         """Return the table of rows, or of users with their numbers, of which one is left out."""
         if self.user is None:
             return list(units)
-        numbers = [i for i in range(1, len(units) + 2) if left_out is None or i != left_out + 1]
         table = []
-        for number, rows in zip(numbers, units, strict=False):
+        for place, rows in enumerate(units):
+            number = place + 1
+            if left_out is not None and place >= left_out:
+                number += 1
             table += [{self.user: number, **row} for row in rows]
         return table
 
 
 def _near(unit: Entry, row: Any, rng: np.random.Generator) -> Any:
     """Return a row near another."""
-    moved, _ = unit.near(row, row, rng)
+    moved, _ = unit.near_pair(row, row, rng)
     return moved
 
 

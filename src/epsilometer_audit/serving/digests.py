@@ -28,17 +28,21 @@ def source_digests(spec: str, folder: str | os.PathLike[str] = ".") -> dict[str,
     if is_file:
         check_file(base / module, module)
         return file_digests((base / module).resolve())
-    top, *rest = module.split(".")
+    top, *inner = module.split(".")
     module_spec = None
     with ModuleFolder(base).entered(), contextlib.suppress(ValueError):
         module_spec = importlib.util.find_spec(top)
     if module_spec is None:
         raise Misuse(module, f"cannot be imported: no module {top!r}")
     home = next(iter(module_spec.submodule_search_locations or ()), None)
-    file = _module_file(Path(home), rest) if home else Path(module_spec.origin or "")
+    file: Path | None = Path(module_spec.origin or "")
+    root = Path(module_spec.origin or "").parent
+    if home:
+        file = _module_file(Path(home), inner)
+        root = Path(home).parent
     if file is None or not file.is_file() or is_library(str(file)):
         return {"python": platform.python_version(), **_version(top)}
-    return file_digests(file.resolve(), (Path(home).parent if home else file.parent).resolve())
+    return file_digests(file.resolve(), root.resolve())
 
 
 def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
@@ -60,10 +64,10 @@ def file_digests(file: Path, root: Path | None = None) -> dict[str, str]:
             queue += [source for source in reached if source and root in source.parents]
             if not level and not any(reached):
                 names.add(parts[0])
-    found = {**dict(sorted(digests.items())), "python": platform.python_version()}
+    digests = {**dict(sorted(digests.items())), "python": platform.python_version()}
     for name in sorted(names):
-        found.update(_version(name))
-    return found
+        digests.update(_version(name))
+    return digests
 
 
 def sha256(file: Path) -> str:

@@ -36,15 +36,17 @@ def error_text(error: BaseException) -> str:
     else:
         message = text_of(error.msg if isinstance(error, SyntaxError) else error)
         message = " ".join(message.split())
-        text = type(error).__name__ + (f": {shortened(message, 200)}" if message else "")
+        text = type(error).__name__
+        if message:
+            text += f": {shortened(message, 200)}"
         if isinstance(error, AttributeError) and "'list' object" in message:
             text += "; a list it is, unless the parameter is annotated as np.ndarray"
     if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         return f"{text} ({Path(error.filename).name}:{error.lineno})"
     trace = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in trace if not frame.filename.startswith((_HERE, "<frozen"))]
-    own = [frame for frame in frames if not is_library(frame.filename)]
-    for frame in (own or frames)[-1:]:
+    of_user = [frame for frame in frames if not is_library(frame.filename)]
+    for frame in (of_user or frames)[-1:]:
         text += f" ({Path(frame.filename).name}:{frame.lineno})"
     return text
 
@@ -64,7 +66,7 @@ def shortened(text: str, length: int = 60) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, as in ``2 outputs``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def type_text(value: Any) -> str:

@@ -96,10 +96,13 @@ def _from_file(path: Path) -> ModuleType:
 def _attribute(module: ModuleType, dotted: str, title: str) -> Any:
     value: Any = module
     for part in dotted.split("."):
-        public = [name for name in dir(value) if not name.startswith("_")]
+        names = dir(value)
         try:
             value = getattr(value, part)
         except AttributeError:
-            known = [name for name in public if callable(getattr(value, name, None))]
+            known = []
+            for name in names:
+                if not name.startswith("_") and callable(getattr(value, name, None)):
+                    known.append(name)
             raise Misuse(title, f"has no function {part!r}", part, known) from None
     return value

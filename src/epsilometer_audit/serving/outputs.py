@@ -68,7 +68,9 @@ def of_array(array: Any) -> Any:
     if array.dtype.kind in "biuf":
         return array
     values = array.tolist()
-    return compact(decoded(values) if array.dtype.kind in "SV" else values)
+    if array.dtype.kind in "SV":
+        values = decoded(values)
+    return compact(values)
 
 
 def decoded(value: Any) -> Any:
@@ -110,10 +112,14 @@ def array_of(values: list[Any], depth: int = 1) -> Any:
     (kind,) = kinds
     if kind in (list, tuple) and depth and len(set(map(len, values))) == 1:
         inside = array_of(list(itertools.chain.from_iterable(values)), depth - 1)
-        return None if inside is None else inside.reshape(len(values), -1, *inside.shape[1:])
-    if kind in (float, int, bool):
+        if inside is None:
+            return None
+        return inside.reshape(len(values), -1, *inside.shape[1:])
+    if kind in (float, bool):
+        return np.array(values, kind)
+    if kind is int:
         with contextlib.suppress(OverflowError):
-            return np.array(values, np.int64 if kind is int else kind)
+            return np.array(values, np.int64)
     return None
 
 
@@ -137,7 +143,7 @@ def _converter(kind: type) -> Callable[[Any], Any]:  # noqa: PLR0911
     if kind in ATOMS or issubclass(kind, Failure):
         return lambda value: value
     if kind is complex:
-        return lambda value: (value.real, value.imag) if value.imag else value.real
+        return _of_complex
     if np is not None and issubclass(kind, (np.generic, np.ndarray)):
         return _of_numpy
     if kind.__name__ == "NAType":  # of pandas
@@ -154,22 +160,34 @@ def _converter(kind: type) -> Callable[[Any], Any]:  # noqa: PLR0911
     return _other
 
 
+def _of_complex(value: complex) -> Any:
+    """Return a real number, or both parts."""
+    return (value.real, value.imag) if value.imag else value.real
+
+
 def _of_numpy(value: Any) -> Any:
     """Return an array, or a value of one, as plain values."""
     if value.ndim and value.dtype.kind in "VMmSc":
         entries = of_array(value)
-        return tuple(map(plain, entries if isinstance(entries, list) else entries.tolist()))
+        if not isinstance(entries, list):
+            entries = entries.tolist()
+        return tuple(map(plain, entries))
     if value.dtype.names:
         return _mapping("", ((name, value[name]) for name in value.dtype.names))
-    item = of_array(np.reshape(value, 1))[0] if value.dtype.kind in "MmS" else value.tolist()
+    if value.dtype.kind in "MmS":
+        item = of_array(np.reshape(value, 1))[0]
+    else:
+        item = value.tolist()
     return item if isinstance(item, np.generic) else plain(item)
 
 
 def _record(value: Any) -> Any:
     """Return an object of a dataclass, or of attrs, as a dictionary."""
-    fields = getattr(value, "__attrs_attrs__", None) or dataclasses.fields(value)
-    names = [field.name for field in fields if hasattr(value, field.name)]
-    return _mapping(type(value).__name__, ((name, getattr(value, name)) for name in names))
+    entries = []
+    for field in getattr(value, "__attrs_attrs__", None) or dataclasses.fields(value):
+        if hasattr(value, field.name):
+            entries.append((field.name, getattr(value, field.name)))
+    return _mapping(type(value).__name__, entries)
 
 
 def _other(value: Any) -> Any:
@@ -212,7 +230,9 @@ def _labelled(value: Any) -> Any:
     if name is not None:
         facts.append(repr(name))
     text = _text_of_table(value, facts)
-    return (text, plain(entries)) if labels is None else _mapping(text, zip(labels, entries))
+    if labels is None:
+        return text, plain(entries)
+    return _mapping(text, zip(labels, entries))
 
 
 def _text_of_table(value: Any, facts: Iterable[Any]) -> str:
@@ -249,7 +269,9 @@ def _table(value: Any) -> _Table | None:
 
 def _type(dtype: Any) -> str:
     categories = getattr(dtype, "categories", None)
-    return _text(dtype) if categories is None else f"{dtype} of {list(categories)}"
+    if categories is None:
+        return _text(dtype)
+    return f"{dtype} of {list(categories)}"
 
 
 _text = functools.lru_cache(maxsize=64)(str)
@@ -297,10 +319,11 @@ def rows(table: Any, *, index: bool = True) -> Any:
     columns = parts.columns
     if index and labels is not None and labels != list(range(len(labels))):
         columns = [("index", labels), *columns]
-    elif not hasattr(type(table), "columns"):
-        return np.array(table) if np is not None and hasattr(table, "iloc") else columns[0][1]
-    names = [name for name, _ in columns]
-    lists = [entries for _, entries in columns]
+    elif not hasattr(type(table), "columns"):  # a column
+        if np is not None and hasattr(table, "iloc"):
+            return np.array(table)
+        return columns[0][1]
+    names, lists = zip(*columns)
     return [_mapping("", zip(names, row)) for row in zip(*lists)]
 
 
@@ -318,8 +341,10 @@ def as_json(value: Any) -> Any:  # noqa: PLR0911
     Numbers that JSON does not know, sets, and mappings whose keys are not texts are behind ``$``.
     """
     if isinstance(value, Failure):
-        message = {"message": value.message} if value.message else {}
-        return {"error": value.type_name, **message}
+        failure = {"error": value.type_name}
+        if value.message:
+            failure["message"] = value.message
+        return failure
     if isinstance(value, bytes):
         return {"$bytes": value.hex()}
     if isinstance(value, (list, tuple)):

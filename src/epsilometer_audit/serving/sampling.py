@@ -48,8 +48,14 @@ def _role(parameter: inspect.Parameter) -> str:
 
 def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]:
     """Return the role of each parameter that gets a value: x, size, seed or a generator."""
-    roles = {p.name: role for p in parameters if (role := _role(p))}
-    required = [p.name for p in parameters if p.default is p.empty]
+    roles = {}
+    required = []
+    for p in parameters:
+        role = _role(p)
+        if role:
+            roles[p.name] = role
+        if p.default is p.empty:
+            required.append(p.name)
     for p in parameters:  # it has no role, or is called like a number of draws but must be given
         if p.name not in roles or (roles[p.name] == "size" and p.name in required):
             roles[p.name] = "x"
@@ -58,7 +64,8 @@ def _roles(parameters: Sequence[inspect.Parameter], name: str) -> dict[str, str]
         raise Misuse(name, f"takes no input; understood are {_UNDERSTOOD}")
     if p.name == "self":
         raise Misuse(name, "is the method of a class; name one of an object")
-    if unknown := [key for key in required if key not in roles]:
+    unknown = [key for key in required if key not in roles]
+    if unknown:
         text = f"needs {' and '.join(map(repr, unknown))} beside its input {p.name!r}: give it a "
         text += f"default or wrap it in a function; understood are {_UNDERSTOOD}"
         raise Misuse(name, text)
@@ -80,7 +87,9 @@ def _parameters_of(function: Any) -> list[inspect.Parameter] | None:
 def _default(parameter: inspect.Parameter) -> str:
     """Name a parameter with its default, if that is short."""
     default = shortened(" ".join(repr(parameter.default).split()), 30)
-    return parameter.name if default[:1] == "<" else f"{parameter.name} = {default}"
+    if default[:1] == "<":
+        return parameter.name
+    return f"{parameter.name} = {default}"
 
 
 def _constant(parameter: inspect.Parameter) -> str:
@@ -88,15 +97,16 @@ def _constant(parameter: inspect.Parameter) -> str:
     default = parameter.default
     if default is None or default is parameter.empty:
         return ""
-    constant = default if isinstance(default, int) else type(default).__name__
-    return f"{parameter.name}={constant}"
+    if isinstance(default, int):
+        return f"{parameter.name}={default}"
+    return f"{parameter.name}={type(default).__name__}"
 
 
 class _Role(str):
     """What a parameter gets, unlike the default of another."""
 
 
-def folded(seed: int) -> int:
+def hashed_seed(seed: int) -> int:
     """Return a seed from 1 to 2^31 - 1 that is far from those of the next ones.
 
     C has the same draws for 0 and 1, and generators whose first draws grow with the seed.
@@ -125,9 +135,11 @@ class Sampler:
         self.name = name
         self.failures = failures
         self.home = home or ModuleFolder()
-        named = (p for p in _parameters_of(function) or () if "VAR_" not in p.kind.name)
         bound = function.keywords if isinstance(function, functools.partial) else ()
-        parameters = [p for p in named if p.name not in bound]
+        parameters = []
+        for p in _parameters_of(function) or ():
+            if "VAR_" not in p.kind.name and p.name not in bound:
+                parameters.append(p)
         roles = _roles(parameters, name)
         given: dict[str, Any] = {}
         self.randomness = ""
@@ -149,14 +161,24 @@ class Sampler:
         self.many = "size" in roles.values()
         if failures and self.many:
             raise Misuse("failures", f"needs one draw a call, but {name} takes a number of draws")
-        facts = [f"{name}({', '.join(p.name for p in parameters if p.name in roles)})"]
+        self.description = self._described(parameters, roles)
+
+    def _described(self, parameters: Iterable[inspect.Parameter], roles: Mapping[str, str]) -> str:
+        """Return how the function is called, in a line."""
+        arguments = []
+        defaults = []
+        for p in parameters:
+            if p.name in roles:
+                arguments.append(p.name)
+            else:
+                defaults.append(_default(p))
+        facts = [f"{self.name}({', '.join(arguments)})"]
         facts.append("many draws a call" if self.many else "one draw a call")
         if not self.seeded:
             facts.append("unseeded")
-        defaults = [_default(p) for p in parameters if p.name not in roles]
         if defaults:
             facts.append(f"{', '.join(defaults)} by default")
-        self.description = ", ".join(facts)
+        return ", ".join(facts)
 
     def draw(self, x: Any, size: int, seed: int) -> Any:
         """Return ``size`` outputs, an array or a list.
@@ -164,7 +186,7 @@ class Sampler:
         Meanwhile the global generators of Python and NumPy follow from the seed. Raise `Broken` if
         the mechanism fails or does not return that many.
         """
-        global_seed = folded(-1 - seed)  # unlike the call's
+        global_seed = hashed_seed(-1 - seed)  # unlike the call's
         with globals_kept():
             random.seed(global_seed)
             if np is not None:
@@ -194,12 +216,15 @@ class Sampler:
             hint = "without a parameter for this number it is called for every draw"
             raise Broken(f"returned {type_text(result)} where {needed}: {hint}")
         if len(values) != size:
-            shape = getattr(values, "shape", (len(values),))
-            outputs = f"outputs of shape {shape}" if len(shape) > 1 else counted(shape[0], "output")
+            outputs = counted(len(values), "output")
+            if getattr(values, "ndim", 1) > 1:
+                outputs = f"outputs of shape {values.shape}"
             raise Broken(f"returned {outputs} where {size} should be, one a row")
-        if getattr(values, "size", size) == 0:
+        if isinstance(values, list):
+            return compact(values)
+        if values.size == 0:
             raise Broken("returned outputs without entries")
-        return compact(values) if isinstance(values, list) else of_array(values)
+        return of_array(values)
 
     def _one_by_one(self, x: Any, size: int, seed: int) -> Any:
         sources: Iterable[Any]
@@ -217,16 +242,18 @@ class Sampler:
                 if not self.failures:
                     raise
                 value = Failure(type(error).__name__, text_of(error))
-            if type(value) not in ATOMS:
-                array = np is not None and type(value) is np.ndarray and not value.dtype.hasobject
-                value = value.copy() if array else plain(value)
+            if _is_array_of_numbers(value):
+                value = value.copy()
+            elif type(value) not in ATOMS:
+                value = plain(value)
             values.append(value)
         return compact(values, (*ATOMS, tuple, dict, frozenset))
 
     def _converted(self, x: Any) -> Any:
         """Return an input, as an array if it is annotated as one."""
-        array = np is not None and ("ndarray" in self._kind or "NDArray" in self._kind)
-        return np.asarray(x) if array else x
+        if np is not None and ("ndarray" in self._kind or "NDArray" in self._kind):
+            return np.asarray(x)
+        return x
 
     def _call(self, x: Any, size: int, randomness: Any) -> Any:
         of_role = {"x": x, "size": size, self.randomness or "seed": randomness}
@@ -247,10 +274,12 @@ class Sampler:
 
     def _randomness_of(self, seed: int) -> Any:
         """Return the seed or generator of a call."""
-        if self.randomness in ("", "seed"):
-            return folded(seed) if self.randomness else None
+        if not self.randomness:
+            return None
+        if self.randomness == "seed":
+            return hashed_seed(seed)
         if self.randomness == "RandomState" and np is not None:
-            return np.random.RandomState(folded(seed))
+            return np.random.RandomState(hashed_seed(seed))
         if self.randomness == "Random" or np is None:
             return random.Random(seed)  # noqa: S311
         return np.random.default_rng(seed)
@@ -258,23 +287,15 @@ class Sampler:
 
 @contextlib.contextmanager
 def globals_kept() -> Iterator[None]:
-    """Restore the global generators at the end, not after each call in between."""
-    if _keeping:
-        yield
-        return
+    """Restore the global generators at the end."""
     state = random.getstate()
     numbers = None if np is None else np.random.get_state(legacy=False)
-    _keeping.append(True)
     try:
         yield
     finally:
-        _keeping.clear()
         random.setstate(state)
         if np is not None:
             np.random.set_state(numbers)
-
-
-_keeping: list[bool] = []
 
 
 def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
@@ -284,8 +305,9 @@ def bind(function: Any, parameters: Mapping[str, Any] | None, name: str) -> Any:
     signature = _parameters_of(function)
     if signature is not None and all(p.kind is not p.VAR_KEYWORD for p in signature):
         known = [p.name for p in signature if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        for unknown in (key for key in parameters if key not in known):
-            raise Misuse(name, f"takes no parameter {unknown!r}", unknown, known)
+        for key in parameters:
+            if key not in known:
+                raise Misuse(name, f"takes no parameter {key!r}", key, known)
     return functools.partial(function, **parameters)
 
 
@@ -293,12 +315,16 @@ def copier(x: Any) -> Callable[[], Any]:
     """Return a function that copies an input for each call; cheap for numbers, lists and arrays."""
     if isinstance(x, ATOMS):
         return lambda: x
-    is_array_of_numbers = np is not None and type(x) is np.ndarray and not x.dtype.hasobject
-    if is_array_of_numbers or _is_flat(x):
+    if _is_array_of_numbers(x) or _is_flat(x):
         return x.copy  # type: ignore[no-any-return]
     if type(x) is list and all(map(_is_flat, x)):
         return lambda: [row.copy() for row in x]
     return lambda: copy.deepcopy(x)
+
+
+def _is_array_of_numbers(x: Any) -> bool:
+    """Tell whether a value is an array without objects."""
+    return np is not None and type(x) is np.ndarray and not x.dtype.hasobject
 
 
 def _is_flat(x: Any) -> bool:

@@ -79,9 +79,11 @@ class Bet:
         past: int = 0,
     ) -> PlacedBet:
         """Return the bet with its counts of fresh draws, x first, in blocks of these sizes."""
-        likelier, other = new[::-1] if self.swapped else new
-        counts = self._counts(likelier, sizes)
-        return PlacedBet(self, counts, self._counts(other, sizes), ahead, layout, past)
+        counts = self._counts(new[0], sizes)
+        counts_prime = self._counts(new[1], sizes)
+        if self.swapped:
+            counts, counts_prime = counts_prime, counts
+        return PlacedBet(self, counts, counts_prime, ahead, layout, past)
 
     def _counts(self, side: Sample, sizes: Sequence[int]) -> Counts:
         """Return how many draws of a side lie in each cell, by block, ``(blocks, k)``."""
@@ -110,7 +112,7 @@ class PlacedBet:
     def growth(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
         """Return the logs of factors of the wealth, of blocks or of all, ``(blocks, m)``."""
         bet = self.bet
-        v = self.bet.mean_psi
+        v = bet.mean_psi
         kappa, b = claim.null(levels, v, bet.order)
         u = kappa * v + b
         variance = bet.variance_phi + kappa**2 * bet.variance_psi
@@ -128,7 +130,7 @@ class PlacedBet:
     def counted(self) -> Counted:
         """Return the counts in the event of a bet on one."""
         bet = self.bet
-        event = self.bet.event()
+        event = bet.event()
         assert event is not None
         chosen = ChosenEvent(event, bet.swapped, bet.mean_phi, bet.mean_psi, bet.expected)
         others, hits = self.counts.sum(axis=0).tolist()
@@ -162,7 +164,7 @@ def stake(
 # --- the choice on past draws ---------------------------------------------------------------------
 
 
-def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
+def learn_bets(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
     """Return the bets, always equally many: the more cautious first; none if nothing differs.
 
     ``ahead`` draws a side are to come.
@@ -175,12 +177,9 @@ def learn(past: PastDraws, claim: Claim, ahead: int, alpha: float) -> list[Bet]:
         goal = Goal(claim, order, ahead, alpha)
         for look in [*easy, *hard]:
             bets += _function_bets(look, goal)
-    return [max(bets, key=lambda bet: bet.expected)] if bets else []
-
-
-def expected(bets: list[Bet]) -> float:
-    """Return the largest expected level of the bets; it may be below 0."""
-    return max((bet.expected for bet in bets), default=-math.inf)
+    if not bets:
+        return []
+    return [max(bets, key=lambda bet: bet.expected)]
 
 
 def _event_bet(chosen: ChosenEvent) -> Bet:
@@ -232,7 +231,9 @@ def _function_bet(look: Cells, goal: Goal, swapped: bool, shrinkage: float) -> B
 
     Each fifth of the draws evaluates functions that the other fifths teach.
     """
-    ours, theirs = look.folds[::-1] if swapped else look.folds
+    ours, theirs = look.folds
+    if swapped:
+        theirs, ours = look.folds
     whole = ours.sum(axis=0)
     whole_prime = theirs.sum(axis=0)
     log_ratio = _log_ratio(whole, whole_prime, shrinkage)
@@ -246,8 +247,8 @@ def _function_bet(look: Cells, goal: Goal, swapped: bool, shrinkage: float) -> B
     past = int(min(ours.sum(), theirs.sum()))
     expected = expected_levels(of_phi, of_psi, goal, past)
     i = int(expected.argmax())
-    # the ratio is 1 outside all cells
-    phi, psi = _functions(np.append(np.minimum(log_ratio, tops[i]), 0.0) - tops[i], goal.order)
+    clipped = np.append(np.minimum(log_ratio, tops[i]), 0.0)  # the ratio is 1 outside all cells
+    phi, psi = _functions(clipped - tops[i], goal.order)
     return Bet(
         coded=look.coded,
         phi=phi,

@@ -112,12 +112,18 @@ def rules_of(canaries: int, claim: EventClaim, alpha: float) -> list[Rule]:
         guesses /= 2.0 if has_delta else math.sqrt(2)
     share = share_of(1.0, len(rules))
     if has_delta:
-        all_right = (Counted(rule, rule.guesses, canaries, share) for rule in rules)
-        return [each.rule for each in all_right if each.p_value_of(claim) <= alpha] or rules[:1]
+        refuting = []
+        for rule in rules:
+            all_right = Counted(rule, rule.guesses, canaries, share)
+            if all_right.p_value_of(claim) <= alpha:
+                refuting.append(rule)
+        return refuting or rules[:1]
     mu = claim.level
 
     def refuted_level(rule: Rule) -> float:
-        least = _fewest(rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu)[0])
+        least = _fewest(
+            rule, canaries, 1.0, alpha, lambda counted: counted.at_one_epsilon(mu).p_value
+        )
         return _gaussian_level(rule, canaries, least, 0.5)
 
     return [min(rules, key=refuted_level)]
@@ -153,6 +159,15 @@ def requested_rules(
 
 
 @dataclass(frozen=True)
+class AtOneEpsilon:
+    """A p-value of mu-GDP that one (epsilon, delta) gives, and the weight of its delta."""
+
+    p_value: float
+    epsilon: float
+    weight: float
+
+
+@dataclass(frozen=True)
 class Counted:
     """The right guesses of a rule, whose part of alpha is ``share``.
 
@@ -170,24 +185,27 @@ class Counted:
         tail, slope = _terms(self.right, self.rule.guesses, epsilon)
         return np.minimum((tail + self.canaries * delta * slope) / self.share, 1.0)
 
-    def at_one_epsilon(self, mu: float) -> tuple[float, float, float]:
-        """Return the p-value of mu-GDP from the best (epsilon, delta), epsilon, and its weight."""
+    def at_one_epsilon(self, mu: float) -> AtOneEpsilon:
+        """Return the p-value of mu-GDP from the best (epsilon, delta)."""
         epsilons = mu * (_SINGLE + mu / 2)
         tail, slope = _terms(self.right, self.rule.guesses, epsilons)
         p = tail + self._price(epsilons, mu) * slope
         best = int(p.argmin())
-        return min(float(p[best]) / self.share, 1.0), float(epsilons[best]), float(slope[best])
+        p_value = min(float(p[best]) / self.share, 1.0)
+        return AtOneEpsilon(p_value, float(epsilons[best]), float(slope[best]))
 
     def p_value_of(self, claim: EventClaim) -> float:
         """Return the p-value of a claim over the share."""
         if claim.fixed_delta is not None:
             return float(self.p_value(claim.level, claim.fixed_delta))
-        p, epsilon, weight = self.at_one_epsilon(claim.level)
-        if p >= _HOPELESS or weight <= 0:
-            return p
+        single = self.at_one_epsilon(claim.level)
+        if single.p_value >= _HOPELESS or single.weight <= 0:
+            return single.p_value
         price = partial(self._price, mu=claim.level)
-        several = profiles.p_value(self.right, self.rule.guesses, price, epsilon, weight)
-        return min(p, several / self.share)
+        several = profiles.p_value(
+            self.right, self.rule.guesses, price, single.epsilon, single.weight
+        )
+        return min(single.p_value, several / self.share)
 
     def _price(self, epsilons: Floats, mu: float) -> Floats:
         return self.canaries * (np.maximum(gaussian_deltas(epsilons, mu), 0.0) + _ROUNDING)
@@ -196,8 +214,9 @@ class Counted:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
         tail, slope = _terms(self.right, self.rule.guesses, epsilon)
         left = self.share * alpha - float(tail)
-        none = left <= 0 or slope <= 0
-        return 0.0 if none else min(left / (self.canaries * float(slope)), 1.0)
+        if left <= 0 or slope <= 0:
+            return 0.0
+        return min(left / (self.canaries * float(slope)), 1.0)
 
 
 def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> list[Counted]:
@@ -209,8 +228,11 @@ def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> 
     share = share_of(1.0, len(rules))
     ties = generator(seed, "one run", "ties").random(m)
     rising = included[np.lexsort((ties, scores))]
-    right = [int(rising[m - r.top :].sum()) + int((~rising[: r.bottom]).sum()) for r in rules]
-    return [Counted(rule, number, m, share) for rule, number in zip(rules, right, strict=True)]
+    counted = []
+    for rule in rules:
+        right = int(rising[m - rule.top :].sum()) + int((~rising[: rule.bottom]).sum())
+        counted.append(Counted(rule, right, m, share))
+    return counted
 
 
 def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> float:
@@ -225,9 +247,11 @@ def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> floa
             return min(rule.p_value_of(claim.at(level)) for rule in counted) > alpha
 
         levels = np.union1d(claim.grid[1:], claim.level)
-        own = int(np.searchsorted(levels, claim.level))
-        below, above = (0, own) if stands(claim.level) else (own + 1, levels.size)
-        first = bisect_left(levels, True, below, above, key=stands)
+        claimed = int(np.searchsorted(levels, claim.level))
+        if stands(claim.level):
+            first = bisect_left(levels, True, 0, claimed, key=stands)
+        else:
+            first = bisect_left(levels, True, claimed + 1, levels.size, key=stands)
     else:
         levels = np.union1d(claim.grid[::_STRIDE], claim.level)
         p = np.min([rule.p_value(levels, claim.fixed_delta) for rule in counted], axis=0)
@@ -243,8 +267,8 @@ def _gaussian_level(rule: Rule, canaries: int, least: int, chance: float) -> flo
     if least > r:
         return math.inf
     q = float(betaincinv(least, r - least + 1, chance)) if least else 0.0
-    each = canaries if rule.top and rule.bottom else canaries / 2  # in, or out, at the ends
-    return float(ndtri(min(q * r / each, 1.0)) - ndtri(min((1 - q) * r / each, 1.0)))
+    guessed = canaries if rule.top and rule.bottom else canaries / 2  # in, or out, at the ends
+    return float(ndtri(min(q * r / guessed, 1.0)) - ndtri(min((1 - q) * r / guessed, 1.0)))
 
 
 def independent_mu(scores: Floats, included: Bools, alpha: float, seed: int) -> float:
@@ -265,14 +289,15 @@ def detectable(rules: Sequence[Rule], m: int, claim: EventClaim, alpha: float) -
     """
     from scipy.special import betaincinv, logit
 
-    def smallest(rule: Rule) -> float | None:
+    share = share_of(1.0, len(rules))
+    levels = []
+    for rule in rules:
         r = rule.guesses
-        share = share_of(1.0, len(rules))
         least = _fewest(rule, m, share, alpha, lambda counted: counted.p_value_of(claim))
         if least > r:
-            return None
+            continue
         if claim.fixed_delta is None:
-            return _gaussian_level(rule, m, least, _POWER)
-        return float(logit(betaincinv(least, r - least + 1, _POWER)))
-
-    return min((level for level in map(smallest, rules) if level is not None), default=None)
+            levels.append(_gaussian_level(rule, m, least, _POWER))
+        else:
+            levels.append(float(logit(betaincinv(least, r - least + 1, _POWER))))
+    return min(levels, default=None)

@@ -28,11 +28,10 @@ from epsilometer.events import looks
 from epsilometer.events.events import Event, View
 from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score, suspects
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
-from epsilometer_audit.outputs.outcomes import Layout
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.statistics import predictors
-from epsilometer_audit.statistics.witnesses import beyond
+from epsilometer_audit.statistics.witnesses import Chosen, beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
 # `make limit`.
@@ -47,7 +46,7 @@ _RICH = 3  # of these, views that have won most
 _SUSPECTS = 2  # of these, suspect entries with a view of their own
 _PART = 1 << 16  # draws of a side, of which more are bet on block by block, in less memory
 _ALWAYS = "linear", "sum", "signs", "steps", "learned"  # scores that do so
-_NUMBERS = "number", "rest"  # kinds of columns
+_NUMBERS = "number", "remainder"  # kinds of columns
 _ENTRIES = 16  # single columns of a vector
 _STEPS = 20  # of a score, from its smallest to its largest number
 _LOOKED = 1000  # draws of a side that tell how many different numbers there are
@@ -70,11 +69,13 @@ class Growth:
     def at(self, claim: Claim, levels: Floats, by_block: bool = True) -> Floats:
         """Return the factors of blocks, or of all, at levels of the claim, ``(blocks, k)``."""
         factors = []
-        for grids, logs in self.pieces:
+        for grids, logs_of in self.pieces:
             # a bet against the next higher level is one against each level below it
-            each = logs[claim.quantity] if by_block else logs[claim.quantity].sum(axis=0)[None]
-            each = np.concatenate([each, np.zeros((len(each), 1))], axis=1)  # none above all levels
-            factors.append(each[:, np.searchsorted(grids[claim.quantity], levels)])
+            logs = logs_of[claim.quantity]
+            if not by_block:
+                logs = logs.sum(axis=0, keepdims=True)
+            logs = np.pad(logs, ((0, 0), (0, 1)))  # none above all levels
+            factors.append(logs[:, np.searchsorted(grids[claim.quantity], levels)])
         return np.concatenate(factors) if by_block else np.sum(factors, axis=0)
 
 
@@ -100,8 +101,9 @@ class Portfolio:
     _views: dict[Any, _Viewed] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        above = (_HIGHER[::2] if self.claim.orders else _HIGHER) * max(self.claim.level, 0.1)
-        self._bet_at(np.minimum(self.claim.level + above, self._top))
+        higher = _HIGHER[::2] if self.claim.orders else _HIGHER
+        levels = self.claim.level + higher * max(self.claim.level, 0.1)
+        self._bet_at(np.minimum(levels, self._top))
 
     @property
     def _top(self) -> float:
@@ -112,20 +114,19 @@ class Portfolio:
         """Bet at these levels, which include the claimed one."""
         claim = self.claim
         self._levels = {claim.quantity: levels}
-        bet, first, second = against(claim, levels)
+        bets = against(claim, levels)
         for other in claim.levels[1:]:
             others = other.level ** np.linspace(1, 1 / 6, 6)
             self._levels[other.quantity] = others
-            _, *more = against(other, others)
-            first = np.concatenate([first, more[0]])
-            second = np.concatenate([second, more[1]])
-        self._bets = partial(_best_bets, bet=bet, first=first, second=second)
-        self._initial = np.zeros((len(first), 1))
+            bets = bets.joined(against(other, others))
+        self._bets = bets.best
+        self._initial = np.zeros((len(bets.first), 1))
 
     def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
         """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
         pieces: list[Any] = []
-        start = used = 0
+        start = 0
+        used = 0
         while start < len(sizes):
             end = start
             size = 0
@@ -133,30 +134,38 @@ class Portfolio:
                 size += sizes[end]
                 end += 1
             fresh = [side[used : used + size] for side in (x, x_prime)]
-            columns = fresh if self._layout is None else [*map(self._layout.encode, fresh)]
+            columns = fresh
+            if self._layout is not None:
+                columns = list(map(self._layout.encode, fresh))
             pieces += self.bet(columns[0], columns[1], sizes[start:end]).pieces
             for raw, side in zip(self._raw, fresh, strict=True):
                 raw.append(side)
             start = end
-            used = used + size
+            used += size
             if self._draws >= self._next:
-                together = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
-                self._raw = [together[0]], [together[1]]
-                layout = layout_of(*together, as_reals=self.as_reals)
-                columns = [*map(layout.encode, together)]
-                past = looks.PastDraws(columns[0], columns[1], layout, self._past)
-                self.choose(past)
-                self._next = 2 * self._draws
-                self._past = past
+                self._past = self._choose_anew()
         return Growth(pieces)
+
+    def _choose_anew(self) -> looks.PastDraws:
+        """Choose the views on all raw outputs so far, until the draws have doubled; return them."""
+        together = joined(self._raw[0]), joined(self._raw[1])  # read once, not by block
+        self._raw = [together[0]], [together[1]]
+        layout = learn_layout(*together, as_reals=self.as_reals)
+        columns = list(map(layout.encode, together))
+        past = looks.PastDraws(columns[0], columns[1], layout, self._past)
+        self.choose(past)
+        self._next = 2 * self._draws
+        return past
 
     def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
         """Bet on the columns of fresh outputs of both sides, in blocks of these sizes."""
         if len(sizes) > 1 and sum(sizes) > _PART:
-            cuts = pairwise([0, *np.cumsum(sizes).tolist()])
-            return Growth([self.bet(x[a:b], x_prime[a:b], [b - a]).pieces[0] for a, b in cuts])
+            pieces: list[Any] = []
+            for a, b in pairwise([0, *np.cumsum(sizes).tolist()]):
+                pieces += self.bet(x[a:b], x_prime[a:b], [b - a]).pieces
+            return Growth(pieces)
         before = self._wealth()
-        paths = [each.record(x, x_prime, sizes) for each in self._views.values()]
+        paths = [viewed.record(x, x_prime, sizes) for viewed in self._views.values()]
         after = np.broadcast_to(before, (len(sizes), len(before)))
         if paths:
             after = np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2)
@@ -166,12 +175,11 @@ class Portfolio:
         parts = zip(self._levels, np.split(logs, ends, axis=1), strict=True)
         return Growth([(self._levels, dict(parts))])
 
-    def event(self, x: Any, x_prime: Any, level: float) -> tuple[Event, bool, Layout] | None:
+    def event(self, x: Any, x_prime: Any, level: float) -> Chosen | None:
         """Return the event of the bet that has won most against a level, or None.
 
         It holds the outputs that, together, exceed the claim most by what the view and the
-        predictor of that bet predict from these raw past outputs alone. The second value tells
-        whether it is likelier on x'.
+        predictor of that bet predict from these raw past outputs alone.
         """
         if not self._views:
             return None
@@ -179,21 +187,23 @@ class Portfolio:
         claim = min(int(np.searchsorted(levels, level)), levels.size - 1)
         key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim].max())
         of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
-        layout = layout_of(x, x_prime, as_reals=self.as_reals)
+        layout = learn_layout(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
         draws = looks.PastDraws(*sides, layout)
-        for _, choice, numbers in _views(draws, lambda other: other == key):
-            past = predictors.Points().with_draws(*map(choice.steps, numbers()))
+        for choice in _choices(draws, lambda other: other == key):
+            viewed = choice.viewed
+            past = predictors.Points().with_draws(*map(viewed.steps, choice.numbers()))
             for predictor, _ in best.mixture.ranked(of_claim):
                 prediction = predictor(past)
                 if prediction is not None:
-                    return *_event_of(prediction, choice, sides, self.claim), layout
+                    event, swapped = _event_of(prediction, viewed, sides, self.claim)
+                    return Chosen(event, swapped, layout)
         return None
 
     def _wealth(self) -> Floats:
         """Return the log wealth, of shape ``(m,)``."""
-        each = [viewed.wealth for viewed in self._views.values()] or [self._initial]
-        return np.asarray(np.logaddexp.reduce(np.concatenate(each, axis=1), axis=1))
+        logs = [viewed.wealth for viewed in self._views.values()] or [self._initial]
+        return np.asarray(np.logaddexp.reduce(np.concatenate(logs, axis=1), axis=1))
 
     def choose(self, past: looks.PastDraws) -> None:
         """Choose the views on all past draws, and spread the wealth over them.
@@ -201,18 +211,20 @@ class Portfolio:
         From now on they are chosen by such calls only.
         """
         before = self._views
-        same = past.layout == self._layout
+        same_layout = past.layout == self._layout
         self._next = math.inf
         self._past = None
         self._layout = past.layout
         self._views = {}
-        for key, new, numbers in _views(past, self._goes_on(before, past) if same else bool):
-            old = before.get(key)
-            if same and old is not None and old.rule == new.rule:
-                self._views[key] = old
+        goes_on: GoesOn = self._goes_on(before, past) if same_layout else bool
+        for choice in _choices(past, goes_on):
+            new = choice.viewed
+            old = before.get(choice.key)
+            if same_layout and old is not None and old.rule == new.rule:
+                self._views[choice.key] = old
             else:
-                self._views[key] = new
-                self._start(new, numbers(), old)
+                self._views[choice.key] = new
+                self._start(new, choice.numbers(), old)
         self._spread(before)
         self._aim()
 
@@ -232,10 +244,15 @@ class Portfolio:
         spread = [old.wealth for key, old in before.items() if key not in self._views]
         if not before:
             spread.append(self._initial)
-        heirs = {key: each.share for key, each in self._views.items() if key not in before}
+        heirs: dict[Any, float] = {}
+        kept = []
+        for key, viewed in self._views.items():
+            if key in before:
+                kept.append(viewed)
+            else:
+                heirs[key] = viewed.share
         if heirs:
-            kept = [each for key, each in self._views.items() if key in before]
-            spread += [each.give(_GIVEN) for each in kept]
+            spread += [viewed.give(_GIVEN) for viewed in kept]
         else:
             heirs = dict.fromkeys(self._views, 1.0)
         if spread:
@@ -248,7 +265,7 @@ class Portfolio:
         if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
         claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
-        won = {key: each.wealth[claimed].max() for key, each in views.items()}
+        won = {key: viewed.wealth[claimed].max() for key, viewed in views.items()}
         kept = {*sorted(won, key=won.__getitem__)[-_RICH:], *_ALWAYS}
         for i in suspects(*past.sides, range(len(past.layout.columns)), _SUSPECTS):
             kept |= {_key(View(kind, i), past.layout) for kind in ("entry", "low bit")}
@@ -259,10 +276,12 @@ class Portfolio:
         if self._draws < _AIMED or self.claim.orders:
             return
         old = self._levels[self.claim.quantity]
+        highest = int(np.searchsorted(old, self.claim.level))
         won = np.flatnonzero(self._wealth()[: old.size] > 1.0)
-        highest = int(won[-1]) if won.size else int(np.searchsorted(old, self.claim.level))
+        if won.size:
+            highest = int(won[-1])
         views = list(self._views.values())
-        wealth = [each.wealth[highest].max() for each in views]
+        wealth = [viewed.wealth[highest].max() for viewed in views]
         best = views[int(np.argmax(wealth))].mixture
         _, prediction = best.ranked(highest * self._initial.shape[1])[0]
         aim = None if prediction is None else self._reached(prediction)
@@ -271,18 +290,18 @@ class Portfolio:
         self._bet_at(self._levels_around(aim))
         index = np.searchsorted(old, self._levels[self.claim.quantity])
         index[index == old.size] = -1  # no bets so far
-        others = sum(map(len, self._levels.values())) - index.size  # levels of delta, which stay
+        others = len(self._initial) - index.size  # levels of delta, which stay
         index = np.append(index, np.arange(old.size, old.size + others))
         shares = np.exp(wealth - np.logaddexp.reduce(wealth))
         shares = (shares + 1 / shares.size) / 2
-        for each, share in zip(views, shares, strict=True):
-            each.change_levels(index, self._bets, self._initial[:1] + math.log(share))
+        for viewed, share in zip(views, shares, strict=True):
+            viewed.change_levels(index, self._bets, self._initial[:1] + math.log(share))
 
     def _reached(self, prediction: predictors.Prediction) -> float | None:
         """Return the largest level that twice the draws so far should refute, by a prediction."""
         levels = np.geomspace(0.05, 20.0, 64) * max(self.claim.level, 0.1)
         levels = np.minimum(levels, self._top)
-        f, g = _best_bets(prediction, *against(self.claim, levels))
+        f, g = against(self.claim, levels).best(prediction)
         growth = prediction.p @ f + prediction.q @ g
         reached = np.flatnonzero(growth * 2 * self._draws >= _REFUTING)
         return float(levels[reached[-1]]) if reached.size else None
@@ -290,44 +309,56 @@ class Portfolio:
     def _levels_around(self, aim: float) -> Floats:
         """Return the claimed level, and levels around an aim."""
         level = self.claim.level
-        scores = any(each.step for each in self._views.values())
-        aims = np.minimum(aim * (_AROUND_SCORES if scores else _AROUND), self._top)
+        scores = any(viewed.step for viewed in self._views.values())
+        around = _AROUND_SCORES if scores else _AROUND
+        aims = np.minimum(aim * around, self._top)
         if aim >= level or not scores:  # a refuted claim refutes all levels below it
             aims = aims[aims > level]
         return np.union1d(aims, [level])
 
 
-def against(claim: Claim, levels: Floats) -> tuple[Callable[..., Any], Floats, Floats]:
-    """Return the bets against levels of a claim, with their two arguments, each ``(m, t)``."""
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Bets against claims of several levels: a function, and its two arguments, each ``(m, t)``."""
+
+    factors: Callable[[predictors.Prediction, Floats, Floats], tuple[Floats, Floats]]
+    first: Floats
+    second: Floats
+
+    def joined(self, other: Bets) -> Bets:
+        """Return these bets and those against other levels."""
+        first = np.concatenate([self.first, other.first])
+        return Bets(self.factors, first, np.concatenate([self.second, other.second]))
+
+    def best(self, prediction: predictors.Prediction) -> tuple[Floats, Floats]:
+        """Return ln f and ln g, ``(k, m)``, of the bets whose predicted growth is the largest."""
+        f, g = self.factors(prediction, self.first.ravel(), self.second.ravel())
+        levels, bets = self.first.shape
+        if bets == 1:
+            return f, g
+        growth = (prediction.p @ f + prediction.q @ g).reshape(levels, bets)
+        best = np.arange(levels) * bets + growth.argmax(axis=1)
+        return f[:, best], g[:, best]
+
+
+def against(claim: Claim, levels: Floats) -> Bets:
+    """Return the bets against levels of a claim."""
     if claim.events:
-        return predictors.factors, *claim.events[0].implied(levels)
+        return Bets(predictors.factors, *claim.events[0].implied(levels))
     orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
     rhos = claim.divergence(levels[:, None], orders)
-    return predictors.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos
-
-
-def _best_bets(
-    prediction: predictors.Prediction, bet: Callable[..., Any], first: Floats, second: Floats
-) -> tuple[Floats, Floats]:
-    """Return the bets against each level, of several the one with the largest predicted growth."""
-    f, g = bet(prediction, first.ravel(), second.ravel())
-    if first.shape[1] == 1:
-        return f, g
-    levels, bets = first.shape  # a row of bets for each level
-    growth = (prediction.p @ f + prediction.q @ g).reshape(levels, bets)
-    best = np.arange(levels) * bets + growth.argmax(axis=1)
-    return f[:, best], g[:, best]
+    return Bets(predictors.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos)
 
 
 def _event_of(
-    prediction: predictors.Prediction, choice: _Viewed, sides: Sequence[Sample], claim: Claim
+    prediction: predictors.Prediction, viewed: _Viewed, sides: Sequence[Sample], claim: Claim
 ) -> tuple[Event, bool]:
     """Return the cells that together exceed the claim most, by their predicted probabilities."""
     inside, swapped = _exceeding(prediction, claim, [float(len(side)) for side in sides])
     edges = prediction.edges
-    if choice.step:
-        edges = (np.floor(edges) + 0.5) * choice.step
-    whole = not choice.step and choice.view.of(sides[0][:1]).dtype.kind == "i"
+    if viewed.step:
+        edges = (np.floor(edges) + 0.5) * viewed.step
+    whole = not viewed.step and viewed.view.of(sides[0][:1]).dtype.kind == "i"
     turns = np.flatnonzero(np.diff(inside, prepend=False, append=False)).tolist()
     ranges: list[tuple[Any, Any]] = []
     for first, last in zip(turns[::2], turns[1::2], strict=True):
@@ -341,8 +372,8 @@ def _event_of(
             end = math.floor(edge) if whole else edge
         if start is None or end is None or start <= end:
             ranges.append((start, end))
-    missing = bool(inside[-1]) and any(np.isnan(choice.of(side)).any() for side in sides)
-    return Event(tuple(ranges), missing, choice.view), swapped
+    missing = bool(inside[-1]) and any(np.isnan(viewed.of(side)).any() for side in sides)
+    return Event(tuple(ranges), missing, viewed.view), swapped
 
 
 def _exceeding(
@@ -405,12 +436,16 @@ class _Viewed:
         path = self.mixture.record(self.of(x), self.of(x_prime), sizes)
         return self.start + path.reshape(len(sizes), *self.start.shape)
 
-    def change_levels(self, index: Counts, bets: Any, rest: Floats) -> None:
-        """Take the levels of these numbers in place of all; -1 is one without bets so far."""
+    def change_levels(self, index: Counts, bets: Any, new: Floats) -> None:
+        """Take the levels of these numbers in place of all; -1 is one without bets so far.
+
+        ``new`` is the log wealth at such a level, ``(1, t)``.
+        """
         tangents = self.start.shape[1]
-        self.start = np.concatenate([self.start, rest])[index]
-        columns = np.where(index < 0, -1, index * tangents)[:, None] + np.arange(tangents)
-        self.mixture.change_claims(np.where(index[:, None] < 0, -1, columns).ravel(), bets)
+        self.start = np.concatenate([self.start, new])[index]
+        columns = index[:, None] * tangents + np.arange(tangents)
+        columns[index < 0] = -1
+        self.mixture.change_claims(columns.ravel(), bets)
 
     def give(self, part: float) -> Floats:
         """Give away a part of the wealth; return its log."""
@@ -420,7 +455,9 @@ class _Viewed:
 
     def take(self, more: Floats, only: bool) -> None:
         """Add to the wealth; it is all there is if ``only``."""
-        factor = more - self.wealth if only else np.logaddexp(0.0, more - self.wealth)
+        factor = more - self.wealth
+        if not only:
+            factor = np.logaddexp(0.0, factor)
         self.start = self.start + factor
 
 
@@ -432,11 +469,21 @@ def _key(view: View, layout: Layout) -> Any:
 GoesOn = Callable[[Any], bool]
 """Tells by its key whether a view is bet on."""
 
-Choice = tuple[Any, "_Viewed", Callable[[], tuple[Sample, Sample]]]
-"""The key of a view, the view, and what makes the numbers of past draws of both sides."""
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A view that past draws choose, and its look at these."""
+
+    key: Any
+    viewed: _Viewed
+    look: looks.Look
+
+    def numbers(self) -> tuple[Sample, Sample]:
+        """Return the numbers of past draws of both sides, of the last ones if they are many."""
+        return self.look.sides(ROWS)
 
 
-def _views(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[Choice]:
+def _choices(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[_Choice]:
     """Yield the views that past draws choose, of keys that go on: columns, low bits, and scores."""
     entries = _entries(past)
     yield from _columns(past, entries, goes_on)
@@ -455,44 +502,49 @@ def _entries(past: looks.PastDraws) -> Sequence[int]:
     return suspects(*past.sides, varying, _ENTRIES)
 
 
-def _columns(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[Choice]:
+def _columns(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[_Choice]:
     """Yield single columns."""
-    views = [View("entry", entry) for entry in entries] if past.x.ndim > 1 else [View()]
+    is_table = past.x.ndim > 1
+    views = [View("entry", entry) for entry in entries] if is_table else [View()]
     views = [view for view in views if goes_on(_key(view, past.layout))]
     for view in views:
-        coded = past.layout.columns[view.entry].kind not in _NUMBERS
-        if coded:
-            shares = predictors.DISCRETE
+        share = 1 / len(views)
+        if past.layout.columns[view.entry].kind in _NUMBERS:
+            (predictor_shares,) = past.once(view, _LOOKED, partial(_kinds, view, past))
         else:
-            (shares,) = past.once(view, _LOOKED, partial(_kinds, view, past))
-        weight = 2 if coded and past.x.ndim > 1 else 1  # codes are soon learned
-        viewed = _Viewed(view, weight / len(views), shares)
-        yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
+            predictor_shares = predictors.DISCRETE
+            if is_table:
+                share = 2 / len(views)  # codes are soon learned
+        yield _choice(past, _Viewed(view, share, predictor_shares))
 
 
-def _low_bits(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[Choice]:
+def _low_bits(past: looks.PastDraws, entries: Sequence[int], goes_on: GoesOn) -> Iterator[_Choice]:
     """Yield the lowest bits of reals."""
     if past.layout.as_reals:
         return
     views = [View("low bit", entry) for entry in past.layout.reals if entry in entries]
     views = [view for view in views if goes_on(_key(view, past.layout))]
     for view in views:
-        viewed = _Viewed(view, _LOW_BITS / len(views), predictors.DISCRETE)
-        yield _key(view, past.layout), viewed, partial(looks.Look(view, past).sides, ROWS)
+        yield _choice(past, _Viewed(view, _LOW_BITS / len(views), predictors.DISCRETE))
 
 
-def _scores(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[Choice]:
+def _choice(past: looks.PastDraws, viewed: _Viewed) -> _Choice:
+    """Return the choice of a view of a column."""
+    return _Choice(_key(viewed.view, past.layout), viewed, looks.Look(viewed.view, past))
+
+
+def _scores(past: looks.PastDraws, goes_on: GoesOn) -> Iterator[_Choice]:
     """Yield scores of all entries or bits, which are seen in whole steps."""
     learners = _learners(past)
     names = [name for name in learners if goes_on(name)]
     for name in names:
         score = past.score(name, learners[name])
-        if score is not None:
-            numbers = score.sides(ROWS)
-            step = float(np.ptp(np.concatenate(numbers))) / _STEPS
-            if step > 0:
-                viewed = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
-                yield name, viewed, partial(tuple[Sample, Sample], numbers)
+        if score is None:
+            continue
+        step = float(np.ptp(np.concatenate(score.sides(ROWS)))) / _STEPS
+        if step > 0:
+            viewed = _Viewed(score.view, _SCORES / len(names), predictors.SCORES, step)
+            yield _Choice(name, viewed, score)
 
 
 def _kinds(view: View, past: looks.PastDraws) -> list[predictors.Shares]:
@@ -501,7 +553,9 @@ def _kinds(view: View, past: looks.PastDraws) -> list[predictors.Shares]:
     different = np.unique(numbers).size
     if different <= min(8, numbers.size // 2):  # too few for a density
         return [predictors.DISCRETE]
-    return [predictors.DENSE if different == numbers.size else predictors.ATOMS]
+    if different == numbers.size:
+        return [predictors.DENSE]
+    return [predictors.ATOMS]
 
 
 def _bits(x: Sample, x_prime: Sample) -> int:
@@ -511,17 +565,22 @@ def _bits(x: Sample, x_prime: Sample) -> int:
     low = min(x.min(), x_prime.min())
     high = max(x.max(), x_prime.max())
     size = int(high).bit_length()
-    top = 1 << max(size - 1, 0)
+    if low < 0 or size <= 2:
+        return 0
+    top = 1 << (size - 1)
     # the highest bit of noisy counts hardly varies, or is rarely set
+    varies = high - low >= top
     often = (np.mean(x >= top) + np.mean(x_prime >= top)) / 2 >= 0.01
-    return size if low >= 0 and size > 2 and high - low >= top and often else 0
+    return size if varies and often else 0
 
 
 def _learners(past: looks.PastDraws) -> dict[str, looks.Learner]:
     """Return rules that learn a score from some draws of both sides, by name."""
     x, x_prime = past.sides
     if x.ndim == 1:
-        size = _bits(x, x_prime) if past.layout.columns[0].kind in _NUMBERS else 0
+        size = 0
+        if past.layout.columns[0].kind in _NUMBERS:
+            size = _bits(x, x_prime)
         return looks.sums(x, size) if size else {}
     half = len(x) // 2
     entries = past.layout.numbers

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -57,15 +57,15 @@ def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
     distance = noise.distances[:, None]
     from scipy.special import ndtr
 
-    def cdf(z: Floats) -> Floats:
+    def cells(z: Floats) -> Floats:
+        """Return the probabilities of the cells between these ends."""
         half = np.exp(-np.abs(z)) / 2
-        return np.asarray(ndtr(z) if noise.gaussian else np.where(z < 0, half, 1 - half))
+        below = ndtr(z) if noise.gaussian else np.where(z < 0, half, 1 - half)
+        return np.diff(below, prepend=0.0, append=1.0, axis=1)
 
-    ends = np.linspace(-3, 3, 32) + distance * [[[0]], [[1]]]
-    ends = np.sort(np.concatenate(ends, axis=1), axis=1)
-    sides = cdf(ends), cdf(ends - distance)
-    p, q = (np.diff(side, prepend=0.0, append=1.0, axis=1) for side in sides)
-    return p, q
+    around_x = np.broadcast_to(np.linspace(-3, 3, 32), (len(distance), 32))
+    ends = np.sort(np.concatenate([around_x, around_x + distance], axis=1), axis=1)
+    return cells(ends), cells(ends - distance)
 
 
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
@@ -90,35 +90,48 @@ def _detected(
     from scipy.special import ndtri
 
     draws = sum(step.draws for step in steps)
-    z = float(ndtri(goal))
-    seen = levels > 0
+    visible = levels > 0
+    laws: list[_Law] = []
     if event is None:
         p, q = _cells(claim, levels)
-        laws: list[Any] = [(*_growth(claim, p, q, FLOOR), _PREDICTING)]
-        laws += [(*_growth(claim, p, q, 0.0), _FUNCTION)] if claim.orders else []
-        events = [*zip(*(side.cumsum(axis=1).T[3:-3:4] for side in (p, q)), strict=True)]
+        laws.append(_Law(*_growth(claim, p, q, FLOOR), _PREDICTING))
+        if claim.orders:
+            laws.append(_Law(*_growth(claim, p, q, 0.0), _FUNCTION))
+        below = p.cumsum(axis=1).T[3:-3:4]
+        below_prime = q.cumsum(axis=1).T[3:-3:4]
+        events = list(zip(below, below_prime, strict=True))
     else:
         p, q = _event(claim, levels, event)
         if joint:
             first = 2 * steps[0].draws if steps[0].pairs > 1 else draws  # which rank the pairs
-            p, q, seen = _in_table(p, q, first // 4)  # a half of those before the last round
+            p, q, visible = _in_table(p, q, first // 4)  # a half of those before the last round
             draws //= 2
-        laws = []
         events = [(p, q)]
     for p, q in events:
         nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
-        laws.append((*_growth_of_event(claim, p, q), nats))
+        laws.append(_Law(*_growth_of_event(claim, p, q), nats))
+    z = float(ndtri(goal))
+    needed = math.log(steps[0].pairs / alpha)
     detected = np.zeros(levels.size, bool)
-    for growth, spread, nats in laws:
+    for law in laws:
         past = 0
-        kept = seen
+        kept = visible
         for step, after in pairwise(steps):
             past += step.draws
             if after.pairs < step.pairs:  # the pair that violates it stays if its bet has grown
-                kept = kept & (past * growth >= _KEPT)
-        won = draws * growth - z * np.sqrt(draws * spread)
-        detected |= kept & (won >= nats + math.log(steps[0].pairs / alpha))
+                kept = kept & (past * law.growth >= _KEPT)
+        won = draws * law.growth - z * np.sqrt(draws * law.variance)
+        detected |= kept & (won >= law.nats + needed)
     return detected
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """Mean and variance of the growth at each level, ``(m,)``, and the nats to learn the bet."""
+
+    growth: Floats
+    variance: Floats
+    nats: float | Floats
 
 
 def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
@@ -136,12 +149,19 @@ def _in_table(p: Floats, q: Floats, draws: int) -> tuple[Floats, Floats, Bools]:
 
 def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, Floats]:
     """Return the largest mean growth of bets against the claim at each level, and its variance."""
-    bet, *implied = against(claim, np.array([claim.level]))
-    implied = [each.ravel() for each in implied]
+    bets = against(claim, np.array([claim.level]))
+    first = bets.first.ravel()
+    second = bets.second.ravel()
     p = np.maximum(p, 1e-300)
     q = np.maximum(q, 1e-300)
-    bets = [bet(Prediction(np.empty(0), *law, floor), *implied) for law in zip(p, q, strict=True)]
-    f, g = (np.array(logs) for logs in zip(*bets, strict=True))
+    fs = []
+    gs = []
+    for law in zip(p, q, strict=True):
+        of_p, of_q = bets.factors(Prediction(np.empty(0), *law, floor), first, second)
+        fs.append(of_p)
+        gs.append(of_q)
+    f = np.array(fs)
+    g = np.array(gs)
     p = p[..., None]
     q = q[..., None]
     mean = (p * f).sum(axis=1)
@@ -159,7 +179,8 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     """
     if claim.orders:
         return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
-    p, q = (np.clip(side, 1e-300, 1 - 1e-9)[:, None] for side in (p, q))
+    p = np.clip(p, 1e-300, 1 - 1e-9)[:, None]
+    q = np.clip(q, 1e-300, 1 - 1e-9)[:, None]
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
     allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
     mean, spread = _log_ratio_moments(p, allowed)

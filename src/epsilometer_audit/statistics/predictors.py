@@ -56,7 +56,7 @@ import numpy as np
 
 from epsilometer.events.events import PART
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
-from epsilometer.numerics.compiled import allocating, compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -103,13 +103,13 @@ class Points:
         """Return these draws and further ones of both sides, ``(n,)``; NaN is infinite."""
         values, counts = _different(x)
         values_prime, counts_prime = _different(x_prime)
-        known = self.values.size
-        both = self.values.size + values.size
+        start = self.values.size
+        start_prime = start + values.size
         values = _numbers(np.concatenate([self.values, values, values_prime]))
         weights = np.zeros((2, values.size))
-        weights[:, :known] = self.weights
-        weights[0, known:both] = counts
-        weights[1, both:] = counts_prime
+        weights[:, :start] = self.weights
+        weights[0, start:start_prime] = counts
+        weights[1, start_prime:] = counts_prime
         order = values.argsort(kind="stable")
         values = values[order]
         weights = weights.take(order, axis=1)
@@ -118,7 +118,9 @@ class Points:
             starts = new.nonzero()[0]
             values = values[starts]
             weights = np.add.reduceat(weights, starts, axis=1)
-        return Points(values, weights) if values.size <= POINTS else _thinned(values, weights)
+        if values.size > POINTS:
+            return _thinned(values, weights)
+        return Points(values, weights)
 
 
 def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
@@ -131,11 +133,11 @@ def _different(draws: Sample) -> tuple[Sample, Floats | Counts]:
 
 def _thinned(values: Floats, weights: Floats) -> Points:
     """Return at most about `POINTS` points: light neighbours are joined in their mean."""
-    both = weights[0] + weights[1]
-    ends = both.cumsum()
+    pooled = weights[0] + weights[1]
+    ends = pooled.cumsum()
     width = 2 * ends[-1] / POINTS
-    heavy = (both > width) | ~np.isfinite(values)
-    group = (ends - both / 2) // width
+    heavy = (pooled > width) | ~np.isfinite(values)
+    group = (ends - pooled / 2) // width
     new = heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])
     starts = np.concatenate([[0], 1 + new.nonzero()[0]])
     centre = values[starts]
@@ -143,7 +145,7 @@ def _thinned(values: Floats, weights: Floats) -> Points:
     with np.errstate(invalid="ignore", over="ignore"):
         shifts = np.where(heavy, 0.0, values - centre.repeat(sizes))
         weights = np.add.reduceat(weights, starts, axis=1)
-        means = centre + np.add.reduceat(both * shifts, starts) / weights.sum(axis=0)
+        means = centre + np.add.reduceat(pooled * shifts, starts) / weights.sum(axis=0)
     return Points(np.where(np.isfinite(means), means, centre), weights)
 
 
@@ -186,10 +188,10 @@ def families(past: Points) -> Prediction | None:
         return None
     fits = _fits(past)
     draws, centres, spreads, scales = fits
-    both = (spreads**2).sum(axis=1) / 2
-    if not (both.min() > 1e-290 and both.max() < 1e290):
+    variances = (spreads**2).sum(axis=1) / 2  # of both sides
+    if not (variances.min() > 1e-290 and variances.max() < 1e290):
         return None
-    scales[:] = np.sqrt(spreads**2 + both[:, None] / draws.min())
+    scales[:] = np.sqrt(spreads**2 + variances[:, None] / draws.min())
     edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
     cells = np.full((2, edges.size + 1), 1e-12)
     work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
@@ -225,11 +227,12 @@ def _fits(past: Points) -> Floats:
 def tree(past: Points) -> Prediction | None:
     """Predict by a Pólya tree on cells of both sides' quantiles, and values that repeat."""
     values = past.values
-    both = past.weights[0] + past.weights[1]
+    pooled = past.weights[0] + past.weights[1]
     if values.size < 2:
         return None
-    repeats = _repeat(both)
-    group = (np.where(repeats, 0.0, both).cumsum() - 1e-9) // max(both.sum() / _LEAVES, 2.0)
+    repeats = _repeat(pooled)
+    leaf = max(pooled.sum() / _LEAVES, 2.0)  # draws
+    group = (np.where(repeats, 0.0, pooled).cumsum() - 1e-9) // leaf
     new = (group[1:] > group[:-1]) | repeats[1:] | repeats[:-1]
     last = new.nonzero()[0]  # values of cells
     low = values[last]
@@ -258,8 +261,8 @@ def histogram(past: Points) -> Prediction | None:
     counts = past.weights
     if not (_finite(past) and 1 < values.size <= len(_NEAR)):
         return None
-    near = counts @ _NEAR[: values.size, : values.size] + 0.01
-    counts = counts + 12.0 * near / (near[0] + near[1])
+    nearby = counts @ _NEAR[: values.size, : values.size] + 0.01
+    counts = counts + 12.0 * nearby / (nearby[0] + nearby[1])
     p, q = counts / np.add.reduce(counts, axis=1, keepdims=True)
     return Prediction((values[1:] + values[:-1]) / 2, p, q, _SMALL_FLOOR)
 
@@ -277,22 +280,24 @@ def spikes(past: Points) -> Prediction | None:
         return None
     others = weights.compress(~repeats, axis=1)  # a fifth of a draw more in each
     counts = np.column_stack([weights[:, repeats], others.sum(axis=1)]) + 0.2
-    enough = np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED
-    rest = families(Points(values[~repeats], others)) if enough else None
-    rest = rest or Prediction(np.empty(0), np.ones(1), np.ones(1))
+    prediction = None  # of the other draws
+    if np.count_nonzero(others, axis=1).min() >= _FEWEST_LEARNED:
+        prediction = families(Points(values[~repeats], others))
+    if prediction is None:
+        prediction = Prediction(np.empty(0), np.ones(1), np.ones(1))
     with np.errstate(over="ignore"):  # one may be infinite
         below = np.nextafter(atoms, -math.inf)
-    edges = np.unique(np.concatenate([rest.edges, below, atoms]))
+    edges = np.unique(np.concatenate([prediction.edges, below, atoms]))
     ends = np.append(edges, math.inf)
-    cells = np.searchsorted(atoms[:-1], ends)
-    wide = np.searchsorted(rest.edges, ends)
-    repeats = atoms[cells] == ends
-    parts = np.maximum(np.bincount(wide, ~repeats), 1.0)  # of a cell that atoms cut
-    p, q = (
-        np.where(repeats, side[cells], side[-1] * (others_of / parts)[wide]) + 1e-12
-        for side, others_of in zip(counts, (rest.p, rest.q), strict=True)
-    )
-    return Prediction(edges, p / p.sum(), q / q.sum())
+    atom = np.searchsorted(atoms[:-1], ends)
+    wide = np.searchsorted(prediction.edges, ends)
+    is_atom = atoms[atom] == ends
+    parts = np.maximum(np.bincount(wide, ~is_atom), 1.0)  # of a cell that atoms cut
+    shares = []
+    for side, of_others in zip(counts, (prediction.p, prediction.q), strict=True):
+        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide]) + 1e-12
+        shares.append(cells / cells.sum())
+    return Prediction(edges, shares[0], shares[1])
 
 
 def _finite(past: Points) -> bool:
@@ -305,14 +310,27 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
     It is the projection, in a hundredth of the time of a solver that bounds its error. The clips of
     a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
     """
-    cells = prediction.p.size
-    shares = np.empty((2, cells))
-    ratios = np.empty(cells)
-    sums = np.zeros((2, cells + 1))
-    fs, gs = np.empty((2, cells, epsilons.size))
-    _order(prediction.p, prediction.q, prediction.floor / 2, shares, ratios, sums)
+    shares, ratios, sums = _in_order(prediction)
+    fs, gs = np.empty((2, ratios.size, epsilons.size))
     _factors(shares, ratios, sums, epsilons, deltas, np.empty(3), fs, gs)
     return fs, gs
+
+
+def _in_order(prediction: Prediction) -> tuple[Floats, Floats, Floats]:
+    """Return the shares of p and q in each cell, and ratios and sums in the order of p/q.
+
+    They have shape ``(2, k)``, ``(k,)`` and ``(2, k + 1)``; sums are the probabilities before each
+    cell. Both p and q take a part of the other first, so that none is 0.
+    """
+    part = prediction.floor / 2
+    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
+    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
+    both = np.stack([p, q])
+    ratios = p / q
+    order = ratios.argsort(kind="stable")
+    sums = np.zeros((2, order.size + 1))
+    both[:, order].cumsum(axis=1, out=sums[:, 1:])
+    return both / (p + q), ratios[order], sums
 
 
 def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
@@ -324,11 +342,11 @@ def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple
     allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
     """
     part = prediction.floor / 2
-    p = prediction.p
-    q = prediction.q
-    p, q = (1 - part) * p + part * q + 1e-12, (1 - part) * q + part * p + 1e-12
+    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
+    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
     fs, gs = np.zeros((2, p.size, orders.size))
-    _renyi_factors(p, q, orders, rhos, np.array([0.5, 1.0, 2.0, 4.0]), fs, gs)
+    clips = np.array([0.5, 1.0, 2.0, 4.0])
+    _renyi_factors(p, q, orders, rhos, clips, np.empty((7, p.size)), fs, gs)
     return fs, gs
 
 
@@ -369,25 +387,26 @@ class Mixture:
         """
         x = _numbers(x)
         x_prime = _numbers(x_prime)
-        ends = np.arange(1, len(x) + 1) if sizes is None else np.cumsum(sizes)
+        if sizes is None:
+            sizes = [1] * len(x)
+        ends = np.cumsum(sizes)
         grown = [self.logs[None]]
         done = [0]
         start = 0
         while start < len(x):
             self._learn()
-            self._bets = self._bets or [g if g is None else self.bets(g) for g in self._predictions]
+            if not self._bets:
+                for prediction in self._predictions:
+                    self._bets.append(None if prediction is None else self.bets(prediction))
             end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]
-            for a, b in pairwise(cuts if end - start > _MANY_SORTED else ()):
-                fresh[0][a:b].sort()  # blocks, to count the draws below each edge
-                fresh[1][a:b].sort()
-            grown.append(np.zeros((len(cuts) - 1, *self.logs.shape)))
-            for i, (guess, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
-                if guess is not None and bets is not None:
-                    for side, logs in zip(fresh, bets, strict=True):
-                        grown[-1][:, i] += _sums(side, cuts, guess.edges, logs)
+            if end - start > _MANY_SORTED:
+                for a, b in pairwise(cuts):
+                    fresh[0][a:b].sort()  # blocks, to count the draws below each edge
+                    fresh[1][a:b].sort()
+            grown.append(self._growth(fresh, cuts))
             self.prime(*fresh)
             done += [start + cut for cut in cuts[1:]]
             start = end
@@ -395,22 +414,32 @@ class Mixture:
         self.logs = path[-1].copy()
         return _log_mean(path[np.searchsorted(done, ends)], self._log_shares)
 
+    def _growth(self, fresh: tuple[Sample, Sample], cuts: Sequence[int]) -> Floats:
+        """Return the log factors of the wealth between the cuts, ``(cuts - 1, predictors, m)``."""
+        grown = np.zeros((len(cuts) - 1, *self.logs.shape))
+        for i, (prediction, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
+            if prediction is not None and bets is not None:
+                for side, logs in zip(fresh, bets, strict=True):
+                    grown[:, i] += _sums(side, cuts, prediction.edges, logs)
+        return grown
+
     def prime(self, x: Sample, x_prime: Sample) -> None:
         """Add past draws of both sides, ``(n,)``, without bets on them."""
         self._draws += x.size
         parts = -(-x.size // PART)
-        self._fresh += [(x[i::parts], x_prime[i::parts]) for i in range(parts)]
+        for i in range(parts):
+            self._fresh.append((x[i::parts], x_prime[i::parts]))
         while parts > 1 and self._fresh:  # in less memory
             self._past = self._past.with_draws(*self._fresh.pop(0))
 
     def _learn(self) -> None:
         """Predict from the past draws, if there are enough new ones."""
-        if self._draws < _FEWEST_LEARNED or (
-            self._fitted and self._draws < self._fitted + self._wait()
-        ):
+        if self._draws < _FEWEST_LEARNED:
+            return
+        if self._fitted and self._draws < self._fitted + self._wait():
             return
         if self._fresh:
-            x, x_prime = (np.concatenate(sides) for sides in zip(*self._fresh, strict=True))
+            x, x_prime = map(np.concatenate, zip(*self._fresh, strict=True))
             self._past = self._past.with_draws(x, x_prime)
             self._fresh = []
         self._fitted = self._draws
@@ -434,7 +463,6 @@ class Mixture:
         """Bet against other claims, which take the wealth of those of these numbers; -1 has 1."""
         logs = np.concatenate([self.logs, np.zeros((len(self.logs), 1))], axis=1)
         self.logs = logs.take(index, axis=1)
-        self.claims = index.size
         self.bets = bets
         self._bets = []
 
@@ -445,16 +473,20 @@ class Mixture:
 
     def _wait(self) -> int:
         """Return the number of draws between the last fit and the next."""
-        return max(self._fitted // (6 if self._fitted < _OFTEN else 2), 1)
+        part = 6 if self._fitted < _OFTEN else 2
+        return max(self._fitted // part, 1)
 
 
 def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Floats:
     """Return the sums of logs of cells of draws by block, ``(blocks, m)``; many are sorted."""
     if draws.size > _MANY_SORTED:
         below = [draws[a:b].searchsorted(edges, "right") for a, b in pairwise(cuts)]
-        return np.asarray(np.diff(below, prepend=0, append=np.diff(cuts)[:, None]) @ logs)
-    each = logs.take(edges.searchsorted(draws), axis=0)
-    return each if len(cuts) > len(each) else np.add.reduceat(each, cuts[:-1], axis=0)
+        counts = np.diff(below, prepend=0, append=np.diff(cuts)[:, None])
+        return np.asarray(counts @ logs)
+    logs = logs.take(edges.searchsorted(draws), axis=0)
+    if len(cuts) > len(logs):
+        return logs
+    return np.add.reduceat(logs, cuts[:-1], axis=0)
 
 
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
@@ -465,7 +497,7 @@ def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
 # --- loops ----------------------------------------------------------------------------------------
 
 
-@compiled
+@compiled_part
 def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
     n = fits[0, a, side]
@@ -498,7 +530,7 @@ def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ig
     return most + n * constant + math.log(step * scale * narrow)
 
 
-@compiled
+@compiled_part
 def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
     """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
     size = nodes.shape[2]
@@ -551,7 +583,7 @@ def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  #
     return True
 
 
-@compiled
+@compiled_part
 def _add_noise(a, weight, centre, inverse, edges, cells):  # type: ignore[no-untyped-def]
     """Add Gaussian (0) or Laplace noise (1), with one over its scale, to probabilities of cells."""
     before = 0.0
@@ -602,7 +634,7 @@ def _split(p, q, below, ranges, parts):  # type: ignore[no-untyped-def]
         size += 2
 
 
-@compiled
+@compiled_part
 def _cut(below, start, end):  # type: ignore[no-untyped-def]
     """Return the cell between start and end before which most nearly half of the draws are."""
     half = 0.5 * (below[start] + below[end])
@@ -614,7 +646,7 @@ def _cut(below, start, end):  # type: ignore[no-untyped-def]
     return cut
 
 
-@compiled
+@compiled_part
 def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyped-def]
     """Return the predicted shares of the left part of a range on x and on x'.
 
@@ -644,7 +676,7 @@ def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyp
     return share / total, share_prime / total
 
 
-@compiled
+@compiled_part
 def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
     """Return the log likelihood of counts whose share has a Beta prior of so many draws."""
     a = draws * mean
@@ -655,7 +687,7 @@ def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled
+@compiled_part
 def _below(ratios, ratio):  # type: ignore[no-untyped-def]
     """Return how many of the increasing ratios are smaller."""
     start = 0
@@ -676,28 +708,7 @@ def _below(ratios, ratio):  # type: ignore[no-untyped-def]
 # those of p first.
 
 
-@compiled
-def _order(p, q, part, shares, ratios, sums):  # type: ignore[no-untyped-def]
-    """Set the shares of p and q in each cell, and ratios and sums in the order of p/q.
-
-    Both take a part of the other first, so that none is 0.
-    """
-    for i in range(p.size):
-        first = (1 - part) * p[i] + part * q[i] + 1e-12
-        second = (1 - part) * q[i] + part * p[i] + 1e-12
-        shares[0, i], shares[1, i] = first / (first + second), second / (first + second)
-        ratio = first / second
-        j = i
-        while j > 0 and ratios[j - 1] > ratio:  # the sums are probabilities so far
-            ratios[j], sums[0, j + 1], sums[1, j + 1] = ratios[j - 1], sums[0, j], sums[1, j]
-            j -= 1
-        ratios[j], sums[0, j + 1], sums[1, j + 1] = ratio, first, second
-    for i in range(p.size):
-        sums[0, i + 1] += sums[0, i]
-        sums[1, i + 1] += sums[1, i]
-
-
-@compiled
+@compiled_part
 def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
     """Return the derivative of the growth of a bet by a, and minus the second one."""
     p = sums[0]
@@ -726,7 +737,7 @@ def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
     return slope, bend * (e - 1) * (e - 1) + middle / a + middle_prime / b
 
 
-@compiled
+@compiled_part
 def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Return the same by the largest f (1) or by the largest g (2)."""
     p = sums[0]
@@ -750,13 +761,13 @@ def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-un
     return gain - loss - lost, gain / largest + e * loss / least - 0.5 * lost * lost
 
 
-@compiled
+@compiled_part
 def _least_other(e, top, largest):  # type: ignore[no-untyped-def]
     """Return the other factor where one is the largest."""
     return max(top - e * largest, 1e-100)
 
 
-@compiled
+@compiled_part
 def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
     """Set number ``which`` of a bet where the growth has no slope, by Newton's method."""
     low = max(2 - bet[2], 0.0)
@@ -783,7 +794,7 @@ def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
             break
 
 
-@compiled
+@compiled_part
 def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
     """Return f and g of a cell, whose p and q are ``share`` and ``other`` of their sum."""
     a = bet[0]
@@ -826,19 +837,30 @@ def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: igno
             gs[i, m] = math.log(gs[i, m]) + scale
 
 
-@allocating
-def _renyi_bet(q, ratio, order, rho, gain, loss):  # type: ignore[no-untyped-def]
-    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio."""
-    top = ratio.max()
-    phi = np.exp((order - 1) * (ratio - top))
-    psi = np.exp(order * (ratio - top))
-    v = (q * psi).sum()
+@compiled_part
+def _renyi_bet(q, ratio, clip, sign, order, rho, gain, loss):  # type: ignore[no-untyped-def]
+    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio.
+
+    The log of the clipped ratio is ``sign`` times that of ``ratio``.
+    """
+    top = -math.inf
+    for i in range(q.size):
+        loss[i] = sign * min(max(ratio[i], -clip), clip)
+        top = max(top, loss[i])
+    v = 0.0
+    for i in range(q.size):
+        gain[i] = math.exp((order - 1) * (loss[i] - top))  # phi
+        loss[i] = math.exp(order * (loss[i] - top))  # psi
+        v += q[i] * loss[i]
     s = math.exp(rho * (order - 1) / order)
-    gain[:] = phi - s * v ** ((order - 1) / order)
-    loss[:] = s * (order - 1) / order * v ** (-1 / order) * (psi - v)
+    u = s * v ** ((order - 1) / order)
+    kappa = s * (order - 1) / order * v ** (-1 / order)
+    for i in range(q.size):
+        gain[i] -= u
+        loss[i] = kappa * (loss[i] - v)
 
 
-@allocating
+@compiled_part
 def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
     """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
     low = 0.0
@@ -858,30 +880,44 @@ def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
             low = middle
         else:
             high = middle
-    f += low * up
-    g -= low * down
+    for i in range(p.size):
+        f[i] += low * up[i]
+        g[i] -= low * down[i]
     return low
 
 
-@allocating
-def _renyi_factors(p, q, orders, rhos, clips, fs, gs):  # type: ignore[no-untyped-def]
+@compiled
+def _renyi_factors(p, q, orders, rhos, clips, work, fs, gs):  # type: ignore[no-untyped-def]
     """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
-    gain, loss, gain_prime, loss_prime = np.empty((4, p.size))
-    ratio = 0.85 * np.log(p / q)  # less than predicted, which is overfitted
+    ratio = work[0]
+    gain = work[1]
+    loss = work[2]
+    gain_prime = work[3]
+    loss_prime = work[4]
+    f = work[5]
+    g = work[6]
+    for i in range(p.size):
+        ratio[i] = 0.85 * math.log(p[i] / q[i])  # less than predicted, which is overfitted
     for m in range(orders.size):
         best = 0.0
         for clip in clips:
-            clipped = np.minimum(np.maximum(ratio, -clip), clip)
-            _renyi_bet(q, clipped, orders[m], rhos[m], gain, loss)
-            _renyi_bet(p, -clipped, orders[m], rhos[m], gain_prime, loss_prime)
-            f = np.ones(p.size)
-            g = np.ones(p.size)
+            _renyi_bet(q, ratio, clip, 1.0, orders[m], rhos[m], gain, loss)
+            _renyi_bet(p, ratio, clip, -1.0, orders[m], rhos[m], gain_prime, loss_prime)
+            for i in range(p.size):
+                f[i] = 1.0
+                g[i] = 1.0
             for _ in range(2):
                 stake = _best_stake(p, q, f, g, gain, loss)
                 other = _best_stake(q, p, g, f, gain_prime, loss_prime)
                 if stake + other == 0:
                     break
-            grown = (p * np.log(f)).sum() + (q * np.log(g)).sum()
-            if grown > best:
-                best = grown
-                fs[:, m], gs[:, m] = np.log(f), np.log(g)
+            grown = 0.0
+            grown_prime = 0.0
+            for i in range(p.size):
+                grown += p[i] * math.log(f[i])
+                grown_prime += q[i] * math.log(g[i])
+            if grown + grown_prime > best:
+                best = grown + grown_prime
+                for i in range(p.size):
+                    fs[i, m] = math.log(f[i])
+                    gs[i, m] = math.log(g[i])

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from epsilometer.numerics.arrays import Floats
-from epsilometer.numerics.compiled import allocating, compiled
+from epsilometer.numerics.compiled import compiled, compiled_part
 
 _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
 _BELL = np.exp(-(_KNOTS**2) / 2)
@@ -31,7 +31,7 @@ _WIDTH = 0.2
 _MOST = 600.0  # epsilon
 
 
-@compiled
+@compiled_part
 def _most(budget: float, limits: Floats, costs: Floats) -> float:  # pragma: no cover
     """Return the largest sum of weights up to ``limits`` that cost no more than ``budget``."""
     total = 0.0
@@ -43,7 +43,7 @@ def _most(budget: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
     return total
 
 
-@compiled
+@compiled_part
 def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no cover
     """Return the lowest cost of weights up to ``limits`` whose sum is ``total``."""
     cost = 0.0
@@ -55,13 +55,16 @@ def _least(total: float, limits: Floats, costs: Floats) -> float:  # pragma: no 
     return np.inf
 
 
-@allocating
+@compiled_part
 def _holds(free, right, guesses, limits, costs):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Return whether some weights satisfy (*) with a0 = ``free``."""
     needed = (1 - free) / guesses
     for k in range(guesses - 1, right - 1, -1):
         needed = (1 - free + (guesses - k) * _least(needed, limits, costs)) / k
-    if not needed <= limits.sum():
+    most = 0.0
+    for limit in limits:
+        most += limit
+    if not needed <= most:
         return False
     total = 0.0
     for k in range(right):

@@ -23,14 +23,18 @@ from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.exact_test import largest_bound
 from epsilometer.events.looks import PastDraws
-from epsilometer_audit.outputs.outcomes import Layout
-from epsilometer_audit.outputs.outcomes import learn as layout_of
+from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.question.shares import share_of
-from epsilometer_audit.statistics.bets import Bet, PlacedBet, expected, learn
+from epsilometer_audit.statistics.bets import Bet, PlacedBet, learn_bets
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
-from epsilometer_audit.statistics.witnesses import Chosen, Found, first_visible, found
+from epsilometer_audit.statistics.witnesses import (
+    Chosen,
+    EventCounts,
+    count_event,
+    first_visible,
+)
 
 _LEAST = 20  # draws of a side in a round
 _FEWEST_CHOOSING = 5  # draws of a side that choose an event
@@ -78,7 +82,8 @@ class Step:
         """
         if past:
             parts = min(16, self.draws)
-            return [self.draws // parts + (i < self.draws % parts) for i in range(parts)]
+            size, larger = divmod(self.draws, parts)
+            return [size + 1] * larger + [size] * (parts - larger)
         sizes = []
         while past < self.draws:
             sizes.append(min(max(past // 32, 1), self.draws - past))
@@ -89,7 +94,9 @@ class Step:
 def least_samples(pairs: int) -> int:
     """Return the smallest budget that gives each pair a round."""
     halvings = _halvings(pairs)
-    return math.ceil(_LEAST * pairs * halvings / _share(halvings)) + 1 if halvings else 10
+    if halvings == 0:
+        return 10
+    return math.ceil(_LEAST * pairs * halvings / _share(halvings)) + 1
 
 
 def _halvings(pairs: int) -> int:
@@ -111,34 +118,41 @@ def schedule(samples: int, pairs: int, *, joining: bool = False) -> list[Step]:
     >>> [(step.pairs, step.draws) for step in schedule(6400, 4)]
     [(4, 213), (2, 213), (1, 426), (1, 852), (1, 1704), (1, 2140)]
     """
-    if samples < (least := least_samples(pairs)):
+    least = least_samples(pairs)
+    if samples < least:
         many = f" for {pairs} pairs" if pairs > 1 else ""
         fewer = "; of a domain, limit says how many pairs at most" if pairs > 10 else ""
         raise ArgumentError("samples", f"must be at least {least}{many}, got {samples}{fewer}")
-    parts = _parts(pairs, joining)
-    harmonic = sum(1 / k for k in range(1, len(parts) + 1))
-    steps: list[Step] = []
-    for k, number in enumerate(parts, start=1):
-        budget = samples * _share(len(parts)) / harmonic / k
-        new = before = 0
-        if joining and steps and number > _NEW // 2:
-            new = min(_NEW, number // 2)
-            before = min(steps[0].draws, int(budget / 2 / new))
-        draws = int((budget - new * before) / number)
-        steps.append(Step(number, draws, 0, new, before))
+    steps = _comparing(samples, _parts(pairs, joining), joining)
     past = sum(step.draws for step in steps)
     left = samples - sum(step.total for step in steps)
-    while left:
+    while left > 0:  # one pair is left
         draws = past or max(left // 64, min(_LEAST, left // 2))
         if left < 2 * past:  # too few for two rounds
             draws = left
         steps.append(Step(1, draws, 0))
-        left = left - draws
-        past = past + draws
+        left -= draws
+        past += draws
     ahead = 0
     for i in reversed(range(len(steps))):
         ahead += steps[i].draws
         steps[i] = replace(steps[i], ahead=ahead)
+    return steps
+
+
+def _comparing(samples: int, parts: Sequence[int], joining: bool) -> list[Step]:
+    """Return the rounds of many pairs, ``parts`` of them in turn, without the draws ahead."""
+    harmonic = sum(1 / k for k in range(1, len(parts) + 1))
+    steps: list[Step] = []
+    for k, pairs in enumerate(parts, start=1):
+        budget = samples * _share(len(parts)) / harmonic / k
+        new = 0
+        before = 0
+        if joining and steps and pairs > _NEW // 2:
+            new = min(_NEW, pairs // 2)
+            before = min(steps[0].draws, int(budget / 2 / new))
+        draws = int((budget - new * before) / pairs)
+        steps.append(Step(pairs, draws, 0, new, before))
     return steps
 
 
@@ -148,8 +162,9 @@ def _parts(pairs: int, joining: bool) -> list[int]:
     if not joining or pairs < 2:
         return parts
     many = min(2 * _NEW, 2 * pairs)
-    halves = [many // 2**i for i in range(1, _halvings(many))]
-    return [pairs, *(part for part in parts[1:] if part > many), *[many] * _SEARCHES, *halves]
+    before = [part for part in parts[1:] if part > many]
+    after = [many // 2**i for i in range(1, _halvings(many))]
+    return [pairs, *before, *[many] * _SEARCHES, *after]
 
 
 @dataclass
@@ -178,8 +193,9 @@ class Evidence:
         claims = self.claim.parts
         share = share_of(1.0, len(claims))
         self.wealths = {claim: Wealth(claim, self.pairs, self.alpha, share) for claim in claims}
-        each = itertools.product(claims, range(self.pairs))
-        self._portfolios = {of: Portfolio(of[0], self.as_reals) for of in each}
+        self._portfolios: dict[tuple[Claim, int], Portfolio] = {}
+        for claim, pair in itertools.product(claims, range(self.pairs)):
+            self._portfolios[claim, pair] = Portfolio(claim, self.as_reals)
         self._unused = 0  # draws of a side, over all pairs, without bets
 
     @property
@@ -216,9 +232,8 @@ class Evidence:
                 layout = self.pasts[pair].layout
                 past = self.past(pair)
                 sides = columns[pair]
-                chosen = bets[pair][claim]
-                placed = [bet.on(sides, blocks, ahead, layout, past) for bet in chosen]
-                step[pair] = PairBets(placed, portfolio.bet(sides[0], sides[1], blocks))
+                counted = [bet.on(sides, blocks, ahead, layout, past) for bet in bets[pair][claim]]
+                step[pair] = PairBets(counted, portfolio.bet(sides[0], sides[1], blocks))
             wealth.record(step)
 
     def past(self, pair: int) -> int:
@@ -227,7 +242,7 @@ class Evidence:
 
     def layout(self, pair: int) -> Layout:
         """Return the layout of all outputs of a pair."""
-        return layout_of(*itertools.chain(*self.raw[pair]), as_reals=self.as_reals)
+        return learn_layout(*itertools.chain(*self.raw[pair]), as_reals=self.as_reals)
 
     def learned(self, pair: int, step: Step) -> Mapping[Claim, list[Bet]]:
         """Choose bets on all past draws of a pair, for a round."""
@@ -236,7 +251,7 @@ class Evidence:
         layout = self.layout(pair)
         columns = [layout.encode(side) for (side,) in self.raw[pair]]
         self.pasts[pair] = past = PastDraws(columns[0], columns[1], layout, self.pasts.get(pair))
-        return {claim: learn(past, claim, step.ahead, self.alpha) for claim in self.wealths}
+        return {claim: learn_bets(past, claim, step.ahead, self.alpha) for claim in self.wealths}
 
     def choose(self, pairs: Sequence[int]) -> None:
         """Choose the views that portfolios of pairs bet through, on the past draws."""
@@ -247,8 +262,11 @@ class Evidence:
     @property
     def of_pairs(self) -> dict[int, float]:
         """The log of the wealth of the pairs that are left, the largest over the claim's parts."""
-        each = [wealth.of_pairs for wealth in self.wealths.values()]
-        return {pair: max(logs[pair] for logs in each) for pair in each[0]}
+        largest: dict[int, float] = {}
+        for wealth in self.wealths.values():
+            for pair, log in wealth.of_pairs.items():
+                largest[pair] = max(log, largest.get(pair, -math.inf))
+        return largest
 
     @property
     def best(self) -> int:
@@ -258,9 +276,11 @@ class Evidence:
 
     def bounds(self) -> dict[Claim, float]:
         """Return the lower confidence bound for each level of the claim."""
-        claims = self.claim.levels
-        first = next(iter(self.wealths.values()))
-        return {claim: self.wealths.get(claim, first).lower_bound(claim) for claim in claims}
+        return {claim: self._wealth(claim).lower_bound(claim) for claim in self.claim.levels}
+
+    def _wealth(self, claim: Claim) -> Wealth:
+        """Return the wealth won against a level: its own, or that of the first part."""
+        return self.wealths.get(claim) or self.wealths[self.claim.parts[0]]
 
     def sharpened(
         self, bounds: Mapping[Claim, float]
@@ -272,66 +292,75 @@ class Evidence:
         itself is below the level, so the bets' bound and that of the events share alpha.
         """
         sharp = dict(bounds)
-        bets = dict[Claim, PlacedBet]()
+        bets: dict[Claim, PlacedBet] = {}
         for claim, low in bounds.items():
-            wealth = self.wealths.get(claim, next(iter(self.wealths.values())))
+            wealth = self._wealth(claim)
             last = wealth.steps[-1]
             if low < claim.level or len(last) > 1 or not claim.events:
                 continue
             bound = max(wealth.lower_bound(claim, 1 - _SHARPENING), claim.level)
             alpha = self.alpha * wealth.share * _SHARPENING
-            placed = last[self.best].placed
-            counted = [each.counted() for each in placed]
+            candidates = last[self.best].bets
+            counted = [bet.counted() for bet in candidates]
             sharp[claim], best = largest_bound(counted, claim.events[0], alpha, bound)
             if best is not None:
-                bets[claim] = placed[counted.index(best)]
+                bets[claim] = candidates[counted.index(best)]
         return sharp, bets
 
     def bet(self, claim: Claim) -> PlacedBet | None:
         """Return the bet on the last pair that won most against a part of the claim."""
         return self.wealths[claim].witness(self.best, claim.level)[0]
 
-    def witness(self, claim: Claim, lower: float, bet: PlacedBet | None) -> Found | None:
+    def witness(self, claim: Claim, lower: float, bet: PlacedBet | None) -> EventCounts | None:
         """Return the event of the bet that won most against the level ``lower``, with its counts.
 
         If that does not refute the claim, the event of ``bet`` comes first. There is none if no
         counts differ visibly. A portfolio's event is chosen on the first half of the draws.
         """
         level = max(lower, float(claim.grid[1]))
-        best, early = self.wealths[claim].witness(self.best, level)
-        violated = lower >= claim.level
-        bets = [each for each in ((best, bet) if violated else (bet, best)) if each is not None]
-        told = claim.at(min(level, claim.level)) if claim.level > 0 else claim
-        finds = [partial(self.shown, each, told) for each in bets]
-        if violated:
-            predicted = partial(self._predicted, claim, level)
-            finds.insert(0 if early else len(finds), predicted)
-        return first_visible(find() for find in finds)
+        best, portfolio_won = self.wealths[claim].witness(self.best, level)
+        shown_claim = claim
+        if claim.level > 0:
+            shown_claim = claim.at(min(level, claim.level))
+        of_best = partial(self.shown, best, shown_claim)
+        of_bet = partial(self.shown, bet, shown_claim)
+        predicted = partial(self._predicted, claim, level)
+        if lower < claim.level:
+            candidates = [of_bet, of_best]
+        elif portfolio_won:
+            candidates = [predicted, of_best, of_bet]
+        else:
+            candidates = [of_best, of_bet, predicted]
+        return first_visible(count() for count in candidates)
 
-    def shown(self, bet: PlacedBet, claim: Claim) -> Found | None:
+    def shown(self, bet: PlacedBet | None, claim: Claim) -> EventCounts | None:
         """Return the event of a bet on the last pair, with its counts of fresh draws, if any."""
-        event = bet.bet.event()
-        end = bet.past + int(bet.counts.sum())
-        if event is None or bet.layout is None:
+        event = None if bet is None else bet.bet.event()
+        if bet is None or event is None or bet.layout is None:
             return None
-        return self._counted((event, bet.bet.swapped, bet.layout), claim, bet.past, end)
+        chosen = Chosen(event, bet.bet.swapped, bet.layout)
+        end = bet.past + int(bet.counts.sum())
+        return self._counted(chosen, claim, bet.past, end)
 
-    def _predicted(self, claim: Claim, level: float) -> Found | None:
-        raw = self.raw[self.best]
+    def _predicted(self, claim: Claim, level: float) -> EventCounts | None:
+        """Return the event that a portfolio predicts from half of the draws, counted in others."""
         half = self.past(self.best) // 2
         if half < _FEWEST_CHOOSING:
             return None
-        x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in raw)
+        x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in self.raw[self.best])
         chosen = self._portfolios[claim, self.best].event(x, x_prime, level)
-        return chosen and self._counted(chosen, claim, half)
+        return None if chosen is None else self._counted(chosen, claim, half)
 
-    def _counted(self, chosen: Chosen, claim: Claim, start: int, end: int | None = None) -> Found:
+    def _counted(
+        self, chosen: Chosen, claim: Claim, start: int, end: int | None = None
+    ) -> EventCounts:
         """Count an event in the draws from the ``start`` on; without an ``end``, a portfolio's."""
-        raw = self.raw[self.best]
-        encode = chosen[2].encode
-        before = [encode(_part(side, start - _CHOSEN, start)) for side in raw]
-        fresh = [encode(_part(side, start, end)) for side in raw]
-        return found(chosen, before, fresh, claim, predicted=end is None)
+        before = []
+        fresh = []
+        for side in self.raw[self.best]:
+            before.append(chosen.layout.encode(_part(side, start - _CHOSEN, start)))
+            fresh.append(chosen.layout.encode(_part(side, start, end)))
+        return count_event(chosen, before, fresh, claim, predicted=end is None)
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
@@ -341,8 +370,8 @@ class Evidence:
         """Tell whether a part of the claim, above 0, and all levels below it are refuted."""
         if not self.refuted():
             return False
-        lower = lower or self.bounds()
-        return any(lower[c] >= c.level and max(lower[c], c.level) > 0 for c in self.wealths)
+        bounds = lower or self.bounds()
+        return any(bounds[claim] >= claim.level and bounds[claim] > 0 for claim in self.wealths)
 
 
 def run_rounds(
@@ -376,7 +405,9 @@ def run_rounds(
                     kept.append(pair)
             evidence.choose(kept)
         sizes = step.blocks(evidence.past(kept[0]))
-        blocks = [[size] for size in sizes] if each_block else [sizes]
+        blocks = [sizes]
+        if each_block:
+            blocks = [[size] for size in sizes]
         if _bet(draw, kept, step, blocks, bets, evidence, stops):
             break
     return evidence
@@ -387,7 +418,8 @@ def _fresh(draw: Draw, pairs: Sequence[int], size: int) -> dict[int, tuple[Any, 
     if not pairs:
         return {}
     fresh = draw(list(itertools.product(pairs, (0, 1))), size)
-    return {pair: (fresh[2 * i], fresh[2 * i + 1]) for i, pair in enumerate(pairs)}
+    sides = zip(fresh[::2], fresh[1::2], strict=True)
+    return dict(zip(pairs, sides, strict=True))
 
 
 def _bet(
@@ -421,11 +453,13 @@ def _bet(
 
 def _part(batches: Sequence[Any], start: int, end: int | None) -> Any:
     """Return the outputs of these numbers, from batches in a row."""
+    if end is None:
+        end = sum(map(len, batches))
     parts = []
     for batch in batches:
-        parts.append(batch[max(start, 0) : end if end is None else max(end, 0)])
+        parts.append(batch[max(start, 0) : max(end, 0)])
         start -= len(batch)
-        end = None if end is None else end - len(batch)
+        end -= len(batch)
     return joined([part for part in parts if len(part)] or parts[:1])
 
 
@@ -438,36 +472,47 @@ def kept_pairs(pairs: list[int], bets: Bets, number: int, evidence: Evidence) ->
     # expected level, if the wealth of none has grown.
     least = -math.log(len(pairs)) if number == 1 else -math.inf
     by_wealth = {pair: max(log, least) for pair, log in evidence.of_pairs.items()}
-    by_expected = {pair: _expected_share(bets[pair]) for pair in pairs}
-    sided = {pair: _one_sided(*evidence.pasts[pair].sides) for pair in pairs}
-    one_sided = {pair: (sided[pair], level) for pair, level in by_expected.items()}
+    by_expected: dict[int, float] = {}
+    by_one_sided: dict[int, tuple[float, float]] = {}  # with the expected level, of equals
+    for pair in pairs:
+        by_expected[pair] = _expected_share(bets[pair])
+        draws = _one_sided(*evidence.pasts[pair].sides)
+        by_one_sided[pair] = (draws, by_expected[pair])
+    if number == 1 and max(evidence.of_pairs.values()) <= 0:
+        surest = max(pairs, key=by_one_sided.__getitem__)
+        if by_one_sided[surest][0] >= _SURE:
+            return [surest]
     ranked = sorted(pairs, key=by_expected.__getitem__, reverse=True)
     half = math.ceil(number / 2)
     last = max(half, number - number // 3)
-    for start, ranking in ((0, by_wealth), (half, by_expected), (last, one_sided)):
+    for start, ranking in ((0, by_wealth), (half, by_expected), (last, by_one_sided)):
         ranked[start:] = sorted(ranked[start:], key=ranking.__getitem__, reverse=True)
-    surest = max(pairs, key=one_sided.__getitem__)
-    if number == 1 and one_sided[surest][0] >= _SURE and max(evidence.of_pairs.values()) <= 0:
-        return [surest]
     return ranked[:number]
 
 
 def _expected_share(bets: Mapping[Claim, list[Bet]]) -> float:
     """Return the largest expected level of any part of the claim, in units of its own level."""
-    return max(expected(of) / max(claim.level, 1e-3) for claim, of in bets.items())
+    largest = -math.inf
+    for claim, of_claim in bets.items():
+        for bet in of_claim:
+            largest = max(largest, bet.expected / max(claim.level, 1e-3))
+    return largest
 
 
 def _one_sided(x: NDArray[Any], x_prime: NDArray[Any]) -> float:
     """Return the most draws of a side in a value of which the other has none, or 0 if few."""
     most = 0.0
     size = len(x)
-    for column in np.concatenate([x, x_prime]).reshape(size + len(x_prime), -1)[:, :_COLUMNS].T:
+    pooled = np.concatenate([x, x_prime])
+    for column in pooled.reshape(len(pooled), -1)[:, :_COLUMNS].T:
         values, codes = np.unique(column, return_inverse=True)
-        ours, theirs = (np.bincount(c, minlength=len(values)) for c in (codes[:size], codes[size:]))
+        ours = np.bincount(codes[:size], minlength=len(values))
+        theirs = np.bincount(codes[size:], minlength=len(values))
         for counts, other in ((ours, theirs), (theirs, ours)):
             first, last = np.flatnonzero(other)[[0, -1]]
-            ends = counts[:first].sum(), counts[last + 1 :].sum()  # which any sample may have
-            most = max(most, float(counts[other == 0].max(initial=0)), _END * float(max(ends)))
+            at_ends = max(counts[:first].sum(), counts[last + 1 :].sum())  # as in any sample
+            inside = counts[other == 0].max(initial=0)
+            most = max(most, float(inside), _END * float(at_ends))
     return most if most >= _ODD else 0.0
 
 

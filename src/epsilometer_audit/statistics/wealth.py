@@ -6,8 +6,8 @@ also to those that join then. This is allowed at any time, because the choice de
 only: a hundred pairs cost no more than their first draws.
 
     wealth = Wealth(pure(1.0), pairs=2, alpha=0.05)
-    wealth.record({0: PairBets(placed, growth), 1: PairBets(placed, growth)})  # a round of both
-    wealth.record({1: PairBets(placed, growth)})  # pair 0 is dropped: pair 1 has all the wealth
+    wealth.record({0: PairBets(bets, growth), 1: PairBets(bets, growth)})  # a round of both
+    wealth.record({1: PairBets(bets, growth)})    # pair 0 is dropped: pair 1 has all the wealth
     wealth.refuted                                # whether it ever exceeded 1/alpha
     wealth.lower_bound(pure(1.0))                 # the first level at which it did not
 
@@ -18,7 +18,7 @@ place of 34; without chosen events, an epsilon of 6.8 by parity in wide noise ha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,7 +40,7 @@ _LEVELS_BY_BLOCK = 32  # of those that no end of a round refutes, after each blo
 class PairBets:
     """The bets on fresh draws of a pair: on chosen events or functions, and a portfolio's."""
 
-    placed: Sequence[PlacedBet] = ()
+    bets: Sequence[PlacedBet] = ()
     growth: Growth | None = None
 
     def logs(self, claim: Claim, levels: Floats, alpha: float, by_block: bool = True) -> Floats:
@@ -49,8 +49,8 @@ class PairBets:
         purses = [nothing] * (1 + len(claim.bet_shares))
         if self.growth is not None:
             purses[0] = self.growth.at(claim, levels, by_block)
-        for i, placed in enumerate(self.placed, start=1):
-            purses[i] = placed.growth(claim, levels, alpha, by_block)
+        for i, bet in enumerate(self.bets, start=1):
+            purses[i] = bet.growth(claim, levels, alpha, by_block)
         return np.stack(np.broadcast_arrays(*purses), axis=1)
 
 
@@ -64,21 +64,24 @@ class _Course:
     alpha: float
 
     def __post_init__(self) -> None:
-        bets = np.array(self.claim.bet_shares)
-        self._shares = np.log(np.append(_EARLY, (1 - _EARLY) * bets))[:, None]
-        self._later = np.log(np.append(_LATER, (1 - _LATER) * bets))[:, None]
+        self._shares = self._purses(_EARLY)
         self._events_chosen = False
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
 
+    def _purses(self, portfolio: float) -> Floats:
+        """Return the logs of the shares of the purses, ``(t, 1)``, from that of the portfolio."""
+        bets = (1 - portfolio) * np.array(self.claim.bet_shares)
+        return np.asarray(np.log(np.append(portfolio, bets))[:, None])
+
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         self._pass_on(step.keys())
-        if not self._events_chosen and any(bets.placed for bets in step.values()):
+        if not self._events_chosen and any(pair.bets for pair in step.values()):
             self._events_chosen = True
-            self._shares = self._later
+            self._shares = self._purses(_LATER)
             for pair, logs in self.wealth.items():
-                self.wealth[pair] = _log_sum(logs, 0) + self._later
+                self.wealth[pair] = _log_sum(logs, 0) + self._shares
         courses = []
         for pair, bets in step.items():
             logs = bets.logs(self.claim, self.levels, self.alpha, by_block)
@@ -87,20 +90,30 @@ class _Course:
             courses.append(course)
         return _log_sum(np.concatenate(courses, axis=1), 1)
 
-    def _pass_on(self, pairs: Collection[int]) -> None:
+    def _pass_on(self, pairs: Set[int]) -> None:
         """Spread the wealth of dropped pairs over these, some of which may join."""
-        wealth = self.wealth
-        spread = [logs for pair, logs in wealth.items() if pair not in pairs]
-        if not spread and any(pair not in wealth for pair in pairs):
-            spread = [logs + math.log(_GIVEN) for logs in wealth.values()]
-            wealth = {pair: logs + math.log1p(-_GIVEN) for pair, logs in wealth.items()}
-        if spread:
-            inherited = _log_sum(np.concatenate(spread), 0) - math.log(len(pairs)) + self._shares
-            nothing = np.full_like(inherited, -np.inf)
-            self.wealth = {p: np.logaddexp(wealth.get(p, nothing), inherited) for p in pairs}
+        dropped = self.wealth.keys() - pairs
+        joining = pairs - self.wealth.keys()
+        if not dropped and not joining:
+            return
+        spread = []
+        for pair, logs in self.wealth.items():
+            if pair in dropped:
+                spread.append(logs)
+            elif not dropped:
+                spread.append(logs + math.log(_GIVEN))
+                self.wealth[pair] = logs + math.log1p(-_GIVEN)
+        inherited = _log_sum(np.concatenate(spread), 0) - math.log(len(pairs)) + self._shares
+        wealth = {}
+        for pair in pairs:
+            wealth[pair] = inherited
+            if pair in self.wealth:
+                wealth[pair] = np.logaddexp(self.wealth[pair], inherited)
+        self.wealth = wealth
 
 
 def _log_sum(logs: Floats, axis: int) -> Floats:
+    """Return the log of the sum of exponentials over an axis."""
     top = logs.max(axis=axis, keepdims=True)
     return np.asarray(np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis))
 
@@ -165,13 +178,14 @@ class Wealth:
         needed = self.needed - math.log(share)
         first = 0
         while first < grid.size:  # the ends of rounds refute most levels
-            start = first
+            end = min(first + _LEVELS_BY_ROUND, grid.size)
             first = self._first_left(claim, grid, first, needed, by_block=False)
-            if first < min(start + _LEVELS_BY_ROUND, grid.size):
-                start = first
-                first = self._first_left(claim, grid, first, needed, by_block=True)
-                if first < min(start + _LEVELS_BY_BLOCK, grid.size):
-                    break
+            if first == end:
+                continue
+            end = min(first + _LEVELS_BY_BLOCK, grid.size)
+            first = self._first_left(claim, grid, first, needed, by_block=True)
+            if first < end:
+                break
         return float(grid[max(first - 1, 0)])
 
     def _first_left(
@@ -181,12 +195,13 @@ class Wealth:
 
         Wealth is looked at after each block, or at the ends of rounds only.
         """
-        levels = grid[first : first + (_LEVELS_BY_BLOCK if by_block else _LEVELS_BY_ROUND)]
+        most = _LEVELS_BY_BLOCK if by_block else _LEVELS_BY_ROUND
+        levels = grid[first : first + most]
         tested = claim, first, by_block, len(self.steps)
         if tested not in self._largest:
             self._largest[tested] = self.log_wealth(claim, levels, by_block).max(axis=0)
-        left = self._largest[tested] < needed
-        return first + int(left.argmax() if left.any() else levels.size)
+        is_left = np.append(self._largest[tested] < needed, True)
+        return first + int(is_left.argmax())
 
     @property
     def of_pairs(self) -> dict[int, float]:
@@ -204,20 +219,20 @@ class Wealth:
             course = _Course(self.claim.at(level), levels, self.pairs, self.alpha)
             for step in self.steps:
                 course.advance(step, by_block=False)
-        placed: list[PlacedBet] = []
+        bets: list[PlacedBet] = []
         for step in self.steps:
             if pair in step:
-                placed += step[pair].placed
+                bets += step[pair].bets
         purses = course.wealth[pair][:, 0]
         portfolio_won = bool(purses[0] > np.logaddexp.reduce(purses[1:]))
         gains: dict[Bet, float] = {}  # a bet may be placed on the blocks of a round, one by one
-        for each in reversed(placed):
-            gain = each.growth(self.claim, levels, self.alpha, by_block=False)[0, 0]
-            gains[each.bet] = gains.get(each.bet, 0.0) + float(gain)
+        for placed_bet in reversed(bets):
+            gain = placed_bet.growth(self.claim, levels, self.alpha, by_block=False)[0, 0]
+            gains[placed_bet.bet] = gains.get(placed_bet.bet, 0.0) + float(gain)
         if not gains:
             return None, portfolio_won
         best = max(gains, key=gains.__getitem__)
-        blocks = [each for each in placed if each.bet is best]
-        counts = np.concatenate([each.counts for each in blocks])
-        counts_prime = np.concatenate([each.counts_prime for each in blocks])
+        blocks = [placed_bet for placed_bet in bets if placed_bet.bet is best]
+        counts = np.concatenate([block.counts for block in blocks])
+        counts_prime = np.concatenate([block.counts_prime for block in blocks])
         return replace(blocks[0], counts=counts, counts_prime=counts_prime), portfolio_won

@@ -30,7 +30,15 @@ _TERMS = 3  # conditions
 _BETTER = 1.15  # times as many standard deviations with one condition more
 _FEW_VALUES = 6  # of an entry, up to which each has a condition
 _QUANTILES = 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95  # of an entry, at which half-lines end
-Chosen = tuple[Event, bool, Layout]  # whether it is likelier on x', and the layout of outputs
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An event, whether it is likelier on x', and the layout of the outputs."""
+
+    event: Event
+    swapped: bool
+    layout: Layout
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class Found:
+class EventCounts:
     """An event and its counts ``hits`` of ``draws``, first on the side where it is likelier.
 
     This is x' if ``swapped``. ``whole`` is the event of the bet where ``event`` only has some
@@ -69,52 +77,61 @@ class Found:
     @property
     def apart(self) -> float:
         """How many standard deviations the first share is above the other."""
-        p, q = (hits / n for hits, n in zip(self.hits, self.draws, strict=True))
+        p, q = self.shares
         share = sum(self.hits) / sum(self.draws)
         spread = math.sqrt(share * (1 - share) * sum(1 / n for n in self.draws))
         return float(ratio(p - q, spread))
 
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The shares of draws in the event."""
+        return self.hits[0] / self.draws[0], self.hits[1] / self.draws[1]
 
-def found(
+
+def count_event(
     chosen: Chosen, before: Sequence[Sample], fresh: Sequence[Sample], claim: Claim, predicted: bool
-) -> Found:
+) -> EventCounts:
     """Count an event, or conditions of it, in the fresh draws of both sides, x first.
 
     Conditions are chosen on the draws ``before``. All are encoded by the layout.
     """
-    event, swapped, layout = chosen
-    turn = -1 if swapped else 1
-    before = before[::turn]
-    fresh = fresh[::turn]
-    draws = len(fresh[0]), len(fresh[1])
+    event = chosen.event
+    layout = chosen.layout
+    sides = fresh
+    if chosen.swapped:
+        sides = fresh[::-1]
+        before = before[::-1]
+    draws = len(sides[0]), len(sides[1])
 
-    def counted(told: Event, whole: Event | None) -> Found:
-        hits = told.count(fresh[0]), told.count(fresh[1])
-        shown = _histogram(told, layout, fresh[::turn])
-        short = in_few_digits(told, fresh)
-        return Found(short, layout, swapped, hits, draws, whole, predicted, shown)
+    def counted(shown: Event, whole: Event | None) -> EventCounts:
+        hits = shown.count(sides[0]), shown.count(sides[1])
+        histogram = _histogram(shown, layout, fresh)
+        short = in_few_digits(shown, sides)
+        return EventCounts(short, layout, chosen.swapped, hits, draws, whole, predicted, histogram)
 
     if event.view.kind in ("score", "learned"):
         conditions = _conditions(event.view, layout, before, claim)
         if conditions is not None:
-            told = counted(conditions, event)
-            p, q = (hits / n for hits, n in zip(told.hits, draws, strict=True))
-            if told.apart > VISIBLE[0] and p > claim.unsuspicious(np.array(q)):
-                return told
+            in_conditions = counted(conditions, event)
+            p, q = in_conditions.shares
+            if in_conditions.apart > VISIBLE[0] and p > claim.unsuspicious(np.array(q)):
+                return in_conditions
     return counted(event, None)
 
 
-def first_visible(finds: Iterable[Found | None]) -> Found | None:
+def first_visible(events: Iterable[EventCounts | None]) -> EventCounts | None:
     """Return the first event whose counts differ clearly; else that whose counts differ most.
 
     None if those of no event differ visibly.
     """
     others = []
-    for each in finds:
-        if each is not None and each.apart > VISIBLE[0]:
-            return each
-        others += [each] if each is not None and each.apart > VISIBLE[1] else []
-    return max(others, key=lambda each: each.apart, default=None)
+    for event in events:
+        if event is None or event.apart <= VISIBLE[1]:
+            continue
+        if event.apart > VISIBLE[0]:
+            return event
+        others.append(event)
+    return max(others, key=lambda event: event.apart, default=None)
 
 
 def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats:
@@ -122,10 +139,13 @@ def beyond(claim: Claim, p: Floats, q: Floats, draws: Sequence[float]) -> Floats
 
     Each share has a draw more that is inside by half. For Rényi divergences, p exceeds q.
     """
-    p, q = ((share * n + 0.5) / (n + 1) for share, n in zip((p, q), draws, strict=True))
+    n, m = draws
+    p = (p * n + 0.5) / (n + 1)
+    q = (q * m + 0.5) / (m + 1)
     allowed = claim.unsuspicious(q)
-    spread = p * (1 - p) / draws[0] + (allowed / q) ** 2 * q * (1 - q) / draws[1]
-    return np.asarray((p - allowed) / np.sqrt(spread))
+    slope = allowed / q
+    variance = p * (1 - p) / n + slope**2 * q * (1 - q) / m
+    return np.asarray((p - allowed) / np.sqrt(variance))
 
 
 def looked_at(layout: Layout) -> str:
@@ -168,16 +188,13 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
     events = _single_conditions(view, layout, sides)
     if not events:
         return None
-    met = [_met(events, side) for side in sides]
+    met, met_prime = (_met(events, side) for side in sides)
     draws = [float(len(side)) for side in sides]
-
-    def excess(shares: Iterable[Floats]) -> Floats:
-        p, q = shares
-        return beyond(claim, p, q, draws)
-
-    entry = np.array([each.view.entry for each in events])
-    alone = excess(side.mean(axis=0) for side in met)
-    together = excess(side.T @ side / len(side) for side in met)
+    entry = np.array([event.view.entry for event in events])
+    alone = beyond(claim, met.mean(axis=0), met_prime.mean(axis=0), draws)
+    together = beyond(
+        claim, met.T @ met / len(met), met_prime.T @ met_prime / len(met_prime), draws
+    )
     together[np.equal.outer(entry, entry)] = -np.inf
     best = float(alone.max())
     chosen = [int(alone.argmax())]
@@ -185,7 +202,9 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
         best = float(together.max())
         chosen = list(divmod(int(together.argmax()), len(events)))
     while len(chosen) < _TERMS:
-        more = excess(side[:, chosen].prod(axis=1) @ side / len(side) for side in met)
+        p = met[:, chosen].prod(axis=1) @ met / len(met)
+        q = met_prime[:, chosen].prod(axis=1) @ met_prime / len(met_prime)
+        more = beyond(claim, p, q, draws)
         more[np.isin(entry, entry[chosen])] = -np.inf
         if more.max() < _BETTER * best:
             break
@@ -193,8 +212,10 @@ def _conditions(view: View, layout: Layout, before: Sequence[Sample], claim: Cla
         chosen.append(int(more.argmax()))
     if best < VISIBLE[1]:
         return None
+    if len(chosen) == 1:
+        return events[chosen[0]]
     parts = tuple(events[i] for i in sorted(chosen))
-    return parts[0] if len(parts) == 1 else Event(((1, 1),), view=View("all", parts=parts))
+    return Event(((1, 1),), view=View("all", parts=parts))
 
 
 def _met(events: Sequence[Event], side: Sample) -> Floats:
@@ -204,21 +225,24 @@ def _met(events: Sequence[Event], side: Sample) -> Floats:
 
 def _single_conditions(view: View, layout: Layout, sides: Sequence[Sample]) -> list[Event]:
     """Return conditions on the strongest entries of a score, or on its strongest bits."""
-    bits = sides[0].ndim == 1
     tables = sides
-    if bits:
+    has_bits = sides[0].ndim == 1
+    if has_bits:
         size = 1 + max(view.read)
         tables = [np.column_stack(entries_of(side, size)) for side in sides]
     events: list[Event] = []
     for entry in suspects(tables[0], tables[1], view.read, _STRONGEST):
-        of_entry = View("bit" if bits else "entry", entry)
-        coded = not bits and layout.columns[entry].kind in ("word", "present")
+        of_entry = View("bit" if has_bits else "entry", entry)
         numbers = np.concatenate([of_entry.of(side) for side in sides])
-        there = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
-        if there.size < numbers.size:
+        complete = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
+        if complete.size < numbers.size:
             events += [Event((), True, of_entry), Event(((None, None),), False, of_entry)]
-        conditions = _of_codes(there) if coded else _of_numbers(there)
-        events += [Event(tuple(ranges), False, of_entry) for ranges in conditions]
+        if not has_bits and layout.columns[entry].kind in ("word", "present"):
+            conditions = _of_codes(complete)
+        else:
+            conditions = _of_numbers(complete)
+        for ranges in conditions:
+            events.append(Event(tuple(ranges), False, of_entry))
     return events
 
 
@@ -226,7 +250,9 @@ def _of_codes(numbers: Sample) -> list[Ranges]:
     """Return ranges of codes of words: one word, or all others."""
     values = np.unique(numbers)
     conditions: list[Ranges] = []
-    for value in values[:_STRONGEST].tolist() if values.size > 1 else ():
+    if values.size == 1:
+        return conditions
+    for value in values[:_STRONGEST].tolist():
         conditions.append([(value, value)])
         if values.size > 2:
             conditions.append([(None, value - 1), (value + 1, None)])
@@ -236,12 +262,13 @@ def _of_codes(numbers: Sample) -> list[Ranges]:
 def _of_numbers(numbers: Sample) -> list[Ranges]:
     """Return ranges of numbers: single ones, if they are few, and half-lines."""
     values = np.unique(numbers)
-    few = values.size <= _FEW_VALUES
     conditions: list[Ranges] = []
-    if few and values.size > 1:
+    ends = values
+    if values.size > _FEW_VALUES:
+        ends = np.unique(np.quantile(numbers, _QUANTILES, method="lower"))
+    elif values.size > 1:
         conditions += [[(value, value)] for value in values.tolist()]
     if values.size > 2:
-        ends = values if few else np.unique(np.quantile(numbers, _QUANTILES, method="lower"))
         for end in ends[ends < values[-1]]:
             after = values[np.searchsorted(values, end, side="right")]
             conditions += [[(None, end.item())], [(after.item(), None)]]
@@ -257,21 +284,33 @@ def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogr
     if not pooled.size:
         return None
     values = np.unique(pooled)
-    labels = list[str]()
     discrete = values.size <= _BINS
     if discrete:
         middles = (values[1:] + values[:-1]) / 2
         edges = np.concatenate([values[:1] - 0.5, middles, values[-1:] + 0.5])
-        column = layout.columns[view.entry] if view.kind in ("output", "entry") else None
-        if view.kind in ("row", "all"):
-            labels = ["event" if value else "other" for value in values]
-        elif column is not None and column.kind in ("word", "present"):
-            labels = [column.value(int(value)) for value in values]
     else:
         ends = np.quantile(pooled, [_BEYOND, 1 - _BEYOND])
         edges = np.linspace(ends[0], max(ends[1], np.nextafter(ends[0], np.inf)), _BINS + 1)
-    inside = [np.clip(side[np.isfinite(side)], edges[0], edges[-1]) for side in sides]
-    counts, counts_prime = (np.histogram(side, edges)[0].tolist() for side in inside)
-    name = "output" if view.kind in ("row", "all") else layout.number_of(event)
-    both = tuple(counts), tuple(counts_prime)
-    return Histogram(name, tuple(edges.tolist()), *both, discrete, tuple(labels))
+    counts = []
+    for side in sides:
+        inside = np.clip(side[np.isfinite(side)], edges[0], edges[-1])
+        counts.append(tuple(np.histogram(inside, edges)[0].tolist()))
+    return Histogram(
+        name="output" if view.kind in ("row", "all") else layout.number_of(event),
+        edges=tuple(edges.tolist()),
+        counts=counts[0],
+        counts_prime=counts[1],
+        discrete=discrete,
+        labels=_labels(view, layout, values) if discrete else (),
+    )
+
+
+def _labels(view: View, layout: Layout, values: Floats) -> tuple[str, ...]:
+    """Return the names of values of a view; none of numbers."""
+    if view.kind in ("row", "all"):
+        return tuple("event" if value else "other" for value in values)
+    if view.kind in ("output", "entry"):
+        column = layout.columns[view.entry]
+        if column.kind in ("word", "present"):
+            return tuple(column.value(int(value)) for value in values)
+    return ()

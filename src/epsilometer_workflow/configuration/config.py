@@ -25,8 +25,10 @@ from pydantic import (
 from epsilometer.errors import EpsilometerError, suggest
 from epsilometer.settings.models import ID, Epsilon, Fractional, Id, Model, ModelType, Order, parse
 from epsilometer.settings.yaml_files import read_yaml
+from epsilometer_workflow.files.identities import Pairing
 from epsilometer_workflow.files.parsing import Draws
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import Layout, PaperNumbers, Scalar
 
 PLANNED = "planned"  # the n that a theorem gives
 
@@ -44,7 +46,6 @@ def _draws(value: int | str) -> int | str:
     return value
 
 
-Scalar = bool | int | float | str
 _SOME = Field(min_length=1)
 
 
@@ -67,9 +68,6 @@ class Main(Model):
     batch_bytes: PositiveInt
     code: list[str] = ["code"]
     reports: Annotated[list[Id], _SOME] | None = None
-
-
-Pairing = Literal["all", "consecutive"]
 
 
 class Listed(RootModel[Annotated[list[Any], Field(min_length=2)]]):
@@ -99,16 +97,18 @@ class Grid(Model):
 
     @property
     def pairing(self) -> Pairing:
-        """The pairs of sides: ``all``, or ``consecutive`` where each pair has its own."""
+        """The pairs of sides."""
         return "all" if self.samples == "shared" else "consecutive"
 
     def sides(self) -> list[float]:
         """Return the input of every side: a grid point each, or two a pair."""
         width = self.stop - self.start
-        if self.at == "ends":
-            points = [self.start + width * i / (self.points - 1) for i in range(self.points)]
-        else:
-            points = [self.start + width * (i + 0.5) / self.points for i in range(self.points)]
+        points = []
+        for i in range(self.points):
+            if self.at == "ends":
+                points.append(self.start + width * i / (self.points - 1))
+            else:
+                points.append(self.start + width * (i + 0.5) / self.points)
         if self.samples == "shared":
             return points
         return list(chain.from_iterable(combinations(points, 2)))
@@ -133,7 +133,10 @@ class OfPairs(Model, ABC):
 
     def sides(self) -> list[Any]:
         """Return the inputs, two a pair."""
-        return list(chain.from_iterable((pair.x, pair.x_prime) for pair in self.named_pairs()))
+        sides = []
+        for pair in self.named_pairs():
+            sides += [pair.x, pair.x_prime]
+        return sides
 
     @property
     def names(self) -> list[str]:
@@ -281,8 +284,10 @@ class Size(Model):
 
     def draws(self) -> list[Draws | None]:
         """Return every n; none where it is planned."""
-        sizes = self.n if isinstance(self.n, list) else [self.n]
-        return [None if n == PLANNED else Draws.parse(str(n)) for n in sizes]
+        draws = []
+        for n in self.n if isinstance(self.n, list) else [self.n]:
+            draws.append(None if n == PLANNED else Draws.parse(str(n)))
+        return draws
 
 
 def _some(entries: str) -> AfterValidator:
@@ -344,48 +349,6 @@ class TableEntry(Model):
     options: dict[str, Any] = {}
 
 
-class PaperNumbers(Model):
-    """The numbers a paper prints: rows that join ours on the key columns.
-
-    ``of`` are the values of axes of identity that they belong to, as ``{mechanism: laplace}``, and
-    ``across`` the axes along which a printed number is the same.
-    """
-
-    of: dict[str, Scalar] = {}
-    across: list[str] = []
-    keys: Annotated[list[str], Field(min_length=1)]
-    columns: Annotated[list[str], Field(min_length=1)]
-    rows: Annotated[list[list[float | int | str | bool | None]], Field(min_length=1)]
-
-
-def _head(column: list[str]) -> list[str]:
-    if column[1:] and column[1] != "count":
-        format(1.0, column[1])
-    return column
-
-
-Column = Annotated[list[str], Field(min_length=1, max_length=3), AfterValidator(_head)]
-
-
-class Layout(Model):
-    """How a paper arranges a table, by our columns.
-
-    Each has a head in TeX, a format (Python's, or ``count``: 9588, 8.7e6) and a text for cells
-    without a value. The values of ``across`` head groups of columns, those of ``rows`` rows;
-    ``cells`` fill them. Rows with a value of ``leave_out`` are not shown; the others stand in so
-    many ``blocks`` side by side, in the order of ``names``, which texts in cells have. LaTeX has
-    the paper's numbers ``beside`` ours if that is asked for; a page always has them.
-    """
-
-    rows: dict[str, Column] = {}
-    across: dict[str, Column] = {}
-    cells: dict[str, Column] = {}
-    names: dict[str, str] = {}
-    leave_out: dict[str, list[Scalar]] = {}
-    blocks: PositiveInt = 1
-    beside: bool = False
-
-
 class Artifact(Model):
     """A table, of which a page shows so many rows, and the figure drawn from it if it is one.
 
@@ -445,4 +408,6 @@ def _like(entries: dict[str, Any], own: dict[str, Any], place: Place) -> dict[st
     like = own["like"]
     if not isinstance(like, str) or like not in whole:
         raise place.error(f"no entry {like!r} without `like` of its own{suggest(str(like), whole)}")
-    return whole[like] | {key: value for key, value in own.items() if key != "like"}
+    entry = whole[like] | own
+    del entry["like"]
+    return entry

@@ -65,8 +65,11 @@ def look_in(folders: Iterable[Path]) -> None:
     A package with the name of a report has the tables and figures of that report. Entries of
     mechanisms and estimators name a class of a module there as ``module.Class``.
     """
-    _folders[:] = [folder.resolve() for folder in folders]
-    sys.path[:0] = [str(folder) for folder in _folders if str(folder) not in sys.path]
+    _folders.clear()
+    _folders.extend(folder.resolve() for folder in folders)
+    for folder in reversed(_folders):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     MECHANISMS.modules = ESTIMATORS.modules = _own()
     roots.cache_clear()
 
@@ -90,9 +93,11 @@ def _package(report: str) -> str:
 @cache
 def public_functions(file: Path) -> list[str]:
     """Return a module's public functions, by its text: importing a renderer would take a while."""
-    defined = ast.parse(file.read_text(encoding="utf-8")).body
-    names = [node.name for node in defined if isinstance(node, ast.FunctionDef)]
-    return [name for name in names if not name.startswith("_")]
+    names = []
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            names.append(node.name)
+    return names
 
 
 @cache

@@ -81,15 +81,13 @@ class Study:
         functions.look_in(folder for folder in self.code if folder.is_dir())
         self.mechanisms = self._entries("mechanisms.yaml", config.MechanismEntry)
         self.estimators = self._entries("estimators.yaml", config.EstimatorEntry)
-        self.every_report = {
-            file.stem: config.read(file, config.Report)
-            for file in sorted(self.file("reports").glob("*.yaml"))
-        }
-        self.reports = {  # that can be made at this scale
-            name: report
-            for name, report in self.every_report.items()
-            if self.scale in report.scales or not report.experiments
-        }
+        self.every_report: dict[str, config.Report] = {}
+        self.reports: dict[str, config.Report] = {}  # that can be made at this scale
+        for file in sorted(self.file("reports").glob("*.yaml")):
+            report = config.read(file, config.Report)
+            self.every_report[file.stem] = report
+            if self.scale in report.scales or not report.experiments:
+                self.reports[file.stem] = report
 
     def file(self, name: str) -> Path:
         """Return a file of the configuration."""
@@ -132,7 +130,9 @@ class Study:
             known += [(name, artifact) for artifact in report.artifacts]
         tables: dict[tuple[str, str], None] = {}
         for pattern in patterns:
-            tables |= dict.fromkeys(t for t in known if fnmatchcase("/".join(t), pattern))
+            for table in known:
+                if fnmatchcase("/".join(table), pattern):
+                    tables[table] = None
         return list(tables)
 
     def files(self, options: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
@@ -287,12 +287,11 @@ class Study:
         """Raise `ArgumentError` unless an estimator takes such outputs, at such an order."""
         error = self._refusal(name, outputs, order)
         if error is not None and error.argument == "outputs":
-            others = [
-                other for other in self.estimators if not self._refusal(other, outputs, order)
-            ]
-            which = f"these do: {', '.join(others)}" if others else "none of the file does"
-            said = str(error).removeprefix("outputs ")
-            raise ArgumentError("outputs", f"{said}; {which}")
+            which = "none of the file does"
+            if others := [e for e in self.estimators if not self._refusal(e, outputs, order)]:
+                which = f"these do: {', '.join(others)}"
+            wrong = str(error).removeprefix("outputs ")
+            raise ArgumentError("outputs", f"{wrong}; {which}")
         if error is not None:
             raise error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
+from epsilometer_workflow.files.identities import PairsIdentity
 from epsilometer_workflow.files.storage import by_run, read_samples
 
 Answer = TypeVar("Answer")
@@ -25,23 +26,20 @@ class Pair(NamedTuple):
 
 def over_pairs(
     path: str,
-    spec: Mapping[str, Any],
+    job: PairsIdentity,
     answer: Callable[[Pair, NDArray[Any], NDArray[Any]], Answer],
     progress: Callable[[str], None],
 ) -> Iterator[tuple[Pair, Answer]]:
-    """Yield every pair of every run, with what a function answers about its draws.
-
-    ``spec`` has the identity of the ``samples``, and the ``pairing`` of their sides.
-    """
-    for run, sides in by_run(read_samples(path, spec["samples"])):
-        for i, j in pairs_of(len(sides), spec["pairing"]):
+    """Yield every pair of every run, with what a function answers about its draws."""
+    for run, sides in by_run(read_samples(path, job.samples)):
+        for i, j in pairs_of(len(sides), job.pairing):
             pair = Pair(run, i, j)
             try:
                 result = answer(pair, sides[i], sides[j])
             except ArgumentError as error:
                 raise DataError(path, f"run {run}, sides {i} and {j}: {error}") from None
             yield pair, result
-        progress(f"run {run} of runs {spec['samples']['runs']}")
+        progress(f"run {run} of runs {job.samples.runs}")
 
 
 def key_columns(pairs: Sequence[Pair], n: int) -> dict[str, Any]:

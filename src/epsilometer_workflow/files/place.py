@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from epsilometer.errors import ArgumentError, ConfigError, UnknownNameError, one_line, suggest
 from epsilometer.settings.registry import Registry
+from epsilometer_workflow.files.identities import TableIdentity
 
 
 @dataclass(frozen=True)
@@ -19,16 +20,14 @@ class Place:
     key: str = ""
 
     @classmethod
-    def of_artifact(cls, identity: Mapping[str, Any]) -> Place:
+    def of_artifact(cls, identity: TableIdentity) -> Place:
         """Return the entry of the artifact that a table or a figure is of."""
-        report = identity["report"]
-        artifact = identity["artifact"]
-        return cls(f"config/reports/{report}.yaml", f"artifacts.{artifact}")
+        return cls(f"config/reports/{identity.report}.yaml", f"artifacts.{identity.artifact}")
 
     def at(self, *keys: object) -> Place:
         """Return a place below this one."""
-        parts = [str(key) for key in (self.key, *keys)]
-        return Place(self.file, ".".join(part for part in parts if part))
+        parts = map(str, (self.key, *keys))
+        return Place(self.file, ".".join(filter(None, parts)))
 
     def error(self, message: object) -> ConfigError:
         """Return the error of this place."""

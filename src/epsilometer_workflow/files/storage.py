@@ -29,12 +29,13 @@ from numpy.typing import NDArray
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
+from epsilometer.estimators.base import Claims
 from epsilometer.mechanisms.base import OUTPUT_KINDS
+from epsilometer_workflow.files.identities import Identity, SamplesIdentity, plain
 
 if TYPE_CHECKING:  # a third of a second to import, for tables only
     import pandas as pd
 
-Identity = Mapping[str, Any]
 Columns = Mapping[str, Any]
 _KEY = b"epsilometer"
 _MAGIC = b"PAR1"
@@ -97,23 +98,19 @@ class SampleWriter:
         self._writer.write_table(table, row_group_size=max(len(outputs), 1))
 
 
-def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDArray[Any]]]:
-    """Yield (run, side, outputs) in the order written, outputs of shape ``(n,)`` or ``(n, d)``.
-
-    ``expected`` is the identity of the samples; it holds ``runs`` (first, last), the number of
-    ``sides`` drawn in each, and ``n``.
-    """
+def read_samples(path: str, expected: SamplesIdentity) -> Iterator[tuple[int, int, NDArray[Any]]]:
+    """Yield (run, side, outputs) in the order written, outputs of shape ``(n,)`` or ``(n, d)``."""
     file = _open(path, "samples", expected)
-    first, last = expected["runs"]
-    keys = list(product(range(first, last + 1), range(expected["sides"])))
+    first, last = expected.runs
+    keys = list(product(range(first, last + 1), range(expected.sides)))
     if file.num_row_groups != len(keys):
         raise DataError(path, f"has {file.num_row_groups} row groups instead of {len(keys)}")
     for group in range(len(keys)):
-        if (size := file.metadata.row_group(group).num_rows) != expected["n"]:
-            raise DataError(path, f"row group {group} has {size} draws, not {expected['n']}")
+        if (size := file.metadata.row_group(group).num_rows) != expected.n:
+            raise DataError(path, f"row group {group} has {size} draws, not {expected.n}")
     kind = file.schema_arrow.field("output").type
     entries = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
-    step = max(_READ_SIZE // max(expected["n"] * entries, 1), 1)
+    step = max(_READ_SIZE // max(expected.n * entries, 1), 1)
     for start in range(0, len(keys), step):
         part = keys[start : start + step]
         table = file.read_row_groups(range(start, start + len(part)), use_threads=False)
@@ -123,7 +120,7 @@ def read_samples(path: str, expected: Identity) -> Iterator[tuple[int, int, NDAr
         else:
             outputs = _to_numpy(column)
         for i, (run, side) in enumerate(part):
-            yield run, side, outputs[i * expected["n"] : (i + 1) * expected["n"]]
+            yield run, side, outputs[i * expected.n : (i + 1) * expected.n]
 
 
 def by_run(
@@ -139,9 +136,9 @@ class SampleFile:
     """A file of samples that is read run by run, and the provider's claims."""
 
     path: str
-    identity: Identity
-    claims: Mapping[str, Any]
-    region: Sequence[float] | None = None
+    identity: SamplesIdentity
+    claims: Claims
+    region: list[float] | None = None
 
     def runs(self) -> Iterator[tuple[int, list[NDArray[Any]]]]:
         """Yield each run with the outputs of all its sides, of shape ``(n,)`` or ``(n, d)``."""
@@ -179,7 +176,7 @@ def write_columns(columns: Columns, path: str, kind: str, identity: Identity) ->
     A column is an array of numbers ``(rows,)``, a sequence of texts or ``None``, or a sequence of
     sequences of numbers, such as densities.
     """
-    arrays = [_column(values) for values in columns.values()]
+    arrays = list(map(_column, columns.values()))
     table = pa.Table.from_arrays(arrays, names=list(columns))
     _write(table.replace_schema_metadata(_metadata(kind, identity)), path)
 
@@ -212,13 +209,23 @@ def _column(values: Any) -> pa.Array:
     if isinstance(values, np.ndarray):
         return _to_arrow(values)
     if all(value is None or isinstance(value, str) for value in values):
-        missing = np.array([value is None for value in values], bool)
-        text = [(value or "").encode() for value in values]
-        valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
-        buffers = [valid, pa.py_buffer(_ends(text)), pa.py_buffer(b"".join(text))]
-        return pa.Array.from_buffers(pa.string(), len(text), buffers)
-    parts = [np.asarray(value) for value in values]
+        return _texts(values)
+    parts = list(map(np.asarray, values))
     return pa.ListArray.from_arrays(_to_arrow(_ends(parts)), _to_arrow(np.concatenate(parts)))
+
+
+def _texts(values: Sequence[str | None]) -> pa.Array:
+    """Return texts as an Arrow array."""
+    text = []
+    is_there = []
+    for value in values:
+        text.append((value or "").encode())
+        is_there.append(value is not None)
+    valid = None
+    if not all(is_there):
+        valid = pa.py_buffer(np.packbits(is_there, bitorder="little"))
+    buffers = [valid, pa.py_buffer(_ends(text)), pa.py_buffer(b"".join(text))]
+    return pa.Array.from_buffers(pa.string(), len(text), buffers)
 
 
 def _ends(parts: Sequence[Any]) -> NDArray[np.int32]:
@@ -258,7 +265,7 @@ def _to_numpy(column: pa.Array) -> NDArray[Any]:
 
 
 def _metadata(kind: str, identity: Identity) -> dict[bytes, bytes]:
-    return {_KEY: json.dumps({"kind": kind, **identity}, sort_keys=True).encode()}
+    return {_KEY: json.dumps({"kind": kind, **plain(identity)}, sort_keys=True).encode()}
 
 
 def _unsealed(path: str) -> DataError:

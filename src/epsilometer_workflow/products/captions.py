@@ -65,8 +65,13 @@ def _values(
             for name, value in {**shown.parameters, **shown.axes}.items():
                 if isinstance(value, _SCALAR) and (name in axes or name not in options):
                     of_grid.setdefault(name, {})[value] = None
-    known = {name: [value] for name, value in options.items() if isinstance(value, _SCALAR)}
-    return known | {name: list(values) for name, values in of_grid.items()}
+    known = {}
+    for name, value in options.items():
+        if isinstance(value, _SCALAR):
+            known[name] = [value]
+    for name, values in of_grid.items():
+        known[name] = list(values)
+    return known
 
 
 def is_shown(axes: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
@@ -75,8 +80,10 @@ def is_shown(axes: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     names = {axes["mechanism"], f"{axes['mechanism']} {axes['inputs']}"}
     if titles and names.isdisjoint(titles):
         return False
-    chosen = [axis for axis in axes if axis in options]
-    return all(_number(axes[axis]) == _number(options[axis]) for axis in chosen)
+    for axis, value in axes.items():
+        if axis in options and _number(value) != _number(options[axis]):
+            return False
+    return True
 
 
 def _number(value: str | float) -> str | float:
@@ -89,12 +96,13 @@ def _number(value: str | float) -> str | float:
 
 def _said(name: str, values: Sequence[Any]) -> str:
     """Return values in words, with the name of what they are of."""
-    numbers = [_number(value) for value in values]
+    numbers = list(map(_number, values))
     if name in _BY_NAME or any(isinstance(number, str) for number in numbers):
         return ", ".join(map(str, values))
     least = _written(min(numbers))
-    most = _written(max(numbers))
-    return f"{name} = {least}" if len(values) == 1 else f"{name} from {least} to {most}"
+    if len(values) == 1:
+        return f"{name} = {least}"
+    return f"{name} from {least} to {_written(max(numbers))}"
 
 
 def _written(number: Any) -> str:

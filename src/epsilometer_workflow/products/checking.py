@@ -22,6 +22,7 @@ from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS, REPORTS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import PaperNumbers
 from epsilometer_workflow.products import captions
 from epsilometer_workflow.products.reductions import Estimates
 from epsilometer_workflow.products.rehearsal import rehearse
@@ -87,9 +88,12 @@ def _check_report(study: Study, report: str) -> None:
         place = file.at("experiments", name)
         _check_experiment(study, place, definition)
         combinations = Counter(study.combinations(report, name))
-        if twice := [c for c, times in combinations.items() if times > 1]:
-            first = min(Estimates.of(study, c).path for c in twice)
-            raise place.at("grid").error(f"asks twice for {first}")
+        twice = []
+        for combination, times in combinations.items():
+            if times > 1:
+                twice.append(Estimates.of(study, combination).path)
+        if twice:
+            raise place.at("grid").error(f"asks twice for {min(twice)}")
         for combination in combinations:
             study.check(combination)
     for name in entry.artifacts:
@@ -133,7 +137,9 @@ def _check_shown(study: Study, file: Place, report: str, experiment: str) -> Non
     for name, artifact in study.reports[report].artifacts.items():
         if experiment in artifact.table.data:
             users[name] = artifact.table.options
-    for c in study.combinations(report, experiment) if users else ():
+    if not users:
+        return
+    for c in study.combinations(report, experiment):
         if not any(captions.is_shown(c.axes, options) for options in users.values()):
             which = ", ".join(f"{axis} = {value}" for axis, value in c.axes.items())
             key = f"artifacts.{next(iter(users))}.table.options"
@@ -163,7 +169,7 @@ def _check_artifact(study: Study, place: Place, shown: Table) -> None:
         if not Path(path).is_file():
             raise place.at("table", "files").error(f"{path} is not a file")
     tabulate.check(load(builder), table.data, table.tables, table.options | files, place)
-    every_table = ["/".join(name) for name in study.tables(["*"])]
+    every_table = list(map("/".join, study.tables(["*"])))
     for name in table.tables:
         if not study.tables([name]):
             wrong = f"unknown table {name!r}{suggest(name, every_table)}"
@@ -180,9 +186,7 @@ def _check_artifact(study: Study, place: Place, shown: Table) -> None:
     rehearse(shown, renderer, place)
 
 
-def _check_paper(
-    place: Place, paper: config.PaperNumbers, combinations: Iterable[Combination]
-) -> None:
+def _check_paper(place: Place, paper: PaperNumbers, combinations: Iterable[Combination]) -> None:
     """Raise `ConfigError` for the first error in the numbers that a paper prints."""
     for axis, value in paper.of.items():
         made = {c.axes.get(axis) for c in combinations}

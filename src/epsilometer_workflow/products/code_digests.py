@@ -35,8 +35,10 @@ def contents(files: Iterable[str]) -> dict[str, str]:
     digests = {}
     for file in sorted(files):
         path = Path(file)
-        said = repr(read_yaml(path)).encode() if path.suffix == ".yaml" else path.read_bytes()
-        digests[file] = hashlib.sha256(said).hexdigest()[:16]
+        content = path.read_bytes()
+        if path.suffix == ".yaml":
+            content = repr(read_yaml(path)).encode()
+        digests[file] = hashlib.sha256(content).hexdigest()[:16]
     return digests
 
 
@@ -47,19 +49,25 @@ def digest(stage: str | Path, *modules: str | Path) -> str:
     >>> digest("histogram").split()[1].partition("=")[0]
     'numba'
     """
-    files = closure(stage if isinstance(stage, Path) else _STAGES / f"{stage}.py", *modules)
-    code = hashlib.sha256(repr([(file.stem, _statements(file)) for file in files]).encode())
-    imported = sorted({name for file in files for name in _imports(file)[1]})
-    versions = [f"{name}={version(_COMPUTE.get(name, name))}" for name in imported]
-    return " ".join([code.hexdigest()[:16], *versions])
+    start = stage if isinstance(stage, Path) else _STAGES / f"{stage}.py"
+    contents = []
+    libraries: set[str] = set()
+    for file in closure(start, *modules):
+        contents.append((file.stem, _statements(file)))
+        libraries.update(_imports(file)[1])
+    said = [hashlib.sha256(repr(contents).encode()).hexdigest()[:16]]
+    for name in sorted(libraries):
+        said += [f"{name}={version(_COMPUTE.get(name, name))}"]
+    return " ".join(said)
 
 
 def closure(*starts: Path | str) -> list[Path]:
     """Return the files reached from files (paths) and modules (dotted names), sorted."""
     reached: set[Path] = set()
-    queue = [start if isinstance(start, Path) else _file(start) for start in starts]
+    queue: list[Path | str] = list(starts)
     while queue:
-        path = queue.pop()
+        start = queue.pop()
+        path = start if isinstance(start, Path) else _file(start)
         if path is None or path in reached or path.is_relative_to(_KEEPS_JOBS):
             continue
         reached.add(path)
@@ -100,13 +108,20 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     libraries = tops & set(_COMPUTE)
     if not _is_ours(path):
         packages = packages_distributions()  # takes .1 s
-        others = tops - {*_COMPUTE, *_PACKAGES, *roots()}
-        libraries |= {package for name in others for package in packages.get(name, ())}
+        for name in tops - {*_COMPUTE, *_PACKAGES, *roots()}:
+            libraries.update(packages.get(name, ()))
     for name in list(names):  # a module's packages are imported with it
-        parts = name.split(".")
-        names |= {".".join(parts[:i]) for i in range(1, len(parts))}
+        names.update(_packages_of(name))
     files = {file for name in names if (file := _file(name))}
     return tuple(sorted(files)), tuple(sorted(libraries))
+
+
+def _packages_of(module: str) -> Iterator[str]:
+    """Yield the packages that hold a module, the innermost first."""
+    package = module.rpartition(".")[0]
+    while package:
+        yield package
+        package = package.rpartition(".")[0]
 
 
 def _executed(node: ast.AST) -> Iterator[ast.AST]:

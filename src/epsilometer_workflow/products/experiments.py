@@ -5,13 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.identities import (
+    EstimatesToSummarise,
+    EstimatesToTime,
+    ExperimentIdentity,
+    SummariseJob,
+    TimeJob,
+)
 from epsilometer_workflow.files.parsing import Batch
-from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
+from epsilometer_workflow.products.products import Needs, Product, digest_of, entry
 from epsilometer_workflow.products.reductions import Estimates, Samples, Verdicts
 
 
@@ -31,17 +38,18 @@ class OfExperiment(Product):
         """The experiment's grid."""
         return self.study.combinations(self.report, self.experiment)
 
-    def identity(self) -> Spec:
+    def identity(self) -> ExperimentIdentity:
         """Return report and experiment, and a digest of all that it is made of."""
-        key = {"report": self.report, "experiment": self.experiment}
-        return self.common | key | {"made_of": digest_of(self.members())}
+        return ExperimentIdentity(
+            **self.common,
+            report=self.report,
+            experiment=self.experiment,
+            made_of=digest_of(self.members()),
+        )
 
     @abstractmethod
-    def members(self) -> list[Spec]:
+    def members(self) -> list[Any]:
         """Return the parameters of the job for each combination."""
-
-    def spec(self) -> Spec:
-        return {"identity": self.identity(), "members": self.members()}
 
 
 @dataclass(frozen=True)
@@ -51,18 +59,21 @@ class Summary(OfExperiment, rule="summarise"):
     def needs(self) -> Needs:
         return {"estimates": [Estimates.of(self.study, c) for c in self.combinations]}
 
-    def members(self) -> list[Spec]:
+    def job(self) -> SummariseJob:
+        return SummariseJob(identity=self.identity(), members=self.members())
+
+    def members(self) -> list[EstimatesToSummarise]:
         """Return, for each file of estimates, the exact distribution and the precision."""
         members = []
         for c in self.combinations:
             estimator = self.study.estimator(c.estimator)
-            member = {
-                "identity": Estimates.of(self.study, c).identity(),
-                "law": EXACT.get(self.study.mechanisms[c.mechanism].mechanism),
-                "precision": estimator.precision,
-                "symmetric": estimator.symmetric,
-                "guarantee": estimator.guarantee,
-            }
+            member = EstimatesToSummarise(
+                identity=Estimates.of(self.study, c).identity(),
+                law=EXACT.get(self.study.mechanisms[c.mechanism].mechanism),
+                precision=estimator.precision,
+                symmetric=estimator.symmetric,
+                guarantee=estimator.guarantee,
+            )
             members.append(member)
         return members
 
@@ -86,12 +97,15 @@ class Timings(OfExperiment, rule="time"):
         study = self.study
         return [Samples.of(study, c, Batch(0, c.runs - 1)) for c in self.combinations]
 
-    def members(self) -> list[Spec]:
+    def job(self) -> TimeJob:
+        return TimeJob(identity=self.identity(), members=self.members())
+
+    def members(self) -> list[EstimatesToTime]:
         """Return the samples and the estimator of each combination."""
         members = []
         for c, samples in zip(self.combinations, self._samples(), strict=True):
             estimates = Estimates.of(self.study, c).identity()
-            member = {"samples": samples.spec(), "estimates": estimates, "fresh": c.n.fresh}
+            member = EstimatesToTime(samples=samples.job(), estimates=estimates, fresh=c.n.fresh)
             members.append(member)
         return members
 

@@ -71,11 +71,13 @@ class Jobs:
         """Return the lines that tell a user where the results are."""
         study = self._study
         results = Path(paths.RESULTS.format(scale=study.scale))
-        kinds = ("tables", "figures", "estimates")
-        folders = ", ".join(str(results / kind) for kind in kinds if (results / kind).is_dir())
-        pages = [Path(Page(study, report).path) for report in study.reports]
-        lines = [f"  everything on one page: {p}" for p in pages if p.is_file()]
-        return "\n".join([f"Done: {folders}", *lines])
+        folders = [results / kind for kind in ("tables", "figures", "estimates")]
+        lines = [f"Done: {', '.join(str(folder) for folder in folders if folder.is_dir())}"]
+        for report in study.reports:
+            page = Path(Page(study, report).path)
+            if page.is_file():
+                lines += [f"  everything on one page: {page}"]
+        return "\n".join(lines)
 
     def incomplete_pages(self, unfinished: Iterable[Any], causes: Sequence[str]) -> list[str]:
         """Make a page of what there is of each report whose page a failed run did not make.
@@ -93,11 +95,12 @@ class Jobs:
             return product.file if there else None
 
         lines = []
-        for whole in (Page(self._study, report) for report in self._study.reports):
+        for report in self._study.reports:
+            whole = Page(self._study, report)
             files = {name: list(map(existing, parts)) for name, parts in whole.needs().items()}
             if whole.path in missing and any(files["tables"]):
                 try:
-                    path = page.of_what_there_is(files, whole.path, whole.spec(), causes)
+                    path = page.of_what_there_is(files, whole.path, whole.job(), causes)
                 except EpsilometerError as error:  # a file was damaged
                     path = f"none, {error}"
                 lines.append(f"What there is, on a page: {path}")

@@ -5,9 +5,10 @@ parsed once, here. The path is that of the rule that makes it. The kinds are in 
 is drawn, and what estimators make of it), `estimates`, `experiments` and `reports` (what is shown).
 The rules of the workflow get all facts about a job from these, by `jobs`.
 
-A spec is plain numbers and words, the full identity of what a job makes. Snakemake compares it,
-and the digest of the code, with the last run's: a changed parameter or line of code makes the file
-again, a comment does not. Any well-formed path is a valid target, also one that is in no grid.
+The parameters of a job are the full identity of what it makes (`files.identities`); its spec is the
+same in plain numbers and words. Snakemake compares it, and the digest of the code, with the last
+run's: a changed parameter or line of code makes the file again, a comment does not. Any well-formed
+path is a valid target, also one that is in no grid.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from epsilometer.errors import EpsilometerError, suggest
 from epsilometer_workflow.configuration import paths
 from epsilometer_workflow.configuration.study import Study
 from epsilometer_workflow.files import parsing
+from epsilometer_workflow.files.identities import Common, plain
 from epsilometer_workflow.files.parsing import Batch, Draws
 from epsilometer_workflow.products import code_digests
 
@@ -77,8 +79,7 @@ class Product(ABC):
                 f"results/{scale} is of another scale than the chosen {study.scale!r}; "
                 f"add --config scale={scale}"
             )
-        names = [f.name for f in fields(cls) if f.name != "study"]
-        values = {name: _PARSERS.get(name, str)(texts[name]) for name in names}
+        values = {name: _PARSERS.get(name, str)(texts[name]) for name in cls._names()}
         product = cls(study, **values)
         product.check()
         return product
@@ -89,12 +90,16 @@ class Product(ABC):
     @property
     def wildcards(self) -> dict[str, str]:
         """The fields, as paths write them."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "study"}
-        written = {
-            name: parsing.spell(value) if isinstance(value, float) else str(value)
-            for name, value in values.items()
-        }
-        return {"scale": self.study.scale, **written}
+        texts = {"scale": self.study.scale}
+        for name in self._names():
+            value = getattr(self, name)
+            texts[name] = parsing.spell(value) if isinstance(value, float) else str(value)
+        return texts
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        """Return the names of the fields that paths have."""
+        return [entry.name for entry in fields(cls) if entry.name != "study"]
 
     @cached_property
     def path(self) -> str:
@@ -111,8 +116,16 @@ class Product(ABC):
         return {}
 
     @abstractmethod
-    def spec(self) -> Spec:
+    def job(self) -> Any:
         """Return the parameters of its job: identities and values that can change its content."""
+
+    def identity(self) -> Any:
+        """Return what its file says of itself: the parameters of its job, unless these are more."""
+        return self.job()
+
+    def spec(self) -> Spec:
+        """Return the parameters of its job as plain values, for Snakemake."""
+        return dict(plain(self.job()))
 
     def modules(self) -> list[str]:
         """Return the registered code that its job will load, by dotted names."""
@@ -123,7 +136,7 @@ class Product(ABC):
         return 0
 
     @property
-    def common(self) -> Spec:
+    def common(self) -> Common:
         """The common part of the identities of all files of a study."""
         return {"seed": self.study.main.seed, "scale": self.study.scale, "version": __version__}
 
@@ -139,6 +152,6 @@ def entry(entries: Mapping[str, Any], kind: str, name: str) -> Any:
     return entries[name]
 
 
-def digest_of(spec: object) -> str:
-    """Return a short digest of a spec."""
-    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
+def digest_of(contents: object) -> str:
+    """Return a short digest of identities or plain values."""
+    return hashlib.sha256(json.dumps(plain(contents), sort_keys=True).encode()).hexdigest()[:16]

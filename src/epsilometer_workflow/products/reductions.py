@@ -8,7 +8,7 @@ evidence of fresh samples. An estimator that reads the samples themselves answer
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from epsilometer.classifiers import CLASSIFIERS
@@ -16,8 +16,25 @@ from epsilometer.errors import ArgumentError, EpsilometerError
 from epsilometer.estimators import ESTIMATORS
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.identities import (
+    AnswersIdentity,
+    ConfirmationIdentity,
+    DensitiesIdentity,
+    DescribedSamples,
+    EstimateJob,
+    EstimatesIdentity,
+    EvidenceIdentity,
+    HistogramsIdentity,
+    Inputs,
+    InputsOfPairs,
+    LossesIdentity,
+    Method,
+    Pairing,
+    SamplesIdentity,
+    VerdictsIdentity,
+)
 from epsilometer_workflow.files.parsing import Batch, Draws, Reduction, spell
-from epsilometer_workflow.products.products import Needs, Product, Spec, entry
+from epsilometer_workflow.products.products import Needs, Product, entry
 
 
 @dataclass(frozen=True)
@@ -53,14 +70,14 @@ class _Drawn(Product):
         entry(mechanism.inputs, f"inputs of {self.mechanism}", self.inputs)
         self.study.check_inputs(self.mechanism, self.epsilon, self.inputs)
 
-    def of_samples(self) -> Spec:
-        """Return the identity of the samples that it is made of, with what all files have."""
-        return self.common | {"samples": Samples.of(self.study, self, self.batch).spec()}
+    def samples(self) -> SamplesIdentity:
+        """Return the identity of the samples that it is made of."""
+        return Samples.of(self.study, self, self.batch).job()
 
-    def of_pairs(self) -> Spec:
-        """Return the same, with the pairs of sides."""
-        inputs = self.study.inputs(self.mechanism, self.inputs)
-        return self.of_samples() | {"pairing": inputs.pairing}
+    @property
+    def pairing(self) -> Pairing:
+        """Which sides are pairs."""
+        return self.study.inputs(self.mechanism, self.inputs).pairing
 
     def modules_of(self, estimator: str) -> list[str]:
         """Return the code of an estimator."""
@@ -87,29 +104,30 @@ class Samples(_Drawn, rule="sample"):
 
     searchable: ClassVar[bool] = True
 
-    def spec(self) -> Spec:
+    def job(self) -> SamplesIdentity:
         mechanism = self.study.mechanisms[self.mechanism]
         values = self.study.inputs(self.mechanism, self.inputs).sides()
-        return self.common | {
-            "stage": "main",
-            "mechanism": self.mechanism,
-            "registered": MECHANISMS[mechanism.mechanism],
-            "parameters": dict(mechanism.parameters),
-            "epsilon": self.epsilon,
-            "inputs": {"id": self.inputs, "values": values},
-            "sides": self.sides,
-            "n": self.n.first,
-            "runs": [self.batch.first, self.batch.last],
-        }
+        return SamplesIdentity(
+            **self.common,
+            stage="main",
+            mechanism=self.mechanism,
+            registered=MECHANISMS[mechanism.mechanism],
+            parameters=mechanism.parameters,
+            epsilon=self.epsilon,
+            inputs=Inputs(id=self.inputs, sides=values),
+            sides=self.sides,
+            n=self.n.first,
+            runs=[self.batch.first, self.batch.last],
+        )
 
     def modules(self) -> list[str]:
         return [MECHANISMS.module(self.study.mechanisms[self.mechanism].mechanism)]
 
-    def described(self) -> Spec:
+    def described(self) -> DescribedSamples:
         """Return its identity, with what the provider claims."""
-        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
+        claims = self.study.claims(self.mechanism, self.epsilon)
         region = region_of(self.study, self.mechanism)
-        return {"identity": self.spec(), "claims": claims, "region": region}
+        return DescribedSamples(identity=self.job(), claims=claims, region=region)
 
     @property
     def sides(self) -> int:
@@ -129,10 +147,15 @@ class Histograms(_Drawn, rule="histogram"):
     def further(study: Study, c: Combination, /) -> tuple[int]:
         return (study.cells(c),)
 
-    def spec(self) -> Spec:
+    def job(self) -> HistogramsIdentity:
         support = self.study.claims(self.mechanism, self.epsilon).support
-        interval = None if support is None else list(support)
-        return self.of_samples() | {"support": interval, "cells": self.cells, "n": str(self.n)}
+        return HistogramsIdentity(
+            **self.common,
+            samples=self.samples(),
+            support=support and list(support),
+            cells=self.cells,
+            n=str(self.n),
+        )
 
 
 @dataclass(frozen=True)
@@ -145,8 +168,13 @@ class PairDensities(_Drawn, rule="density"):
     def further(study: Study, c: Combination, /) -> tuple[Reduction]:
         return (Reduction.of(study.estimator(c.estimator).reduction),)
 
-    def spec(self) -> Spec:
-        return self.of_pairs() | self.reduction.settings
+    def job(self) -> DensitiesIdentity:
+        return DensitiesIdentity(
+            **self.common,
+            samples=self.samples(),
+            pairing=self.pairing,
+            **self.reduction.settings,
+        )
 
 
 @dataclass(frozen=True)
@@ -167,12 +195,17 @@ class Verdicts(_Drawn, rule="classify"):
     def _kind(self) -> str:
         return str(self.study.estimators[self.classifier].parameters.get("classifier"))
 
-    def spec(self) -> Spec:
+    def job(self) -> VerdictsIdentity:
         method = method_of(self.study, self.classifier)
         training = self.study.estimator(self.classifier).TRAINING
-        used = {name: value for name, value in method["parameters"].items() if name in training}
-        kind = CLASSIFIERS.get(self._kind)
-        return self.of_pairs() | method | {"classifier": kind, "parameters": used}
+        return VerdictsIdentity(
+            **self.common,
+            samples=self.samples(),
+            pairing=self.pairing,
+            registered=method.registered,
+            parameters={k: v for k, v in method.parameters.items() if k in training},
+            classifier=CLASSIFIERS.get(self._kind),
+        )
 
     def modules(self) -> list[str]:
         kinds = [CLASSIFIERS.module(self._kind)] if self._kind in CLASSIFIERS else []
@@ -194,10 +227,15 @@ class Answers(_Drawn, rule="answer"):
         super().check()
         self._check_estimator(self.estimator, "samples", self.order)
 
-    def spec(self) -> Spec:
-        claims = asdict(self.study.claims(self.mechanism, self.epsilon))
-        goal = {"lambda": spell(self.order), "claims": claims}
-        return self.of_pairs() | method_of(self.study, self.estimator) | goal
+    def job(self) -> AnswersIdentity:
+        return AnswersIdentity(
+            **self.common,
+            **vars(method_of(self.study, self.estimator)),
+            samples=self.samples(),
+            pairing=self.pairing,
+            order=spell(self.order),
+            claims=self.study.claims(self.mechanism, self.epsilon),
+        )
 
     def modules(self) -> list[str]:
         return self.modules_of(self.estimator)
@@ -231,9 +269,14 @@ class _Screened(_Drawn):
 class Losses(_Screened, rule="screen"):
     """The local loss of every pair, and which pair is selected."""
 
-    def spec(self) -> Spec:
-        region = {"region": region_of(self.study, self.mechanism)}
-        return self.of_pairs() | method_of(self.study, self.screen) | region
+    def job(self) -> LossesIdentity:
+        return LossesIdentity(
+            **self.common,
+            **vars(method_of(self.study, self.screen)),
+            samples=self.samples(),
+            pairing=self.pairing,
+            region=region_of(self.study, self.mechanism),
+        )
 
 
 @dataclass(frozen=True)
@@ -245,11 +288,10 @@ class Confirmation(_Screened, rule="confirm"):
         if not self.fresh:
             raise EpsilometerError(f"n={self.n}+0 must be n+N, with N fresh samples")
 
-    def spec(self) -> Spec:
+    def job(self) -> ConfirmationIdentity:
         """Return the identity of one batch of fresh samples, and that of the losses before it."""
-        drawn = {"stage": "confirm", "sides": 2, "n": self.fresh}
-        selected = {"selected_by": self.beside(Losses).spec()}
-        return Samples.of(self.study, self, self.batch).spec() | drawn | selected
+        drawn = vars(self.samples()) | {"stage": "confirm", "sides": 2, "n": self.fresh}
+        return ConfirmationIdentity(**drawn, selected_by=self.beside(Losses).job())
 
     def modules(self) -> list[str]:
         return Samples.of(self.study, self, self.batch).modules()
@@ -265,8 +307,8 @@ class Evidence(_Screened, rule="weigh"):
     def check(self) -> None:
         self.beside(Confirmation).check()
 
-    def spec(self) -> Spec:
-        return self.common | {"fresh": self.beside(Confirmation).spec()}
+    def job(self) -> EvidenceIdentity:
+        return EvidenceIdentity(**self.common, fresh=self.beside(Confirmation).job())
 
     def samples_held(self) -> int:
         return int(self.beside(Confirmation).samples_held())
@@ -289,10 +331,10 @@ def region_of(study: Study, mechanism: str) -> list[float] | None:
     return None if region is None else list(region)
 
 
-def method_of(study: Study, estimator: str) -> Spec:
+def method_of(study: Study, estimator: str) -> Method:
     """Return how an estimator is made."""
     method = study.estimators[estimator]
-    return {"registered": ESTIMATORS[method.estimator], "parameters": dict(method.parameters)}
+    return Method(registered=ESTIMATORS[method.estimator], parameters=method.parameters)
 
 
 @dataclass(frozen=True)
@@ -315,15 +357,15 @@ class Estimates(Combination, Product, rule="estimate"):
         batches = self.study.batches(self)
         return {"reductions": [kind.of(self.study, self, batch) for batch in batches]}
 
-    def spec(self) -> Spec:
+    def job(self) -> EstimateJob:
         """Return the identity of one file of estimates, and that of each file it reads."""
-        return {
-            "identity": self.identity(),
-            "reads": self.study.estimator(self.estimator).reads,
-            "data": [reduction.spec() for reduction in self.needs()["reductions"]],
-        }
+        return EstimateJob(
+            identity=self.identity(),
+            reads=self.study.estimator(self.estimator).reads,
+            data=[reduction.spec() for reduction in self.needs()["reductions"]],
+        )
 
-    def identity(self) -> Spec:
+    def identity(self) -> EstimatesIdentity:
         """Return the mechanism, inputs and estimator of the estimates."""
         study = self.study
         mechanism = study.mechanisms[self.mechanism]
@@ -332,24 +374,26 @@ class Estimates(Combination, Product, rule="estimate"):
         after = None  # the estimator that chose the pairs, if there was a choice
         if screen is not None and screen != self.estimator:
             after = method_of(study, screen)
-        of_inputs = {"id": self.inputs, "values": inputs.sides()}
-        of_pairs = {"pairing": inputs.pairing, "names": inputs.names}
-        return self.common | {
-            "mechanism": self.mechanism,
-            "mechanism_registered": MECHANISMS[mechanism.mechanism],
-            "mechanism_parameters": dict(mechanism.parameters),
-            "epsilon": self.epsilon,
-            "inputs": of_inputs | of_pairs,
-            "lambda": spell(self.order),
-            "estimator": self.estimator,
-            **method_of(study, self.estimator),
-            "after": after,
-            "region": region_of(study, self.mechanism) if screen else None,
-            "claims": asdict(study.claims(self.mechanism, self.epsilon)),
-            "cells": study.cells(self),
-            "n": str(self.n),
-            "runs": self.runs,
-        }
+        of_pairs = InputsOfPairs(
+            id=self.inputs, sides=inputs.sides(), pairing=inputs.pairing, names=inputs.names
+        )
+        return EstimatesIdentity(
+            **self.common,
+            **vars(method_of(study, self.estimator)),
+            mechanism=self.mechanism,
+            mechanism_registered=MECHANISMS[mechanism.mechanism],
+            mechanism_parameters=mechanism.parameters,
+            epsilon=self.epsilon,
+            inputs=of_pairs,
+            order=spell(self.order),
+            estimator=self.estimator,
+            after=after,
+            region=region_of(study, self.mechanism) if screen else None,
+            claims=study.claims(self.mechanism, self.epsilon),
+            cells=study.cells(self),
+            n=str(self.n),
+            runs=self.runs,
+        )
 
     def modules(self) -> list[str]:
         return [ESTIMATORS.module(self.study.estimators[self.estimator].estimator)]

@@ -24,6 +24,7 @@ from epsilometer.estimators.base import pairs_of
 from epsilometer.mechanisms.base import OUTPUT_KINDS, Kind
 from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration.study import Combination, Study
+from epsilometer_workflow.files.identities import EstimatesToSummarise
 from epsilometer_workflow.files.parsing import Batch, spell
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import concatenated
@@ -47,10 +48,10 @@ def rehearse(table: Table, renderer: Any | None, place: Place) -> None:
     if built is None:
         return
     if paper is not None:
-        built = tabulate.join_paper(built, paper.model_dump(), place.at("paper"))
+        built = tabulate.join_paper(built, paper, place.at("paper"))
     if layout is not None:
         with place.named():
-            layouts.latex(built, layout.model_dump())
+            layouts.latex(built, layout)
     if renderer is not None:
         with place.at("figure").named():
             render.figures_of(built, renderer)
@@ -89,37 +90,44 @@ def _rows(study: Study, report: str, experiment: str, kind: str | None) -> pd.Da
     """Return the rows of an experiment that a builder of this kind reads."""
     combinations = study.combinations(report, experiment)
     if kind == "timings":
-        rows = [_seconds(study, c, run) for c in combinations for run in range(c.runs)]
+        rows = []
+        for c in combinations:
+            rows += [_seconds(study, c, run) for run in range(c.runs)]
         return pd.DataFrame(rows)
     if kind == "samples":
         drawn = dict.fromkeys(Samples.of(study, c, Batch(0, c.runs - 1)) for c in combinations)
-        return pd.concat([_draws(samples) for samples in drawn], ignore_index=True)
+        return pd.concat(map(_draws, drawn), ignore_index=True)
     members = Summary(study, report, experiment).members()
-    pairs = zip(combinations, members, strict=True)
-    parts = [_estimates(study, c, member) for c, member in pairs]
+    parts = []
+    precision = []
+    for c, member in zip(combinations, members, strict=True):
+        part = _estimates(study, c, member)
+        parts.append(part)
+        precision += [member.precision or np.nan] * len(part["run"])
     frame = pd.DataFrame(concatenated(parts))
     grouping.check_once(frame)
     if kind == "runs":
         return frame
-    counts = [len(part["run"]) for part in parts]
-    precision = np.repeat([member["precision"] or np.nan for member in members], counts)
-    by_precision = frame.groupby(precision, dropna=False)
-    summaries = [summarise.summarise(part, gamma) for gamma, part in by_precision]
+    summaries = []
+    for gamma, rows_of_gamma in frame.groupby(np.array(precision), dropna=False):
+        summaries.append(summarise.summarise(rows_of_gamma, gamma))
     return pd.concat(summaries, ignore_index=True)
 
 
-def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str, Any]:
+def _estimates(study: Study, c: Combination, member: EstimatesToSummarise) -> dict[str, Any]:
     """Return the columns of a combination's runs, as `summarise.with_truth` names them."""
     estimator = study.estimator(c.estimator)
-    identity = member["identity"]
+    identity = member.identity
     one_pair = estimator.reads == "evidence" or getattr(estimator, "largest", False)
-    values = identity["inputs"]["values"]
-    names = identity["inputs"]["names"]
-    pairs = pairs_of(len(values), identity["inputs"]["pairing"])[: 1 if one_pair else None]
+    values = identity.inputs.sides
+    names = identity.inputs.names
+    pairs = identity.inputs.pairs
+    if one_pair:
+        pairs = pairs[:1]
     sizes = ladder(c.n.first) if c.n.searched else [c.n.first]
     claims = estimator.grid if estimator.reads == "verdicts" else [np.nan]
     keys = product(range(min(c.runs, 2)), sizes, range(len(pairs)), claims)
-    run, n, pair, claim = (np.array(part) for part in zip(*keys, strict=True))
+    run, n, pair, claim = map(np.array, zip(*keys, strict=True))
     sides = np.array(pairs)[pair]
     falling = np.exp(-np.nan_to_num(claim))
     levels = _LEVEL + _numbers(len(pairs), *_texts(c)[:4])
@@ -132,16 +140,16 @@ def _estimates(study: Study, c: Combination, member: dict[str, Any]) -> dict[str
         answers |= {f"estimate{way}": made_up, f"low{way}": made_up - 0.05}
         answers[f"high{way}"] = made_up + 0.05
     columns = estimate.labelled(answers, identity)
-    inputs = np.array([json.dumps(value) for value in values], object)
+    inputs = np.array(list(map(json.dumps, values)), object)
     columns["pair"] = np.array(names or [""] * len(pairs), object)[pair]
     columns["x"], columns["x_prime"] = inputs[sides].T
-    unknown = np.nan if member["law"] is None else 1.0
+    unknown = np.nan if member.law is None else 1.0
     columns["truth"] = columns["truth_reverse"] = truth * unknown
     columns["level"] = level * unknown
     texts = {
-        "guarantee": member["guarantee"],
-        "parameters": json.dumps(identity["mechanism_parameters"], sort_keys=True),
-        "settings": json.dumps(identity["parameters"], sort_keys=True),
+        "guarantee": member.guarantee,
+        "parameters": json.dumps(identity.mechanism_parameters, sort_keys=True),
+        "settings": json.dumps(identity.parameters, sort_keys=True),
     }
     for name, text in texts.items():
         columns[name] = [text] * run.size
@@ -163,7 +171,7 @@ def _seconds(study: Study, c: Combination, run: int) -> dict[str, Any]:
 
 def _texts(c: Combination) -> list[str]:
     """Return the identity of a combination, as texts."""
-    return [str(value) for value in c.axes.values()]
+    return list(map(str, c.axes.values()))
 
 
 def _outputs(study: Study, c: Combination | Samples) -> Kind:
@@ -171,9 +179,11 @@ def _outputs(study: Study, c: Combination | Samples) -> Kind:
 
 
 def _draws(samples: Samples) -> pd.DataFrame:
-    """Return two outputs of each side."""
-    kind = _outputs(samples.study, samples).dtype
+    """Return two outputs of each side, of one run."""
+    dtype = _outputs(samples.study, samples).dtype
     identity = samples.mechanism, spell(samples.epsilon), samples.inputs, str(samples.n)
-    draws = np.arange(2) + _numbers(samples.sides, *identity)[:, None]
-    sides = [(0, side, outputs) for side, outputs in enumerate(draws.astype(kind))]
-    return tabulate.drawn(samples.spec(), sides)
+    first = _numbers(samples.sides, *identity)
+    outputs_of_run_0 = []
+    for side, output in enumerate(first):
+        outputs_of_run_0.append((0, side, np.array([output, 1 + output]).astype(dtype)))
+    return tabulate.drawn(samples.job(), outputs_of_run_0)

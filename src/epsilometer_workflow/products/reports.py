@@ -17,7 +17,18 @@ from epsilometer.settings.registry import load
 from epsilometer_workflow.configuration import config, paths
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from epsilometer_workflow.configuration.study import Combination, Study, listed
+from epsilometer_workflow.files.identities import RenderJob, TableIdentity, plain
 from epsilometer_workflow.files.parsing import spell
+from epsilometer_workflow.files.printed import (
+    Grid,
+    LawOfMechanism,
+    Origin,
+    PageJob,
+    ShownArtifact,
+    TableContents,
+    TabulateJob,
+    TypesetJob,
+)
 from epsilometer_workflow.products import captions, code_digests
 from epsilometer_workflow.products.experiments import (
     OfExperiment,
@@ -26,7 +37,7 @@ from epsilometer_workflow.products.experiments import (
     Timings,
     modules_of_laws,
 )
-from epsilometer_workflow.products.products import Needs, Product, Spec, digest_of, entry
+from epsilometer_workflow.products.products import Needs, Product, digest_of, entry
 from epsilometer_workflow.products.reductions import REDUCTIONS, Confirmation, Estimates, Samples
 from epsilometer_workflow.runtime.provenance import refuse_foreign
 from epsilometer_workflow.stages import tabulate
@@ -93,50 +104,65 @@ class Table(_Shown, rule="tabulate"):
         if self._reads == "tables":
             return [[Table(study, *name)] for name in study.tables(table.tables)]
         if self._reads in ("samples", "draws"):
-            return [list(self._samples(name)) for name in table.data]
+            return list(map(self._samples, table.data))
         kinds: dict[str | None, type[OfExperiment]] = {"timings": Timings, "runs": Runs}
         kind = kinds.get(self._reads, Summary)
         return [[kind(study, self.report, name)] for name in table.data]
 
-    def _samples(self, experiment: str) -> dict[Samples, None]:
+    def _samples(self, experiment: str) -> list[Product]:
         """Return the files of samples of an experiment, each once."""
-        drawn: dict[Samples, None] = {}
+        files: dict[Product, None] = {}
         for c in self.study.combinations(self.report, experiment):
             for batch in self.study.batches(c):
-                drawn[Samples.of(self.study, c, batch)] = None
-        return drawn
+                files[Samples.of(self.study, c, batch)] = None
+        return list(files)
 
-    def spec(self) -> Spec:
+    def job(self) -> TabulateJob:
+        return TabulateJob(identity=self.identity(), table=self.contents())
+
+    def identity(self) -> TableIdentity:
+        """Return report and artifact, and a digest of all that it is made of."""
+        return TableIdentity(
+            **self.common,
+            report=self.report,
+            artifact=self.artifact,
+            made_of=digest_of(self.contents()),
+        )
+
+    def contents(self) -> TableContents:
+        """Return all that it is made of."""
         table = self.definition.table
-        files = self.study.files(self.definition.table.files)
-        spec: Spec = {
-            "caption": self.caption,
-            "builder": self.builder,
-            "options": table.options | files,
-            "paper": self.definition.paper.model_dump() if self.definition.paper else None,
-        }
-        if self._reads == "draws":
-            spec["data"] = [list(map(Samples.described, files)) for files in self._drawn()]
-        else:
-            spec["data"] = [list(map(_identity, parts)) for parts in self._parts()]
-        if laws := self._laws():
-            spec["laws"] = laws
-        if files:
-            spec["files"] = code_digests.contents(listed(files))
-        key = {"report": self.report, "artifact": self.artifact}
-        return {"identity": self.common | key | {"made_of": digest_of(spec)}, **spec}
+        files = self.study.files(table.files)
+        data = []
+        for parts in self._parts():
+            data.append(plain(list(map(self._identity, parts))))
+        return TableContents(
+            caption=self.caption,
+            builder=self.builder,
+            options=table.options | files,
+            paper=self.definition.paper,
+            data=data,
+            laws=self._laws() or None,
+            files=code_digests.contents(listed(files)) or None,
+        )
 
-    def _laws(self) -> dict[str, Spec]:
+    def _identity(self, part: Product) -> Any:
+        """Return what the builder is told of a file that it reads."""
+        if self._reads == "draws" and isinstance(part, Samples):
+            return part.described()
+        return part.identity()
+
+    def _laws(self) -> dict[str, LawOfMechanism]:
         """Return how the exact distribution of each mechanism is made, if its builder asks."""
-        laws: dict[str, Spec] = {}
+        laws = {}
         if tabulate.takes_law(load(self.builder)):
             for name in sorted({c.mechanism for c in self.combinations()}):
-                entry_of = self.study.mechanisms[name]
-                laws[name] = {
-                    "law": EXACT.get(entry_of.mechanism),
-                    "registered": MECHANISMS[entry_of.mechanism],
-                    "parameters": dict(entry_of.parameters),
-                }
+                mechanism = self.study.mechanisms[name]
+                laws[name] = LawOfMechanism(
+                    law=EXACT.get(mechanism.mechanism),
+                    registered=MECHANISMS[mechanism.mechanism],
+                    parameters=mechanism.parameters,
+                )
         return laws
 
     def modules(self) -> list[str]:
@@ -144,13 +170,16 @@ class Table(_Shown, rule="tabulate"):
 
         If it reads draws run by run, also all estimators.
         """
-        drawn = {samples.mechanism for samples in chain.from_iterable(self._drawn())}
+        drawn = set()
+        if self._reads == "draws":
+            drawn = {c.mechanism for c in self.combinations()}
         modules = {self.builder.partition(":")[0]}
-        modules |= {*modules_of_laws(self.study, drawn | {*self._laws()})}
+        modules.update(modules_of_laws(self.study, drawn | {*self._laws()}))
         for name in drawn:
             modules.add(MECHANISMS.module(self.study.mechanisms[name].mechanism))
-        for registry in (ESTIMATORS, CLASSIFIERS) if drawn else ():
-            modules |= {registry.module(name) for name in registry}
+        if drawn:
+            modules.update(map(ESTIMATORS.module, ESTIMATORS))
+            modules.update(map(CLASSIFIERS.module, CLASSIFIERS))
         return sorted(modules)
 
     def code(self) -> str:
@@ -162,34 +191,29 @@ class Table(_Shown, rule="tabulate"):
     def _reads(self) -> str | None:
         return tabulate.reads(load(self.builder))
 
-    def _drawn(self) -> list[list[Samples]]:
-        """Return the files that are read run by run, of each experiment."""
-        if self._reads != "draws":
-            return []
-        return [list(self._samples(name)) for name in self.definition.table.data]
-
-    def origin(self) -> Spec:
+    def origin(self) -> Origin:
         """Return how it is made, for readers."""
         table = self.definition.table
-        return {
-            "builder": self.builder,
-            "options": {name: str(value) for name, value in table.options.items()},
-            "files": listed(self.study.files(table.files)),
-            "tables": ["/".join(artifact) for artifact in self.study.tables(table.tables)],
-            "experiments": [self._grid(name) for name in table.data],
-            "measured": self._reads == "timings",
-            "code": self.code(),
-        }
+        return Origin(
+            builder=self.builder,
+            options={name: str(value) for name, value in table.options.items()},
+            files=listed(self.study.files(table.files)),
+            tables=list(map("/".join, self.study.tables(table.tables))),
+            experiments=list(map(self._grid, table.data)),
+            measured=self._reads == "timings",
+            code=self.code(),
+        )
 
-    def _grid(self, experiment: str) -> Spec:
+    def _grid(self, experiment: str) -> Grid:
         """Return the values of an experiment's grid, each once."""
         combinations = self.study.combinations(self.report, experiment)
         written = {"epsilon": "{:.6g}".format, "order": spell}
-        grid: Spec = {"experiment": experiment, "estimates": len(combinations)}
-        for axis in (field.name for field in fields(Combination)):
-            texts = (written.get(axis, str)(getattr(c, axis)) for c in combinations)
-            grid[axis] = list(dict.fromkeys(texts))
-        return grid
+        values = {}
+        for axis in fields(Combination):
+            write = written.get(axis.name, str)
+            every = dict.fromkeys(getattr(c, axis.name) for c in combinations)
+            values[axis.name] = list(dict.fromkeys(map(write, every)))
+        return Grid(experiment=experiment, estimates=len(combinations), **values)
 
 
 @dataclass(frozen=True)
@@ -208,9 +232,9 @@ class Figure(_Shown, rule="render"):
         """The table that it is drawn from."""
         return Table(self.study, self.report, self.artifact)
 
-    def spec(self) -> Spec:
-        identity = self.table.spec()["identity"]
-        return {"identity": identity, "caption": self.caption, "renderer": self._renderer}
+    def job(self) -> RenderJob:
+        identity = self.table.identity()
+        return RenderJob(identity=identity, caption=self.caption, renderer=self._renderer)
 
     @property
     def _renderer(self) -> str:
@@ -229,13 +253,11 @@ class Typeset(_Shown, rule="typeset"):
         if self.definition.layout is None:
             raise EpsilometerError(f"{self.report}: {self.artifact} has no layout")
 
-    def spec(self) -> Spec:
+    def job(self) -> TypesetJob:
         table = Table(self.study, self.report, self.artifact)
-        return {"identity": table.spec()["identity"], "layout": _layout(self.definition)}
-
-
-def _layout(artifact: config.Artifact) -> Spec | None:
-    return artifact.layout.model_dump() if artifact.layout else None
+        layout = self.definition.layout
+        assert layout is not None  # says `check`
+        return TypesetJob(identity=table.identity(), layout=layout)
 
 
 @dataclass(frozen=True)
@@ -255,42 +277,45 @@ class Page(Product, rule="page"):
     @property
     def printed(self) -> list[Typeset]:
         """The tables in a paper's layout, which the page does not read."""
-        tables = [table for table in self._tables if table.definition.layout]
-        return [Typeset(self.study, table.report, table.artifact) for table in tables]
+        every = [Typeset(self.study, table.report, table.artifact) for table in self._tables]
+        return [table for table in every if table.definition.layout]
 
     def needs(self) -> Needs:
         """Return tables and figures, in the order of the configuration."""
-        drawn = [table for table in self._tables if table.definition.figure]
-        figures: list[Product] = [Figure(self.study, t.report, t.artifact) for t in drawn]
+        figures: list[Product] = []
+        for table in self._tables:
+            if table.definition.figure:
+                figures.append(Figure(self.study, table.report, table.artifact))
         return {"tables": list(self._tables), "figures": figures}
 
-    def spec(self) -> Spec:
-        return {
+    def job(self) -> PageJob:
+        opening = [table.artifact for table in self._tables if table.definition.opens]
+        return PageJob(
             **self.common,
-            "template": digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
-            "report": self.report,
-            "title": self.study.reports[self.report].title,
-            "opens": next((t.artifact for t in self._tables if t.definition.opens), None),
-            "artifacts": [self._shown(table) for table in self._tables],
-        }
+            template=digest_of([file.read_text(encoding="utf-8") for file in _TEMPLATES]),
+            report=self.report,
+            title=self.study.reports[self.report].title,
+            opens=opening[0] if opening else None,
+            artifacts=list(map(self._shown, self._tables)),
+        )
 
-    def _shown(self, table: Table) -> Spec:
+    def _shown(self, table: Table) -> ShownArtifact:
         """Return the facts that the page shows about an artifact."""
         definition = table.definition
         made = table.path
         if definition.figure is not None:
             made = Figure(self.study, table.report, table.artifact).path
         settings = f"--config scale={self.study.scale} seed={self.study.main.seed}"
-        return {
-            "id": table.artifact,
-            "identity": table.spec()["identity"],
-            "caption": table.caption,
-            "figure": definition.figure is not None,
-            "layout": _layout(definition),
-            "rows_shown": definition.rows_shown,
-            "made": table.origin(),
-            "command": f"snakemake --cores 2 --forceall {made} {settings}",
-        }
+        return ShownArtifact(
+            id=table.artifact,
+            identity=table.identity(),
+            caption=table.caption,
+            figure=definition.figure is not None,
+            layout=definition.layout,
+            rows_shown=definition.rows_shown,
+            made=table.origin(),
+            command=f"snakemake --cores 2 --forceall {made} {settings}",
+        )
 
     def targets(self) -> list[str]:
         """Return every file of the report."""
@@ -312,10 +337,3 @@ PRODUCT_KINDS: tuple[type[Product], ...] = (
 def refuse_foreign_results(study: Study) -> None:
     """Raise `DataError` where results of another seed or version were put into the folder."""
     refuse_foreign(paths.RESULTS.format(scale=study.scale), Page(study, "").common)
-
-
-def _identity(product: Product) -> Any:
-    """Return the identity that a file holds."""
-    if isinstance(product, Table):
-        return product.spec()["identity"]
-    return product.identity() if isinstance(product, OfExperiment) else product.spec()

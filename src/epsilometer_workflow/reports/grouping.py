@@ -105,10 +105,12 @@ def _with_value(rows: pd.DataFrame, axis: str, value: str | float) -> pd.DataFra
     """Return the rows with a value of an axis; raise `ArgumentError` if there are none."""
     if axis not in rows:
         raise ArgumentError(axis, "chooses nothing: the data do not have it")
-    column = rows[axis] if isinstance(value, str) else rows[axis].astype(float)
-    same = column == value if isinstance(value, str) else np.isclose(column, value)
+    if isinstance(value, str):
+        same = rows[axis] == value
+    else:
+        same = np.isclose(rows[axis].astype(float), value)
     if not same.any():
-        known = ", ".join(str(other) for other in rows[axis].unique())
+        known = ", ".join(map(str, rows[axis].unique()))
         raise ArgumentError(axis, f"must be one of the data, {known}, got {value}")
     return rows[same]
 
@@ -126,7 +128,7 @@ def by_group(
     keys = []
     parts = []
     for key, group in rows.groupby(axes, sort=False, dropna=False):
-        with _of(dict(zip(axes, key, strict=True)), rows):
+        with _naming(dict(zip(axes, key, strict=True)), rows):
             part = build(group.reset_index(drop=True))
         keys += [key] * len(part)
         parts.append(part)
@@ -147,22 +149,26 @@ def by_group(
         if not told(true[axis], seen[shown]):
             names = ", ".join(map(str, true[axis].unique()[:3]))
             raise ArgumentError("data", f"has {axis} {names}, which no column tells apart")
-    first = [axis for axis in grouping.first if axis not in table]
-    for place, axis in enumerate([*front, *first]):
+    front += [axis for axis in grouping.first if axis not in table]
+    for place, axis in enumerate(front):
         table.insert(place, axis, values[axis])
     return _in_order(table, grouping.order, titles)
 
 
 @contextmanager
-def _of(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
+def _naming(group: Mapping[str, Any], rows: pd.DataFrame) -> Iterator[None]:
     """Let errors about a group name its values of axes that vary."""
     try:
         yield
     except ArgumentError as error:
-        varying = [axis for axis in group if len(rows[axis].drop_duplicates()) > 1]
-        where = ", ".join(f"{axis} = {group[axis]}" for axis in varying)
-        said = str(error).removeprefix(f"{error.argument} ")
-        raise ArgumentError(error.argument, f"{said}; {where}" if where else said) from None
+        varying = []
+        for axis, value in group.items():
+            if len(rows[axis].drop_duplicates()) > 1:
+                varying += [f"{axis} = {value}"]
+        wrong = str(error).removeprefix(f"{error.argument} ")
+        if varying:
+            wrong += f"; {', '.join(varying)}"
+        raise ArgumentError(error.argument, wrong) from None
 
 
 def check_once(rows: pd.DataFrame) -> None:
@@ -184,14 +190,20 @@ def told(axis: pd.Series, tellers: pd.DataFrame) -> bool:
 
 def _in_order(table: pd.DataFrame, order: Sequence[str], titles: Sequence[str]) -> pd.DataFrame:
     """Return the table in the order of columns; panels have the order of their titles."""
-    order = [column for column in order if column.removeprefix("-") in table]
-    if not order:
+    columns = []
+    rising = []
+    for entry in order:
+        column = entry.removeprefix("-")
+        if column in table:
+            columns.append(column)
+            rising.append(entry == column)
+    if not columns:
         return table
-    ranks = {title: rank for rank, title in enumerate(dict.fromkeys(titles))}
+    every_title = list(dict.fromkeys(titles))
+
+    def ranked(column: pd.Series) -> pd.Series:
+        return column.map(every_title.index) if column.name == "panel" and titles else column
+
     return table.sort_values(
-        [column.removeprefix("-") for column in order],
-        ascending=[not column.startswith("-") for column in order],
-        key=lambda column: column.map(ranks) if column.name == "panel" and ranks else column,
-        kind="stable",
-        ignore_index=True,
+        columns, ascending=rising, key=ranked, kind="stable", ignore_index=True
     )

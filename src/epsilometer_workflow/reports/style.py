@@ -146,7 +146,7 @@ class _Stack:
         place = self.figure.add_subfigure(self._grid[len(self._heights), 0])
         place.suptitle(self._title, fontsize=_POINTS, fontweight="bold")
         self._heights.append(height)
-        self.grow(0.2)
+        self.grow(0.2)  # for its title
         return place  # type: ignore[return-value]
 
     def grow(self, height: float) -> None:
@@ -192,18 +192,19 @@ def panel() -> tuple[Figure, Axes]:
 def named(entry: str) -> str:
     """Return what a legend calls an entry of the configuration, such as ``mpl-floor=0.001``."""
     name, *settings = re.split(r"-(?=[a-z]+=)", entry)
-    said = [_NAMES.get(name, name.replace("-", " "))]
+    words = [_NAMES.get(name, name.replace("-", " "))]
     for setting in settings:
         key, _, value = setting.partition("=")
-        said.append(_SETTINGS.get(key, f"{key} = {{}}").format(value))
-    return ", ".join(said)
+        words.append(_SETTINGS.get(key, f"{key} = {{}}").format(value))
+    return ", ".join(words)
 
 
 def named_apart(entries: Sequence[str]) -> dict[str, str]:
     """Return what a legend calls each entry, with settings only where names are not enough."""
-    short = {entry: named(re.split(r"-(?=[a-z]+=)", entry)[0]) for entry in entries}
-    alone = len(set(short.values())) == len(short)
-    return short if alone else {entry: named(entry) for entry in entries}
+    with_settings = {entry: named(entry) for entry in entries}
+    short = {entry: name.partition(",")[0] for entry, name in with_settings.items()}
+    enough = len(set(short.values())) == len(short)
+    return short if enough else with_settings
 
 
 def colours(count: int) -> list[str]:

@@ -11,7 +11,6 @@ import json
 import os
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -72,20 +71,27 @@ def failure_lines(jobs: Iterable[Any], began: float) -> str:
         When the run began, in seconds since the epoch.
     """
     jobs = list(jobs)
-    causes = causes_of(jobs, began)
-    outputs = {str(output) for output in chain.from_iterable(job.output for job in jobs)}
-    missing = [path for path in sorted(outputs - {""}) if "/logs/" not in path]
-    lines = [f"Failed: {cause}" for cause in _first(causes)]
-    shown = [path for path in missing if not path.endswith(".parquet")] or missing
-    lines += [f"Missing: {path}" for path in _first(shown)]
+    outputs: set[str] = set()
+    for job in jobs:
+        outputs.update(map(str, job.output))
+    missing = sorted(path for path in outputs if path and "/logs/" not in path)
+    for_readers = [path for path in missing if not path.endswith(".parquet")]
+    lines = []
+    for cause in _first(causes_of(jobs, began)):
+        lines += [f"Failed: {cause}"]
+    for path in _first(for_readers or missing):
+        lines += [f"Missing: {path}"]
     lines.append("Finished files stay; without the cause, the same command makes the others.")
     return "\n".join(lines)
 
 
 def causes_of(jobs: Iterable[Any], began: float) -> list[str]:
     """Return why jobs failed, as their logs say."""
-    logs = map(Path, chain.from_iterable(job.log for job in jobs))
-    return list(dict.fromkeys(chain.from_iterable(_causes(log, began) for log in logs)))
+    causes: dict[str, None] = {}
+    for job in jobs:
+        for log in job.log:
+            causes |= dict.fromkeys(_causes(Path(log), began))
+    return list(causes)
 
 
 def _causes(log: Path, began: float) -> list[str]:
@@ -95,9 +101,16 @@ def _causes(log: Path, began: float) -> list[str]:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    return [line.partition(" failed: ")[2] for line in text.splitlines() if " failed: " in line]
+    causes = []
+    for line in text.splitlines():
+        _, failed, cause = line.partition(" failed: ")
+        if failed:
+            causes.append(cause)
+    return causes
 
 
 def _first(lines: list[str]) -> list[str]:
     more = len(lines) - _SHOWN
-    return lines[:_SHOWN] + ([f"... and {more} more"] if more > 0 else [])
+    if more <= 0:
+        return lines
+    return [*lines[:_SHOWN], f"... and {more} more"]

@@ -40,13 +40,14 @@ def kept(
         _log.info("printed: %s", printed.rstrip("\n"))
 
     def ended(usage: str, cause: str | None) -> bool:
-        saved = False
+        has_substitute = False
         if cause is not None:
             _clear_halves_of(snakemake.output)
             _report(f"{cause} (log: {log_file}) [{title}]")
-            saved = cause not in OUTSIDE and _saved(stopped, cause, log_file)
+            if cause not in OUTSIDE:
+                has_substitute = _substituted(stopped, cause, log_file)
         _log.info("took %s", usage)
-        return saved
+        return has_substitute
 
     terminal = watched(keep, ended, client())
     last = time.monotonic()
@@ -90,7 +91,7 @@ def _open_log(log_file: Path, title: str) -> None:
     _log.info("start %s%s", title, _allocation())
 
 
-def _saved(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
+def _substituted(stopped: Callable[[str], None] | None, line: str, log_file: Path) -> bool:
     """Write a substitute for the outputs, and a note of it; return whether that worked."""
     if stopped is None:
         return False

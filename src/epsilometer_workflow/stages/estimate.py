@@ -8,7 +8,7 @@ from epsilometer_workflow.runtime.job import Progress, start
 
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from epsilometer import seeds
 from epsilometer.densities.base import Densities
-from epsilometer.estimators.base import Claims, OutputEvidence, over_pairs, pairs_of
+from epsilometer.estimators.base import OutputEvidence, over_pairs
 from epsilometer.numerics.arrays import Counts
-from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import EstimateJob, EstimatesIdentity, job_of
 from epsilometer_workflow.files.storage import concatenated, read_columns, write_columns
 
-Spec = Mapping[str, Any]
 Columns = dict[str, Any]
 
 _KEYS = ("run", "n", "side_x", "side_x_prime")
@@ -36,48 +35,50 @@ _UNLESS_ANSWERED = {
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `estimate`."""
-    spec = snakemake.params.spec
-    columns = estimates_of(snakemake.input, spec)
-    write_columns(columns, snakemake.output[0], "estimates", spec["identity"])
+    job = job_of(snakemake, EstimateJob)
+    columns = estimates_of(snakemake.input, job)
+    write_columns(columns, snakemake.output[0], "estimates", job.identity)
 
 
-def estimates_of(files: Sequence[str], spec: Spec) -> Columns:
-    """Estimate from every file; ``spec`` names the reductions and the estimator."""
-    identity = spec["identity"]
-    estimator = load(identity["registered"])(**identity["parameters"])
-    kind, answer = _ANSWERS[spec["reads"]]
+def estimates_of(files: Sequence[str], job: EstimateJob) -> Columns:
+    """Estimate from every file of reductions."""
+    identity = job.identity
+    estimator = identity.load()
+    kind, answer = _ANSWERS[job.reads]
     parts = []
-    for file, expected in zip(files, spec["data"], strict=True):
+    for file, expected in zip(files, job.data, strict=True):
         parts.append(answer(estimator, read_columns(file, kind, expected), identity))
     return labelled(concatenated(parts), identity)
 
 
-def labelled(answers: Columns, identity: Spec) -> Columns:
+def labelled(answers: Columns, identity: EstimatesIdentity) -> Columns:
     """Return the columns of a file of estimates, of answers and the keys of their rows."""
     rows = answers["run"].size
     values: dict[str, Any] = {
-        "mechanism": identity["mechanism"],
-        "epsilon": float(identity["epsilon"]),
-        "lambda": identity["lambda"],
-        "estimator": identity["estimator"],
-        "cells": identity["cells"],
-        "inputs": identity["inputs"]["id"],
-        "claimed_lipschitz": identity["claims"]["lipschitz"] or np.nan,
+        "mechanism": identity.mechanism,
+        "epsilon": float(identity.epsilon),
+        "lambda": identity.order,
+        "estimator": identity.estimator,
+        "cells": identity.cells,
+        "inputs": identity.inputs.id,
+        "claimed_lipschitz": identity.claims.lipschitz or np.nan,
     }
     columns = {}
     for name, value in (values | dict.fromkeys(_KEYS) | _UNLESS_ANSWERED).items():
         if name in answers:
             columns[name] = answers[name]
+        elif isinstance(value, str):
+            columns[name] = [value] * rows
         else:
-            columns[name] = [value] * rows if isinstance(value, str) else np.full(rows, value)
+            columns[name] = np.full(rows, value)
     return columns
 
 
-def _from_histograms(estimator: Any, histograms: Columns, identity: Spec) -> Columns:
+def _from_histograms(estimator: Any, histograms: Columns, identity: EstimatesIdentity) -> Columns:
     runs, sizes, counts = _by_run(histograms)
-    claims = Claims(**identity["claims"])
-    order = float(identity["lambda"])
-    answers = over_pairs(estimator, counts, claims, order, identity["inputs"]["pairing"])
+    order = float(identity.order)
+    pairing = identity.inputs.pairing
+    answers = over_pairs(estimator, counts, identity.claims, order, pairing)
     parts = []
     for (i, j), answer in answers.items():
         part = {
@@ -102,10 +103,9 @@ def _by_run(histograms: Columns) -> tuple[NDArray[np.int64], NDArray[np.int64], 
     return runs, sizes, counts.swapaxes(1, 2)
 
 
-def _from_densities(estimator: Any, densities: Columns, identity: Spec) -> Columns:
-    inputs = identity["inputs"]
-    order = float(identity["lambda"])
-    pairs = len(pairs_of(len(inputs["values"]), inputs["pairing"]))
+def _from_densities(estimator: Any, densities: Columns, identity: EstimatesIdentity) -> Columns:
+    order = float(identity.order)
+    pairs = len(identity.inputs.pairs)
     bounds_of_pairs = []
     trusted = []
     names = ("p", "q", "spacing", "bandwidth", "bandwidth_prime", "n")
@@ -124,26 +124,28 @@ def _from_densities(estimator: Any, densities: Columns, identity: Spec) -> Colum
     return answers
 
 
-def _from_verdicts(estimator: Any, verdicts: Columns, identity: Spec) -> Columns:
-    inputs = identity["inputs"]
-    answers = 2 * len(pairs_of(len(inputs["values"]), inputs["pairing"]))
-    alpha = estimator.alpha / answers if estimator.largest else estimator.alpha
-    names = "bootstrap", identity["mechanism"], f"epsilon={identity['epsilon']!r}", inputs["id"]
+def _from_verdicts(estimator: Any, verdicts: Columns, identity: EstimatesIdentity) -> Columns:
+    inputs = identity.inputs
+    alpha = estimator.alpha
+    if estimator.largest:  # shared by both directions of all pairs
+        alpha /= 2 * len(inputs.pairs)
+    keys = (*_KEYS, "reverse")
+    names = "bootstrap", identity.mechanism, f"epsilon={identity.epsilon!r}", inputs.id
     parts = []
-    for rows in _stretches(verdicts, [*_KEYS, "reverse"]):
+    for rows in _stretches(verdicts, keys):
         part = {name: values[rows] for name, values in verdicts.items()}
-        run, n, i, j, reverse = (part[key][0] for key in (*_KEYS, "reverse"))
+        run, n, i, j, reverse = (part[key][0] for key in keys)
         tested = estimator.tested(part)
         stream = f"n={n}", f"{i},{j},{reverse}", f"run={run}"
-        rng = seeds.generator(identity["seed"], *names, *stream)
+        rng = seeds.generator(identity.seed, *names, *stream)
         low, high = tested.interval(estimator.interval, alpha, rng)
-        values = {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
-        parts.append({key: part[key] for key in (*_KEYS, "reverse")} | values)
+        part |= {"claim": tested.claims, "estimate": tested.delta, "low": low, "high": high}
+        parts.append(part)
     joined = concatenated(parts)
     return _largest_of_all(joined) if estimator.largest else _side_by_side(joined)
 
 
-def _from_answers(_: Any, answers: Columns, __: Spec) -> Columns:
+def _from_answers(_: Any, answers: Columns, __: EstimatesIdentity) -> Columns:
     failed = np.isnan(answers["estimate"]) | np.isnan(answers["estimate_reverse"])
     return answers | {"failed": failed}
 
@@ -159,9 +161,11 @@ def _stretches(columns: Columns, keys: Sequence[str]) -> Iterator[slice]:
 def _side_by_side(rows: Columns) -> Columns:
     """Return the answers of both directions in a row: a pair's second follows its first."""
     back = rows["reverse"]
-    joined = {key: rows[key][~back] for key in (*_KEYS, "claim")}
+    joined = {}
+    for key in (*_KEYS, "claim", "estimate", "low", "high"):
+        joined[key] = rows[key][~back]
     for key in ("estimate", "low", "high"):
-        joined[key], joined[f"{key}_reverse"] = rows[key][~back], rows[key][back]
+        joined[f"{key}_reverse"] = rows[key][back]
     return joined
 
 
@@ -187,12 +191,12 @@ def _largest(values: NDArray[np.float64], group: NDArray[Any]) -> NDArray[np.int
     return by_value[first][np.argsort(appears, kind="stable")]
 
 
-def _from_losses(estimator: Any, losses: Columns, _: Spec) -> Columns:
+def _from_losses(estimator: Any, losses: Columns, _: EstimatesIdentity) -> Columns:
     rows = losses["selected"] if estimator.largest else slice(None)
     return _symmetric(_at(losses, rows), losses["loss"][rows])
 
 
-def _from_evidence(estimator: Any, weighed: Columns, _: Spec) -> Columns:
+def _from_evidence(estimator: Any, weighed: Columns, _: EstimatesIdentity) -> Columns:
     names = OutputEvidence.__dataclass_fields__
     evidence = OutputEvidence(**{name: weighed[name] for name in names})
     keys = _at(weighed, slice(None)) | {"fresh": weighed["fresh"]}
@@ -210,7 +214,7 @@ def _symmetric(keys: Columns, answers: Any) -> Columns:
     return keys | {"estimate": values, "estimate_reverse": values}
 
 
-_ANSWERS: dict[str, tuple[str, Callable[[Any, Columns, Spec], Columns]]] = {
+_ANSWERS: dict[str, tuple[str, Callable[[Any, Columns, EstimatesIdentity], Columns]]] = {
     "histograms": ("histograms", _from_histograms),
     "densities": ("densities", _from_densities),
     "verdicts": ("verdicts", _from_verdicts),

@@ -20,6 +20,8 @@ import numpy as np
 import pandas as pd
 
 from epsilometer.errors import DataError
+from epsilometer_workflow.files.identities import job_of
+from epsilometer_workflow.files.printed import PageJob, ShownArtifact
 from epsilometer_workflow.files.storage import atomic, read_table
 from epsilometer_workflow.reports import layouts
 
@@ -30,14 +32,14 @@ _ROWS_SAID_ONCE = 3  # rows, from which on what is alike in all of them is said 
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `page`."""
-    run(snakemake.input, snakemake.output[0], _TEMPLATE, snakemake.params.spec)
+    run(snakemake.input, snakemake.output[0], _TEMPLATE, job_of(snakemake, PageJob))
     _incomplete(snakemake.output[0]).unlink(missing_ok=True)
 
 
 def of_what_there_is(
     inputs: Mapping[str, Sequence[str | None]],
     output: str,
-    spec: Mapping[str, Any],
+    job: PageJob,
     causes: Sequence[str],
 ) -> str:
     """Write a page without the files that could not be made (None); return its path.
@@ -45,7 +47,7 @@ def of_what_there_is(
     The page of an earlier run is deleted: it shows other numbers, and the next run makes it again.
     """
     path = _incomplete(output)
-    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, spec, causes)
+    run(SimpleNamespace(**inputs), str(path), _TEMPLATE, job, causes)
     Path(output).unlink(missing_ok=True)
     return str(path)
 
@@ -54,12 +56,10 @@ def _incomplete(output: str) -> Path:
     return Path(output).with_suffix(".incomplete.html")
 
 
-def run(
-    inputs: Any, output: str, template: str, spec: Mapping[str, Any], causes: Sequence[str] = ()
-) -> None:
+def run(inputs: Any, output: str, template: str, job: PageJob, causes: Sequence[str] = ()) -> None:
     """Write the page of a report.
 
-    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``spec``;
+    ``inputs`` has files of ``tables`` (Parquet) and ``figures`` (PNG), in the order of ``job``;
     None stands for one that is missing, and the page then shows the ``causes``.
     """
     figures = iter(inputs.figures)
@@ -67,20 +67,24 @@ def run(
     artifacts = []
     missing = []
     opening = None
-    for about, table in zip(spec["artifacts"], inputs.tables, strict=True):
-        figure = next(figures) if about["figure"] else None
-        shown = _rows(about, Path(table), folder) if table else {**about, "table": None}
-        artifacts.append(shown | {"image": _image(figure) if figure else None})
-        if table and about["id"] == spec["opens"]:
-            opening = read_table(table, "table", about["identity"]).to_dict("records")
-        if not table:
-            missing.append(about["id"])
-        elif about["figure"] and not figure:
-            missing.append(f"{about['id']} (its figure)")
+    for about, table in zip(job.artifacts, inputs.tables, strict=True):
+        shown = vars(about) | {"table": None, "image": None}
+        if table:
+            shown |= _rows(about, Path(table), folder)
+        else:
+            missing.append(about.id)
+        figure = next(figures) if about.figure else None
+        if figure:
+            shown["image"] = _image(figure)
+        elif table and about.figure:
+            missing.append(f"{about.id} (its figure)")
+        artifacts.append(shown)
+        if table and about.id == job.opens:
+            opening = read_table(table, "table", about.identity).to_dict("records")
     page = _environment(Path(template)).get_template(Path(template).name)
     found = {"artifacts": artifacts, "missing": missing, "causes": causes, "opening": opening}
     with atomic(output) as part:
-        part.write_text(page.render({**spec, **found}), encoding="utf-8")
+        part.write_text(page.render(vars(job) | found), encoding="utf-8")
 
 
 def _environment(template: Path) -> jinja2.Environment:
@@ -93,16 +97,15 @@ def _environment(template: Path) -> jinja2.Environment:
     )
 
 
-def _rows(about: Mapping[str, Any], path: Path, folder: Path) -> dict[str, Any]:
-    """Return the facts about an artifact, with its table."""
-    frame = read_table(str(path), "table", about["identity"])
-    return {
-        **about,
-        "rows": len(frame),
-        **_table(frame, about["rows_shown"]),
-        "printed": layouts.hypertext(frame, about["layout"]) if about["layout"] else None,
-        "csv": path.with_suffix(".csv").relative_to(folder).as_posix(),
-    }
+def _rows(about: ShownArtifact, path: Path, folder: Path) -> dict[str, Any]:
+    """Return what a page shows of a table."""
+    frame = read_table(str(path), "table", about.identity)
+    csv = path.with_suffix(".csv").relative_to(folder).as_posix()
+    printed = None
+    if about.layout is not None:
+        printed = layouts.hypertext(frame, about.layout)
+    shown = _table(frame, about.rows_shown)
+    return {"rows": len(frame), "printed": printed, "csv": csv, **shown}
 
 
 def _image(path: str) -> dict[str, Any]:
@@ -117,18 +120,28 @@ def _image(path: str) -> dict[str, Any]:
 
 def _table(frame: pd.DataFrame, shown: int) -> dict[str, Any]:
     """Return column names, whether they are of numbers, rows, and what all rows share."""
-    single = [name for name in frame if len(frame[name].drop_duplicates()) == 1]
-    theirs = {name: _differs(frame, name) for name in frame if name.startswith("paper_")}
-    alike = [name for name in single if name not in theirs and f"paper_{name}" not in theirs]
-    alike = alike if len(frame) >= _ROWS_SAID_ONCE and len(alike) < len(frame.columns) else []
+    differs = {}
+    for name in frame:
+        if name.startswith("paper_"):
+            differs[name] = _differs(frame, name)
+    alike = []
+    for name in frame:
+        beside_another = name in differs or f"paper_{name}" in differs
+        if not beside_another and len(frame[name].drop_duplicates()) == 1:
+            alike.append(name)
+    if len(frame) < _ROWS_SAID_ONCE or len(alike) == len(frame.columns):
+        alike = []
     numbers = set(frame.select_dtypes("number"))
+    heads = []
+    columns = []
     first = frame.drop(columns=alike).head(shown)
-    columns = [_cells(first[name], name in numbers, theirs.get(name)) for name in first]
-    rows = list(zip(*columns, strict=True))
+    for name in first:
+        heads.append((str(name), name in numbers))
+        columns.append(_cells(first[name], name in numbers, differs.get(name)))
     return {
         "alike": [(str(name), cell(frame[name].iloc[0])) for name in alike],
-        "table": {"columns": [(str(name), name in numbers) for name in first], "rows": rows},
-        "own": len(frame.columns) - len(theirs),
+        "table": {"columns": heads, "rows": list(zip(*columns, strict=True))},
+        "own": len(frame.columns) - len(differs),
     }
 
 
@@ -156,10 +169,14 @@ def _cells(values: pd.Series, number: bool, differ: list[bool] | None) -> list[t
     """Return cells as text with their classes; those of the paper's numbers where they differ."""
     cells = []
     for i, text in enumerate(map(cell, values)):
-        kind = "l" if len(text) > _LONG_CELL else ""
+        kind = ""
         if number:
             kind = "n"
+        elif len(text) > _LONG_CELL:
+            kind = "l"
         if differ is not None:
-            kind += " theirs differs" if differ[i] else " theirs"
+            kind += " theirs"
+            if differ[i]:
+                kind += " differs"
         cells.append((text, kind))
     return cells

@@ -13,6 +13,7 @@ import pandas as pd
 
 from epsilometer.errors import ArgumentError
 from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import RenderJob, job_of
 from epsilometer_workflow.files.place import Place
 from epsilometer_workflow.files.storage import read_table
 from epsilometer_workflow.reports import style
@@ -23,19 +24,20 @@ _MOST_ROWS = 6  # of panels
 
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `render`."""
-    run(snakemake.input.table, snakemake.input.curve, snakemake.output.pdf, snakemake.params.spec)
+    job = job_of(snakemake, RenderJob)
+    run(snakemake.input.table, snakemake.input.curve, snakemake.output.pdf, job)
 
 
-def run(table: str, curve: str, pdf: str, spec: Mapping[str, Any]) -> None:
+def run(table: str, curve: str, pdf: str, job: RenderJob) -> None:
     """Draw one figure from its table, as PDF and, beside it, as PNG."""
-    dense: pd.DataFrame = read_table(curve, "curve", spec["identity"])
-    rows: pd.DataFrame = read_table(table, "table", spec["identity"])
-    renderer = load(spec["renderer"])
+    dense: pd.DataFrame = read_table(curve, "curve", job.identity)
+    rows: pd.DataFrame = read_table(table, "table", job.identity)
+    renderer = load(job.renderer)
     try:
         figure = drawn(rows, dense, renderer)
     except ArgumentError as error:
-        raise Place.of_artifact(spec["identity"]).at("figure").error(error) from None
-    style.save(figure, pdf, spec["caption"])
+        raise Place.of_artifact(job.identity).at("figure").error(error) from None
+    style.save(figure, pdf, job.caption)
 
 
 def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figure":
@@ -43,11 +45,16 @@ def drawn(rows: pd.DataFrame, dense: pd.DataFrame, renderer: Any) -> "style.Figu
 
     A renderer that takes a second argument gets the curve, or the table again if that has no rows.
     """
-    tables = [rows, rows if dense.empty else dense][: renderer.__code__.co_argcount]
-    draw: dict[str, Callable[[], Any]] = {}
+    tables = [rows]
+    if renderer.__code__.co_argcount > 1:
+        tables.append(rows if dense.empty else dense)
+    draw: dict[str, Callable[[], style.Figure]] = {}
     for part in figures_of(rows, renderer):
         draw[part.title] = partial(_with_legend, renderer, *map(part.of, tables))
-    return next(iter(draw.values()))() if len(draw) == 1 else style.stacked(draw)
+    if len(draw) > 1:
+        return style.stacked(draw)
+    (draw_alone,) = draw.values()
+    return draw_alone()
 
 
 def _with_legend(renderer: Any, *tables: pd.DataFrame) -> "style.Figure":
@@ -62,19 +69,23 @@ def _with_legend(renderer: Any, *tables: pd.DataFrame) -> "style.Figure":
 class Part:
     """The rows of a table with one value of some axes, which a figure shows by itself."""
 
-    values: Mapping[str, Any]
+    values: Mapping[Any, Any]
 
     @property
     def title(self) -> str:
         """The values, in words."""
-        said = {k: f"{v:g}" if isinstance(v, float) else v for k, v in self.values.items()}
-        return ", ".join(f"{axis} = {value}" for axis, value in said.items())
+        said = []
+        for axis, value in self.values.items():
+            text = f"{value:g}" if isinstance(value, float) else value
+            said += [f"{axis} = {text}"]
+        return ", ".join(said)
 
     def of(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return its rows of a table."""
         for axis, value in self.values.items():
             if axis in rows:
-                rows = rows[rows[axis].isna() if pd.isna(value) else rows[axis] == value]
+                same = rows[axis].isna() if pd.isna(value) else rows[axis] == value
+                rows = rows[same]
         return rows
 
 
@@ -85,26 +96,29 @@ def figures_of(rows: pd.DataFrame, renderer: Any) -> list[Part]:
     for one point.
     """
     shows = renderer.shows
-    own = {*shows.columns, *shows.x}
+    own = (*shows.columns, *shows.x)
     axes = []
-    for axis in (axis for axis in IDENTITY if axis in rows and axis not in own):
-        tellers = [column for column in shows.tellers(axis) if column in rows]
-        if not told(rows[axis], rows[tellers]):
-            axes.append(axis)
-    keys = rows[axes].drop_duplicates().to_dict("records") if axes else [{}]
-    parts = [Part({str(axis): value for axis, value in key.items()}) for key in keys]
-    if len(parts) > (_MOST_ROWS if shows.rows else 1):
-        kept = "one" if not shows.rows else f"{_MOST_ROWS}, as rows of panels,"
-        raise ArgumentError("the figure", f"shows {kept} at most of {_values(rows, axes)}")
+    for axis in IDENTITY:
+        if axis in rows and axis not in own:
+            tellers = [column for column in shows.tellers(axis) if column in rows]
+            if not told(rows[axis], rows[tellers]):
+                axes.append(axis)
+    parts = [Part({})]
+    if axes:
+        parts = [Part(values) for values in rows[axes].drop_duplicates().to_dict("records")]
+    if len(parts) > 1 and not shows.rows:
+        raise ArgumentError("the figure", f"shows one at most of {_values(rows, axes)}")
+    if len(parts) > _MOST_ROWS:
+        most_rows = f"{_MOST_ROWS}, as rows of panels, at most"
+        raise ArgumentError("the figure", f"shows {most_rows} of {_values(rows, axes)}")
     for part in parts:
         shown = part.of(rows)
         for column, most in shows.most.items():
             if column in shown and shown[column].nunique() > most:
-                raise ArgumentError(
-                    "the figure", f"has {most} looks for {_values(shown, [column])}"
-                )
-        if wrong := two_rows_of_a_point(shown, [*shows.columns, *shows.x]):
-            raise ArgumentError("the table", wrong)
+                wrong = f"has {most} looks for {_values(shown, [column])}"
+                raise ArgumentError("the figure", wrong)
+        if twice := two_rows_of_a_point(shown, own):
+            raise ArgumentError("the table", twice)
     return parts
 
 
@@ -112,8 +126,10 @@ def _values(rows: pd.DataFrame, axes: Sequence[str]) -> str:
     """Return the values of axes, for a message."""
     said = []
     for axis in axes:
-        values = [str(value) for value in rows[axis].unique()]
-        few = ", ".join(values[:4] if len(values) <= 5 else [*values[:4], "..."])
+        values = list(map(str, rows[axis].unique()))
+        few = ", ".join(values[:4])
+        if len(values) > 5:
+            few += ", ..."
         said.append(f"the {len(values)} values of {axis} ({few})")
     return " and ".join(said)
 

@@ -4,39 +4,41 @@ from epsilometer_workflow.runtime.job import Progress, start
 
 start(globals())  # as a job: runs `main` and exits; imported: nothing
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from epsilometer import seeds
 from epsilometer.mechanisms.base import dimension_of
 from epsilometer.mechanisms.drawing import draw
-from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import SamplesIdentity, job_of
 from epsilometer_workflow.files.storage import SampleWriter, atomic
 
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `sample`."""
-    spec = snakemake.params.spec
-    write_sides(snakemake.output[0], spec, lambda _: range(spec["sides"]), progress)
+    job = job_of(snakemake, SamplesIdentity)
+    write_sides(snakemake.output[0], job, lambda _: range(job.sides), progress)
 
 
 def write_sides(
-    path: str, spec: Mapping[str, Any], sides_of: Callable[[int], Iterable[int]], progress: Progress
+    path: str,
+    job: SamplesIdentity,
+    sides_of: Callable[[int], Iterable[int]],
+    progress: Progress,
 ) -> None:
     """Write samples of the sides that ``sides_of`` names for each run, in that order."""
-    mechanism = load(spec["registered"])(epsilon=spec["epsilon"], **spec["parameters"])
-    first, last = spec["runs"]
-    inputs = spec["inputs"]
-    names = spec["mechanism"], f"epsilon={spec['epsilon']!r}", inputs["id"]
+    mechanism = job.load()
+    first, last = job.runs
     dimension = dimension_of(mechanism)
     with (
         atomic(path, durable=False) as part,
-        SampleWriter(part, mechanism.outputs, dimension, spec) as writer,
+        SampleWriter(part, mechanism.outputs, dimension, job) as writer,
     ):
         for run in range(first, last + 1):
             for side in sides_of(run):
-                stream = f"side={side}", f"run={run}", spec["stage"]
-                rng = seeds.generator(spec["seed"], *names, *stream)
-                outputs = draw(mechanism, inputs["values"][side], spec["n"], rng, name=names[0])
+                stream = job.inputs.id, f"side={side}", f"run={run}", job.stage
+                rng = seeds.generator(job.seed, *job.seed_names, *stream)
+                x = job.inputs.sides[side]
+                outputs = draw(mechanism, x, job.n, rng, name=job.mechanism)
                 writer.write(outputs)
             progress(f"run {run - first + 1} of {last - first + 1}")

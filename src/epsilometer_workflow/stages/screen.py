@@ -12,7 +12,7 @@ import numpy as np
 
 from epsilometer.errors import ArgumentError, DataError
 from epsilometer.estimators.base import pairs_of
-from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import LossesIdentity, job_of
 from epsilometer_workflow.files.pairs import Pair, key_columns
 from epsilometer_workflow.files.storage import by_run, read_columns, read_samples, write_columns
 
@@ -26,46 +26,50 @@ class Selected(NamedTuple):
 
 def main(snakemake: Any, progress: Progress) -> None:
     """Do the job of rule `screen`."""
-    spec = snakemake.params.spec
-    columns = losses_of(snakemake.input.samples, spec, progress)
-    write_columns(columns, snakemake.output[0], "losses", spec)
+    job = job_of(snakemake, LossesIdentity)
+    columns = losses_of(snakemake.input.samples, job, progress)
+    write_columns(columns, snakemake.output[0], "losses", job)
 
 
-def losses_of(path: str, spec: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def losses_of(path: str, job: LossesIdentity, progress: Progress) -> dict[str, Any]:
     """Return columns with the loss of every pair in every run, from one file of samples.
 
     Column ``found`` holds, for the selected pairs, the output to confirm on fresh samples, as JSON.
     """
-    method = load(spec["registered"])(**spec["parameters"])
-    samples = spec["samples"]
-    keys = []
-    losses = []
-    chosen = []
+    method = job.load()
+    samples = job.samples
+    pairs: list[Pair] = []
+    levels: list[float] = []
+    targets: list[str | None] = []
+    best_rows = []
     for run, sides in by_run(read_samples(path, samples)):
-        pairs = pairs_of(len(sides), spec["pairing"])
-        drawn = ((sides[i], sides[j]) for i, j in pairs)
+        pairs_of_run = pairs_of(len(sides), job.pairing)
+        draws = ((sides[i], sides[j]) for i, j in pairs_of_run)
         try:
-            best, losses_of_run = method.screen(drawn, spec["region"])
+            best, losses = method.screen(draws, job.region)
         except ArgumentError as error:
             raise DataError(path, f"run {run}: {error}") from None
-        keys += [Pair(run, *pair) for pair in pairs]
-        losses += losses_of_run
-        chosen += [place == best for place in range(len(pairs))]
-        progress(f"run {run} of runs {samples['runs']}")
-    targets = [None if loss.target is None else _as_json(loss.target) for loss in losses]
+        best_rows.append(len(pairs) + best)
+        for pair, loss in zip(pairs_of_run, losses, strict=True):
+            pairs.append(Pair(run, *pair))
+            levels.append(loss.loss)
+            targets.append(_as_json(loss.target))
+        progress(f"run {run} of runs {samples.runs}")
+    selected_rows = np.zeros(len(pairs), bool)
+    selected_rows[best_rows] = True
     return {
-        **key_columns(keys, samples["n"]),
-        "loss": np.array([loss.loss for loss in losses], np.float64),
+        **key_columns(pairs, samples.n),
+        "loss": np.array(levels, np.float64),
         "found": targets,
-        "selected": np.array(chosen, bool),
+        "selected": selected_rows,
     }
 
 
-def _as_json(target: Mapping[str, Any]) -> str:
-    return json.dumps(target, allow_nan=False)
+def _as_json(target: Mapping[str, Any] | None) -> str | None:
+    return None if target is None else json.dumps(target, allow_nan=False)
 
 
-def selected(path: str, expected: Mapping[str, Any]) -> dict[int, Selected]:
+def selected(path: str, expected: LossesIdentity) -> dict[int, Selected]:
     """Return what each run selected."""
     losses = read_columns(path, "losses", expected)
     chosen = {}

@@ -6,16 +6,16 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from epsilometer.estimators.base import pairs_of
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.numerics.proportions import clopper_pearson
+from epsilometer_workflow.files.identities import EstimatesToSummarise, SummariseJob, job_of
 from epsilometer_workflow.files.storage import read_table, write_table
 from epsilometer_workflow.reports.grouping import law_of
 
@@ -29,19 +29,20 @@ KEYS = [
 def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `summarise`."""
     output = snakemake.output
-    run(snakemake.input.estimates, output.summary, output.runs, snakemake.params.spec)
+    job = job_of(snakemake, SummariseJob)
+    run(snakemake.input.estimates, output.summary, output.runs, job)
 
 
-def run(estimates: Sequence[str], summary: str, runs: str, spec: Mapping[str, Any]) -> None:
+def run(estimates: Sequence[str], summary: str, runs: str, job: SummariseJob) -> None:
     """Write every run of one experiment beside the exact values, and statistics over runs."""
     parts = []
     summaries = []
-    for path, member in zip(estimates, spec["members"], strict=True):
-        rows = read_table(path, "estimates", member["identity"])
+    for path, member in zip(estimates, job.members, strict=True):
+        rows = read_table(path, "estimates", member.identity)
         parts.append(with_truth(rows, member))
-        summaries.append(summarise(parts[-1], member["precision"]))
-    for output, kind, frames in ((runs, "runs", parts), (summary, "summary", summaries)):
-        write_table(pd.concat(frames, ignore_index=True), output, kind, spec["identity"])
+        summaries.append(summarise(parts[-1], member.precision))
+    write_table(pd.concat(parts, ignore_index=True), runs, "runs", job.identity)
+    write_table(pd.concat(summaries, ignore_index=True), summary, "summary", job.identity)
 
 
 def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
@@ -79,7 +80,7 @@ def summarise(estimates: pd.DataFrame, gamma: float | None) -> pd.DataFrame:
     return summary.drop(columns="successes")
 
 
-def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFrame:
+def with_truth(estimates: pd.DataFrame, member: EstimatesToSummarise) -> pd.DataFrame:
     """Add parameters, inputs, the pair's name and the exact levels (NaN if they are unknown).
 
     ``parameters`` are the mechanism's and ``settings`` the estimator's, both as JSON; ``guarantee``
@@ -89,10 +90,10 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     answers for both at once, both are the larger. ``level`` is the largest of all pairs of the
     inputs: the data-centric level, where they are an input's neighbourhood.
     """
-    identity = member["identity"]
-    inputs = identity["inputs"]["values"]
-    names = identity["inputs"]["names"]
-    chosen = pairs_of(len(inputs), identity["inputs"]["pairing"])
+    identity = member.identity
+    inputs = identity.inputs.sides
+    names = identity.inputs.names
+    chosen = identity.inputs.pairs
     pairs = pd.DataFrame(chosen, columns=["side_x", "side_x_prime"]).astype("int32")
     pairs["pair"] = "" if names is None else names
     for key in ("x", "x_prime"):
@@ -100,28 +101,29 @@ def with_truth(estimates: pd.DataFrame, member: Mapping[str, Any]) -> pd.DataFra
     levels = _levels(member, chosen, estimates["claim"].unique())
     larger = levels[["truth", "truth_reverse"]].max(axis=1)
     levels["level"] = larger.groupby(levels["claim"], dropna=False).transform("max")
-    if member["symmetric"]:
+    if member.symmetric:
         levels["truth"] = levels["truth_reverse"] = larger
     joined = estimates.merge(pairs, on=["side_x", "side_x_prime"], how="left")
     joined = joined.merge(levels, on=["side_x", "side_x_prime", "claim"], how="left")
     return joined.assign(
-        parameters=json.dumps(identity["mechanism_parameters"], sort_keys=True),
-        settings=json.dumps(identity["parameters"], sort_keys=True),
-        guarantee=member["guarantee"],
+        parameters=json.dumps(identity.mechanism_parameters, sort_keys=True),
+        settings=json.dumps(identity.parameters, sort_keys=True),
+        guarantee=member.guarantee,
     )
 
 
 def _levels(
-    member: Mapping[str, Any], pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
+    member: EstimatesToSummarise, pairs: Sequence[tuple[int, int]], claims: NDArray[np.float64]
 ) -> pd.DataFrame:
     """Return exact levels in both directions, a row a pair and claim; delta of a claim."""
-    identity = member["identity"]
-    law = member["law"]
-    inputs = identity["inputs"]["values"]
-    order = float(identity["lambda"])
-    if law is not None:
-        parameters = json.dumps(identity["mechanism_parameters"])
-        law = law_of(law, identity["mechanism_registered"], identity["epsilon"], parameters)
+    identity = member.identity
+    inputs = identity.inputs.sides
+    order = float(identity.order)
+    law: Any = None
+    if member.law is not None:
+        parameters = json.dumps(identity.mechanism_parameters)
+        mechanism = identity.mechanism_registered
+        law = law_of(member.law, mechanism, identity.epsilon, parameters)
 
     def levels(i: int, j: int) -> Sequence[float]:
         if law is None:

@@ -15,6 +15,7 @@ start(globals())  # as a job: runs `main` and exits; imported: nothing
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
 from typing import Annotated, Any, get_type_hints
@@ -25,7 +26,16 @@ from pydantic import BaseModel, Field, PositiveFloat, create_model
 from epsilometer.errors import ArgumentError
 from epsilometer.settings.models import Epsilon, Model, Order, parse
 from epsilometer.settings.registry import load
+from epsilometer_workflow.files.identities import (
+    DescribedSamples,
+    Plain,
+    SamplesIdentity,
+    TableIdentity,
+    job_of,
+)
+from epsilometer_workflow.files.identities import read as identity_of_file
 from epsilometer_workflow.files.place import Place
+from epsilometer_workflow.files.printed import LawOfMechanism, PaperNumbers, TabulateJob
 from epsilometer_workflow.files.storage import SampleFile, read_samples, read_table, write_table
 from epsilometer_workflow.reports import grouping
 
@@ -52,39 +62,39 @@ def main(snakemake: Any, _progress: Progress) -> None:
     """Do the job of rule `tabulate`."""
     output = snakemake.output
     files = (output.csv, output.parquet, output.curve)
-    run(snakemake.input.get("data", []), *files, snakemake.params.spec)
+    run(snakemake.input.get("data", []), *files, job_of(snakemake, TabulateJob))
 
 
-def run(data: Sequence[str], csv: str, parquet: str, curve: str, spec: Mapping[str, Any]) -> None:
+def run(data: Sequence[str], csv: str, parquet: str, curve: str, job: TabulateJob) -> None:
     """Build one table, as CSV and Parquet.
 
     ``curve`` is the same table at many points, for the exact lines of its figure; it has no rows
     unless the builder says with which options (`reports.grouping`).
     """
-    identity = spec["identity"]
-    options = spec["options"]
-    builder = load(spec["builder"])
+    identity = job.identity
+    contents = job.table
+    builder = load(contents.builder)
     place = Place.of_artifact(identity)
-    rows = read(data, spec["data"], builder)
-    laws = partial(_law, spec.get("laws", {}))
-    table = build(builder, rows, options, place, laws)
+    rows = read(data, contents.data, builder)
+    laws = partial(_law, contents.laws or {})
+    table = build(builder, rows, contents.options, place, laws)
     dense = table.head(0)
     further = grouping.grouping_of(builder).curve
     if further is not None:
-        dense = build(builder, rows, options | further, place, laws)
+        dense = build(builder, rows, {**contents.options, **further}, place, laws)
     write_table(dense, curve, "curve", identity)
-    if spec["paper"] is not None:
-        table = join_paper(table, spec["paper"], place.at("paper"))
-    write_table(table, parquet, "table", identity | {"caption": spec["caption"]}, csv)
+    if contents.paper is not None:
+        table = join_paper(table, contents.paper, place.at("paper"))
+    write_table(table, parquet, "table", replace(identity, caption=contents.caption), csv)
 
 
-def _law(laws: Mapping[str, Mapping[str, Any]], mechanism: str, epsilon: float) -> Any:
+def _law(laws: Mapping[str, LawOfMechanism], mechanism: str, epsilon: float) -> Any:
     """Return the exact distribution of an entry at an epsilon; None where it is not known."""
     entry = laws[mechanism]
-    if entry["law"] is None:
+    if entry.law is None:
         return None
-    parameters = json.dumps(entry["parameters"])
-    return grouping.law_of(entry["law"], entry["registered"], epsilon, parameters)
+    parameters = json.dumps(entry.parameters)
+    return grouping.law_of(entry.law, entry.registered, epsilon, parameters)
 
 
 def check(
@@ -120,13 +130,10 @@ def reads(builder: Builder) -> str | None:
 
 def read(
     files: Sequence[str],
-    expected: Sequence[Sequence[Any]],
+    expected: Sequence[Sequence[Plain]],
     builder: Builder,
 ) -> list[Any]:
-    """Read the data of all experiments; ``expected`` holds their files' identities, in order.
-
-    Of draws it has the fields of each `SampleFile`.
-    """
+    """Read the data of all experiments; ``expected`` are identities as in `TableContents`."""
     kind = reads(builder)
     if kind is None:
         return []
@@ -142,34 +149,41 @@ def read(
     return [pd.concat(rows, ignore_index=True)]
 
 
-def _sample_files(paths: Iterator[str], about: Iterable[Mapping[str, Any]]) -> list[SampleFile]:
-    return [SampleFile(next(paths), **fields) for fields in about]
+def _sample_files(paths: Iterator[str], expected: Iterable[Plain]) -> list[SampleFile]:
+    files = []
+    for values in expected:
+        path = next(paths)
+        about = identity_of_file(DescribedSamples, values, path)
+        files.append(SampleFile(path, about.identity, about.claims, about.region))
+    return files
 
 
-def _tables(files: Sequence[str], identities: Sequence[Any]) -> dict[str, pd.DataFrame]:
+def _tables(files: Sequence[str], identities: Sequence[Plain]) -> dict[str, pd.DataFrame]:
     """Return other tables by their names."""
     tables = {}
-    for path, identity in zip(files, identities, strict=True):
+    for path, values in zip(files, identities, strict=True):
+        identity = identity_of_file(TableIdentity, values, path)
         table = read_table(path, "table", identity)
-        table.attrs["scale"] = identity["scale"]
-        tables[f"{identity['report']}/{identity['artifact']}"] = table
+        table.attrs["scale"] = identity.scale
+        tables[f"{identity.report}/{identity.artifact}"] = table
     return tables
 
 
-def _samples(path: str, expected: Mapping[str, Any]) -> pd.DataFrame:
-    return drawn(expected, read_samples(path, expected))
+def _samples(path: str, expected: Plain) -> pd.DataFrame:
+    identity = identity_of_file(SamplesIdentity, expected, path)
+    return drawn(identity, read_samples(path, identity))
 
 
-def drawn(expected: Mapping[str, Any], sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
+def drawn(identity: SamplesIdentity, sides: Iterable[tuple[int, int, Any]]) -> pd.DataFrame:
     """Return a row a draw; ``sides`` are run, side and outputs."""
-    inputs = [json.dumps(x) for x in expected["inputs"]["values"]]
+    inputs = [json.dumps(x) for x in identity.inputs.sides]
     common = {
-        "mechanism": expected["mechanism"],
-        "registered": expected["registered"],
-        "parameters": json.dumps(expected["parameters"], sort_keys=True),
-        "epsilon": expected["epsilon"],
-        "inputs": expected["inputs"]["id"],
-        "n": expected["n"],
+        "mechanism": identity.mechanism,
+        "registered": identity.registered,
+        "parameters": json.dumps(identity.parameters, sort_keys=True),
+        "epsilon": identity.epsilon,
+        "inputs": identity.inputs.id,
+        "n": identity.n,
     }
     frames = []
     for run, side, outputs in sides:
@@ -247,48 +261,52 @@ def _with_choices(model: type[BaseModel]) -> type[BaseModel]:
     return create_model(model.__name__, __base__=model, **fields)
 
 
-def join_paper(frame: pd.DataFrame, paper: Mapping[str, Any], place: Place) -> pd.DataFrame:
+def join_paper(frame: pd.DataFrame, paper: PaperNumbers, place: Place) -> pd.DataFrame:
     """Join a paper's printed numbers to ours, as columns ``paper_*``, each beside ours.
 
     They join the rows ``of`` their own identity, by keys to nine digits. A printed row that matches
     none of ours is an error, as it would drop out of sight; so is one that matches several.
     """
-    keys = list(paper["keys"])
-    values = [c for c in paper["columns"] if c not in paper["keys"]]
+    keys = paper.keys
+    values = [c for c in paper.columns if c not in keys]
     for key in keys:
         if key not in frame:
             raise place.at("keys").error(f"the table has no column {key!r}")
     own = _rounded(frame, keys)
-    for axis, value in paper.get("of", {}).items():
+    for axis, value in paper.of.items():
         if axis in own:
             own = own[own[axis] == value]
-    printed = _rounded(pd.DataFrame(paper["rows"], columns=paper["columns"]), keys)
+    printed = _rounded(pd.DataFrame(paper.rows, columns=paper.columns), keys)
     for key, row in printed.groupby(keys, sort=False):
-        named = " ".join(f"{name}={value}" for name, value in zip(keys, key, strict=True))
+        named = " ".join(map("{}={}".format, keys, key))
         same = own.merge(row[keys], on=keys)
         if same.empty:
             raise place.at("rows").error(f"no row of the table has {named}")
-        if len(same) > len(row) and (which := _varying(same, paper.get("across", []))):
+        if len(same) > len(row) and (which := _varying(same, paper.across)):
             message = f"{len(same)} rows of the table have {named} ({which}); say which in paper.of"
             raise place.at("keys").error(message)
     theirs = own[keys].merge(printed.drop_duplicates(keys), on=keys, how="left")
-    theirs = theirs.set_axis(own.index)[values]
-    if len(theirs) < len(frame):  # whole numbers stay whole where rows of others have none
-        theirs = theirs.astype({n: "Int64" for n in theirs if theirs[n].dtype == int})
+    theirs = theirs.set_axis(own.index)
     joined = frame.copy()
     for name in values:
-        place_of_ours = list(joined).index(name) + 1 if name in joined else joined.shape[1]
-        joined.insert(place_of_ours, f"paper_{name}", theirs[name].reindex(joined.index))
+        column = theirs[name]
+        if len(theirs) < len(frame) and column.dtype == int:
+            column = column.astype("Int64")  # stays whole where rows of others have none
+        place_of_theirs = joined.shape[1]
+        if name in joined:
+            place_of_theirs = list(joined).index(name) + 1
+        joined.insert(place_of_theirs, f"paper_{name}", column.reindex(joined.index))
     return joined
 
 
 def _varying(rows: pd.DataFrame, across: Collection[str]) -> str:
     """Return the axes that vary, but for those across which a number is the same, in words."""
     said = []
-    for axis in (axis for axis in grouping.IDENTITY if axis in rows and axis not in across):
-        values = rows[axis].unique()
-        if len(values) > 1:
-            said += [f"{axis}: {', '.join(map(str, values))}"]
+    for axis in grouping.IDENTITY:
+        if axis in rows and axis not in across:
+            values = rows[axis].unique()
+            if len(values) > 1:
+                said += [f"{axis}: {', '.join(map(str, values))}"]
     return "; ".join(said)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from tests.unit.stages import samples_of
 
 from auditors import listed
 from epsilometer.errors import ArgumentError
@@ -17,6 +19,7 @@ from epsilometer.exact.real_line import ExactGaussian, ExactLaplace
 from epsilometer.mechanisms.real_line import Gaussian, Laplace
 from epsilometer_audit.question.claims import pure
 from epsilometer_workflow.configuration.study import Study
+from epsilometer_workflow.files.identities import Inputs
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from epsilometer_workflow.products import code_digests, reports
 from limit import figures, methods
@@ -151,23 +154,15 @@ def test_an_edit_of_an_auditor_makes_the_tables_again():
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     """Two runs of randomised response with two outcomes, at epsilon = log 3."""
-    identity = {
-        "mechanism": "response",
-        "registered": "epsilometer.mechanisms.finite:RandomizedResponse",
-        "parameters": {"outcomes": 2},
-        "epsilon": math.log(3),
-        "inputs": {"id": "both", "values": [0, 1]},
-        "sides": 2,
-        "n": 400,
-        "runs": [0, 1],
-        "seed": 1,
-    }
+    about = {"registered": "epsilometer.mechanisms.finite:RandomizedResponse", "seed": 1}
+    about |= {"parameters": {"outcomes": 2}, "epsilon": math.log(3)}
+    identity = samples_of("response", [0, 1], n=400, runs=[0, 1], **about)
     file = tmp_path_factory.mktemp("limit") / "samples.parquet"
     with SampleWriter(file, "index", None, identity) as writer:
         for seed in (1, 2):
             writer.write(coins(400, seed).x)
             writer.write(coins(400, seed).x_prime)
-    return [[SampleFile(str(file), identity, {"outcomes": 2})]]
+    return [[SampleFile(str(file), identity, Claims(outcomes=2))]]
 
 
 OPTIONS = {"share": 0.5, "methods": {}, "bits": {}, "least": 100, "leave_out": ["textbook MPL"]}
@@ -211,15 +206,16 @@ def test_few_draws_are_left_out(drawn):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
+    ("inputs", "message"),
     [
-        ("inputs", {"id": "three", "values": [0, 1, 0]}, "must hold pairs of inputs"),
-        ("inputs", {"id": "same", "values": [0, 0]}, "pure has no finite level above 0"),
+        ([0, 1, 0], "must hold pairs of inputs"),
+        ([0, 0], "pure has no finite level above 0"),
     ],
 )
-def test_what_has_no_limit_is_refused(drawn, key, value, message):
+def test_what_has_no_limit_is_refused(drawn, inputs, message):
     file = drawn[0][0]
-    changed = SampleFile(file.path, file.identity | {key: value}, file.claims)
+    identity = replace(file.identity, inputs=Inputs(id="others", sides=inputs))
+    changed = replace(file, identity=identity)
     with pytest.raises(ArgumentError, match=message):
         limit.answers([[changed]], claims=[PURE], **OPTIONS)
 

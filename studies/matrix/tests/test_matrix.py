@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from tests.unit.stages import samples_of
 
 from auditors import listed
 from epsilometer.claims import Pure
@@ -24,6 +25,7 @@ from epsilometer.seeds import generator
 from epsilometer_audit.auditing import audit_outputs
 from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics.rounds import shuffled
+from epsilometer_workflow.files.identities import Inputs
 from epsilometer_workflow.files.storage import SampleFile, SampleWriter
 from matrix import figures
 from matrix import tables as matrix
@@ -146,24 +148,16 @@ def unknown(drawn, tmp_path, monkeypatch):
 
 
 def written(folder, name, registered):
-    identity = {
-        "mechanism": name,
-        "registered": registered,
-        "parameters": {"outcomes": 2},
-        "epsilon": math.log(2),
-        "inputs": {"id": "both", "values": [0, 1]},
-        "sides": 2,
-        "n": 400,
-        "runs": [0, 1],
-        "seed": 1,
-    }
+    about = {"registered": registered, "parameters": {"outcomes": 2}, "epsilon": math.log(2)}
+    about |= {"inputs": Inputs(id="both", sides=[0, 1]), "seed": 1}
+    identity = samples_of(name, [0, 1], n=400, runs=[0, 1], **about)
     file = folder / f"{name}.parquet"
     with SampleWriter(file, "index", None, identity) as writer:
         for seed in (1, 2):
             pair = coins(400, seed)
             writer.write(pair.x)
             writer.write(pair.x_prime)
-    return SampleFile(str(file), identity, {"outcomes": 2})
+    return SampleFile(str(file), identity, Claims(outcomes=2))
 
 
 @pytest.fixture
@@ -312,7 +306,7 @@ def test_estimates_below_a_bound_of_the_same_draws_are_counted():
 
 def test_more_than_a_pair_of_inputs_is_refused(drawn):
     file = drawn[0][0]
-    file.identity["inputs"]["values"] = [0, 1, 0]
+    file.identity.inputs.sides.append(0)
     with pytest.raises(ArgumentError, match="data must hold pairs of inputs"):
         matrix.answers(drawn, methods=configured(), orders=ORDERS, leave_out=LISTED)
 

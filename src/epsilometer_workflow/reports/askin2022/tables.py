@@ -58,10 +58,13 @@ def _two_sides(samples: pd.DataFrame) -> list[np.ndarray]:
 def _densities(samples: pd.DataFrame, law: Law, z: np.ndarray) -> list[np.ndarray]:
     """Return the exact density at both inputs; NaN for a mechanism without a known one."""
     distribution = law(float(samples["epsilon"].iloc[0]))
-    inputs = [json.loads(text) for text in samples.groupby("side")["x"].first()]
-    if not hasattr(distribution, "pdf"):
-        return [np.full(z.size, np.nan) for _ in inputs]
-    return [distribution.pdf(z, x) for x in inputs]
+    densities = []
+    for text in samples.groupby("side")["x"].first():
+        if hasattr(distribution, "pdf"):
+            densities.append(distribution.pdf(z, json.loads(text)))
+        else:
+            densities.append(np.full(z.size, np.nan))
+    return densities
 
 
 def losses(

@@ -155,9 +155,9 @@ def bernoulli_pair(table: pd.DataFrame) -> style.Figure:
     for ax, order, rows in panels:
         for x, colour in enumerate(style.colours(2)):
             coin = rows[rows["x"] == x]
-            places = coin["outcome"] + (x - 0.5) * 0.36
-            label = f"input {x}"
-            bars = ax.bar(places, coin["probability"], width=0.34, color=colour, label=label)
+            places = coin["outcome"] + (0.18 if x else -0.18)  # side by side
+            look: style.Look = {"width": 0.34, "color": colour, "label": f"input {x}"}
+            bars = ax.bar(places, coin["probability"], **look)
             ax.bar_label(bars, fmt=_short, padding=1)
         name = "pure" if math.isinf(order) else rf"Rényi, $\alpha = {order:g}$"
         level = rows["level"].iloc[0]

@@ -166,7 +166,7 @@ def over_inputs(
     exact = law(float(epsilon))
     level = math.nan
     if exact is not None:
-        level = max(divergence(exact, order, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+        level = max(divergence(exact, order, 0.0, 1.0), divergence(exact, order, 1.0, 0.0))
     answers = runs[["estimate", "estimate_reverse"]].max(axis=1)
     largest = answers.groupby(runs["run"]).max()
     within = ((largest - level).abs() <= gamma).sum()
@@ -340,7 +340,7 @@ def impossibility(summary: pd.DataFrame) -> pd.DataFrame:
     The pair's budget and the confidence it defeats are its mechanism's parameters.
     """
     table = summary.rename(columns={"mean": "answer"})
-    built = pd.DataFrame([json.loads(text) for text in table["parameters"]], index=table.index)
+    built = pd.DataFrame(table["parameters"].map(json.loads).tolist(), index=table.index)
     if not {"budget", "delta"} <= set(built):
         raise ArgumentError("data", "must hold Bernoulli pairs, which have a budget and a delta")
     table["budget"] = built["budget"]

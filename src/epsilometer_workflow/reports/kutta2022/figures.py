@@ -19,8 +19,10 @@ def violins(table: pd.DataFrame) -> style.Figure:
     """Figures 1 and A: a violin for each order (and floor), with alpha_hat under it."""
     figure, panels = style.by_panel(table, "panel", columns=4)
     floors = sorted(set(table["tau"]), reverse=True)
-    beside = "\nand that of the paper" if "paper_alpha_hat" in table else ""
-    figure.set_figheight(figure.get_figheight() * (1.25 if beside else 1))
+    beside = ""
+    if "paper_alpha_hat" in table:
+        beside = "\nand that of the paper"
+        figure.set_figheight(figure.get_figheight() * 1.25)
     hues = style.hues(floors)
     for ax, name, rows in panels:
         _panel(ax, rows, hues)
@@ -30,9 +32,10 @@ def violins(table: pd.DataFrame) -> style.Figure:
     ax.fill_between([], [], color=style.GUIDE, alpha=0.6, label="bounds of all runs")
     median: style.Look = {"marker": "o", "mfc": "white", "ms": 3.5, "mew": 0}
     ax.plot([], [], color="black", lw=4, label="their median and quartiles", **median)
-    for floor, hue in hues.items() if len(hues) > 1 else ():
-        label = rf"$\tau = {_scientific(floor)}$"
-        ax.fill_between([], [], color=hue, alpha=0.6, label=label)
+    if len(hues) > 1:
+        for floor, hue in hues.items():
+            label = rf"$\tau = {_scientific(floor)}$"
+            ax.fill_between([], [], color=hue, alpha=0.6, label=label)
     return figure
 
 

@@ -110,22 +110,32 @@ def maxima(
     rows = []
     for (estimator, of_all), group in runs.groupby(["estimator", corrected], sort=False):
         alpha = json.loads(group["settings"].iloc[0]).get("alpha", RenyiBoundAsPublished.alpha)
-        for count in [len(every)] if of_all else pairs:
-            chosen = group if of_all else group[group["sides"].isin(every[:count])]
-            bound = chosen.groupby("run")["estimate"].max()
-            truth = chosen["level" if of_all else "truth"].max()
-            covered = int((bound <= truth).sum())
-            low, high = clopper_pearson(covered, bound.size)
-            row = {"estimator": estimator, "pairs": count, "runs": bound.size}
-            row["promised"] = 1 - alpha if of_all else (1 - alpha) ** count
-            row |= {
-                "covered": covered / bound.size,
-                "covered_low": float(low),
-                "covered_high": float(high),
-            }
-            row |= {"divergence": truth, "median_ratio": bound.median() / truth}
-            rows.append(row)
+        about = {"estimator": estimator}
+        if of_all:
+            truth = group["level"].max()
+            rows.append(about | {"pairs": len(every)} | _coverage(group, truth, 1 - alpha))
+            continue
+        for count in pairs:
+            chosen = group[group["sides"].isin(every[:count])]
+            coverage = _coverage(chosen, chosen["truth"].max(), (1 - alpha) ** count)
+            rows.append(about | {"pairs": count} | coverage)
     return pd.DataFrame(rows)
+
+
+def _coverage(runs: pd.DataFrame, truth: float, promised: float) -> dict[str, float]:
+    """Return how often the largest bound of a run is at most the truth."""
+    bound = runs.groupby("run")["estimate"].max()
+    covered = int((bound <= truth).sum())
+    low, high = clopper_pearson(covered, bound.size)
+    return {
+        "runs": bound.size,
+        "promised": promised,
+        "covered": covered / bound.size,
+        "covered_low": float(low),
+        "covered_high": float(high),
+        "divergence": truth,
+        "median_ratio": bound.median() / truth,
+    }
 
 
 def _known(runs: pd.DataFrame) -> pd.DataFrame:
