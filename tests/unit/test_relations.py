@@ -21,7 +21,7 @@ from epsilometer.events.relations import (
     walsh_hadamard,
 )
 from epsilometer.events.vectors import CHECK_SUM
-from epsilometer_audit.outputs.outcomes import learn
+from epsilometer_audit.outputs.outcomes import learn_layout
 from tests.benchmarks import seen
 from tests.unit.audits import again
 
@@ -126,7 +126,7 @@ def test_pairs_that_are_equal_more_often_come_first():
 def test_the_modulus_of_a_sum_is_found(name, text):
     rng = np.random.default_rng(4)
     sides = [seen.LEAKS[name].draw(side, 4000, rng) for side in (0, 1)]
-    layout = learn(*sides)
+    layout = learn_layout(*sides)
     views = sums_modulo(sides, layout.numbers, layout.groups, 64, as_reals=True)
     assert text[:-2] in views[0].text(layout.places)
     numbers = views[0].of(sides[0])
@@ -161,7 +161,7 @@ def test_the_check_sum_of_valid_digits_is_a_multiple_of_ten(valid):
 def test_texts_have_columns_of_checks():
     rng = np.random.default_rng(6)
     texts = [f"GB {n:09d}-{n % 89:02d}" for n in rng.integers(10**9, size=300).tolist()]
-    layout = learn(texts)
+    layout = learn_layout(texts)
     columns = dict(
         zip((column.name for column in layout.columns), layout.encode(texts).T, strict=True)
     )

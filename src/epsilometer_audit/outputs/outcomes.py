@@ -299,7 +299,7 @@ class Layout:
         elif view.kind == "parity":
             text = parity_text(event, [self.text(part) for part in view.parts])
         elif view.kind == "equal":
-            text = equality_text(event, [column.name for column in columns])
+            text = equality_text(event, [column.name for column in self.columns])
         elif view.kind in ("output", "entry"):
             text = self.columns[view.entry].where(event.ranges, event.missing)
         else:

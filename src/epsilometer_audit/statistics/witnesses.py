@@ -17,6 +17,7 @@ import numpy as np
 from epsilometer.claims import Claim
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Ranges, View, entries_of
+from epsilometer.events.relations import ALL_SETS, COMPARED, SUMMED
 from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
 from epsilometer.numerics.arrays import Floats, Sample
 from epsilometer.numerics.ratios import ratio
@@ -161,7 +162,16 @@ def looked_at(layout: Layout) -> str:
         looks += ", rows"
     if layout.groups:
         looks += ", sums, ends, places and equality of entries"
+    looks += f", remainders of sums and differences of two{_among(SUMMED, layout.numbers)}"
+    if size > 2:
+        several = "parities of three" if size > ALL_SETS else "parities"
+        looks += f", {several}{_among(COMPARED, layout.columns)}"
     return f"{looks}; not: finer laws of two, other functions of three or more"
+
+
+def _among(most: int, columns: Sequence[object]) -> str:
+    """Say of how many columns a relation is looked for, if these are more."""
+    return f" of the first {most}" if len(columns) > most else ""
 
 
 def _looked_at_one(layout: Layout) -> str:
@@ -170,7 +180,7 @@ def _looked_at_one(layout: Layout) -> str:
         return "each word, and sets of words"
     looks = "values, ranges, remainders"
     if layout.whole:
-        looks += ", bits and sums of bits"
+        looks += f", bits, sums of bits, parities of up to {ALL_SETS} bits and of three"
     elif not layout.as_reals:
         looks += ", low bits"
     return f"{looks}; not: other functions of digits or bits"
