@@ -105,25 +105,21 @@ def _z_scores_of_moduli(
     if whole:
         divisors = {_common_divisor(reals), _common_divisor(reals_prime)}
         common = {divisor for divisor in divisors if divisor > max(least, 1.0)}
-    integers: Sequence[Sample] = ()
+    dividends = _Dividends(reals, reals_prime)
     if exact:
-        integers = x, x_prime
+        dividends = _Dividends(reals, reals_prime, x, x_prime)
     elif whole:
         integers = reals.astype(np.int64), reals_prime.astype(np.int64)
+        dividends = _Dividends(reals, reals_prime, *integers)
     z_scores: dict[float, float] = {}
-    tallies = _tallies(integers)
     for modulus in sorted(common | moduli):
-        if tallies and modulus <= _FOLDED:
-            z_scores[modulus] = _z_of_folds(tallies, int(modulus))
-        elif integers and modulus.is_integer():
-            z_scores[modulus] = _z_of_remainders(integers[0], integers[1], modulus)
-        else:
-            z_scores[modulus] = _z_of_remainders(reals, reals_prime, modulus)
+        z_scores[modulus] = dividends.z_score(modulus)
         if modulus in common:  # remainders may lie close together
             ours = remainders(reals, modulus)
             theirs = remainders(reals_prime, modulus)
             z_scores[modulus] = max(z_scores[modulus], z_score(ours, theirs, cells))
-    return z_scores | _period(reals, reals_prime, spread)
+    shortest = 2.0 if whole else 0.0
+    return z_scores | _period(reals, reals_prime, spread, shortest)
 
 
 @np.errstate(invalid="ignore")  # of a NaN that signals
@@ -141,6 +137,23 @@ def _common_divisor(whole: Floats) -> float:
 def _divisor(modulus: float) -> float | int:
     """Return a modulus as a whole number, if it is one: remainders of whole numbers are exact."""
     return int(modulus) if modulus.is_integer() else modulus
+
+
+class _Dividends:
+    """The numbers of both sides, as reals and, if they are whole, as integers."""
+
+    def __init__(self, reals: Floats, reals_prime: Floats, *integers: Sample) -> None:
+        self._reals = reals, reals_prime
+        self._integers = integers
+        self._tallies = _tallies(integers)
+
+    def z_score(self, modulus: float) -> float:
+        """Return how far the remainders differ."""
+        if self._tallies and modulus <= _FOLDED:
+            return _z_of_folds(self._tallies, int(modulus))
+        if self._integers and modulus.is_integer():
+            return _z_of_remainders(self._integers[0], self._integers[1], modulus)
+        return _z_of_remainders(*self._reals, modulus)
 
 
 def _z_of_remainders(x: Sample, x_prime: Sample, modulus: float) -> float:
@@ -194,8 +207,11 @@ def _z_score(ours: Counts, theirs: Counts) -> float:
     return max(float(together), math.sqrt(squares.max()))
 
 
-def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
-    """Return the period of the difference of the sides, if any, and its standard deviations."""
+def _period(x: Floats, x_prime: Floats, spread: float, shortest: float) -> dict[float, float]:
+    """Return the period of the difference of the sides, if any, and its standard deviations.
+
+    It is not below the ``shortest``.
+    """
     bins = 8192  # of a histogram
     padded = 8  # times as many, with zeros behind it
     pooled = np.concatenate([x, x_prime])
@@ -217,7 +233,8 @@ def _period(x: Floats, x_prime: Floats, spread: float) -> dict[float, float]:
     peak = first + int(np.argmax(power[first:]))
     if power[peak] < _SIGNIFICANT**2:  # the largest of 32,768 exponential numbers
         return {}
-    return {float((high - low) * padded / _top(power, peak)): math.sqrt(2 * power[peak])}
+    period = float((high - low) * padded / _top(power, peak))
+    return {period: math.sqrt(2 * power[peak])} if period >= shortest else {}
 
 
 def _top(heights: Floats, peak: int) -> float:

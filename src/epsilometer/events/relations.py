@@ -65,25 +65,15 @@ def sums_modulo(
 ) -> list[View]:
     """Return remainders of sums and differences that differ between the sides.
 
-    They are sums and differences of two entries, and sums of all entries of a group, by row.
-
-    With the one that differs most comes the board of its two entries, see `_board`. Sides have
-    shape ``(n, d)``; ``cells`` and ``as_reals`` are those of `remainder_views`.
+    They are sums and differences of two entries, and sums of all entries of a group, by row. With
+    the one that differs most comes the board of its two entries, see `_board`. Sides have shape
+    ``(n, d)``; ``cells`` and ``as_reals`` are those of `remainder_views`.
     """
-    sums = []
-    wide = [np.unique(sides[0][:_FIRST, entry]).size > _FEW for entry in entries[:SUMMED]]
-    for (i, i_wide), (j, j_wide) in combinations(zip(entries, wide, strict=False), 2):
-        if i_wide or j_wide:
-            sums += [
-                View("difference", i, other=j, factor=1),
-                View("difference", i, other=j, factor=-1),
-            ]
-    for group in groups:
-        together = tuple(chain.from_iterable(group))
-        sums.append(View("summary", summary=vectors.SUM, groups=(together,)))
     z_scores: dict[View, float] = {}
-    for view in sums:
+    for view in _sums(sides[0], entries, groups):
         x, x_prime = (view.of(side[:_FIRST]) for side in sides)
+        if np.unique(x).size <= cells:
+            continue  # each has a cell of its own
         for modulus, z in suspicious_moduli(x, x_prime, cells, as_reals=as_reals).items():
             z_scores[remainder_of(view, modulus)] = z
     views = sorted(z_scores, key=lambda view: -z_scores[view])[:_KEPT]
@@ -91,6 +81,21 @@ def sums_modulo(
     if most is not None and most.kind == "difference":
         views.append(_board(sides, most, views[0].modulus))
     return views
+
+
+def _sums(
+    sample: Sample, entries: Sequence[int], groups: Sequence[Sequence[tuple[int, ...]]]
+) -> Iterator[View]:
+    """Yield differences and sums of two entries, at least one of them wide, and sums of groups."""
+    entries = entries[:SUMMED]
+    wide = [entry for entry in entries if np.unique(sample[:_FIRST, entry]).size > _FEW]
+    for i, j in combinations(entries, 2):
+        if i in wide or j in wide:
+            yield View("difference", i, other=j, factor=1)
+            yield View("difference", i, other=j, factor=-1)
+    for group in groups:
+        together = tuple(chain.from_iterable(group))
+        yield View("summary", summary=vectors.SUM, groups=(together,))
 
 
 def _board(sides: Sequence[Sample], apart: View, modulus: Number) -> View:
