@@ -126,7 +126,10 @@ def cells_of(past: PastDraws, ahead: int, level: Level | None) -> tuple[list[Cel
 
 
 def _promising(looks: list[Look], most: int, ahead: int, level: Level | None) -> list[Look]:
-    """Return the looks that promise most on some of the draws, as much as another is sure of."""
+    """Return the looks that promise most on some of the draws, as much as another is sure of.
+
+    Entries that are equal in one output of a thousand promise nothing on some: they stay.
+    """
     sure, promised = np.full((2, len(looks)), NOTHING)
     for i, look in enumerate(looks):
         surest, boldest = best(look.cells(CELLS, most), ahead, level, _LITTLE)
@@ -134,4 +137,5 @@ def _promising(looks: list[Look], most: int, ahead: int, level: Level | None) ->
             sure[i], promised[i] = surest.expected, boldest.optimistic
     first = np.argsort(-promised, kind="stable")[:_PROMISING]
     enough = promised[first] >= min(sure.max(), promised.max())
-    return [looks[i] for i in np.sort(first[enough])]
+    rare = [i for i, look in enumerate(looks) if look.view.kind == "equal"]
+    return [looks[i] for i in np.union1d(first[enough], np.array(rare, np.int64))]

@@ -57,7 +57,7 @@ class View:
     an entry, divided by ``modulus``; ``difference`` of an entry and ``factor`` times the ``other``;
     ``summary`` of the entries of ``groups``, see `vectors`; ``all``, 1 for outputs in all
     ``parts``; ``parity``, 1 for outputs in an odd number of them; ``equal``, 1 where an entry is
-    the ``other``. A remainder may be that of the number of an ``inner`` view.
+    the ``other``. A remainder or a bit may be that of the number of an ``inner`` view.
     """
 
     kind: Kind = "output"
@@ -77,7 +77,7 @@ class View:
     def of(self, sample: Sample) -> Sample:
         """Return one number for each of the outputs, of shape ``(n,)`` or ``(n, d)``."""
         if self.inner is not None:
-            return remainders(self.inner.of(sample), self.modulus)
+            sample = self.inner.of(sample)
         return _NUMBERS[self.kind](self, sample)
 
     def text(self, names: Sequence[str]) -> str:  # noqa: PLR0911
@@ -90,7 +90,7 @@ class View:
                 return f"{self.summary} of the columns of {' and of '.join(first)}"
             return f"{self.summary} of {len(self.groups[0])} entries from {first[0]} on"
         if self.kind == "bit":
-            return f"bit {self.entry} of {names[0]}"
+            return f"bit {self.entry} of {self.inner.text(names) if self.inner else names[0]}"
         if self.kind == "difference":
             times = "" if abs(self.factor) == 1 else f"{abs(self.factor):g} * "
             return f"{names[self.entry]} {'-+'[self.factor < 0]} {times}{names[self.other]}"
@@ -120,7 +120,7 @@ class View:
         plain: dict[str, Any] = {}
         if self.kind != "output":
             plain["view"] = self.kind
-        if self.kind in _OF_ENTRIES and self.inner is None:
+        if self.kind in _OF_ENTRIES and (self.inner is None or self.kind == "bit"):
             plain["entry"] = self.entry
         more = [each.name for each in fields(self)[2:] if getattr(self, each.name) != each.default]
         return plain | {name: _plain(getattr(self, name)) for name in more}
@@ -286,7 +286,7 @@ def _learned(view: View, sample: Sample) -> Sample:
 _NUMBERS: Mapping[Kind, Callable[[View, Sample], Sample]] = {
     "output": lambda _, sample: sample,
     "entry": _entry,
-    "bit": lambda view, sample: (sample >> view.entry) & 1,
+    "bit": lambda view, sample: (np.asarray(sample, np.int64) >> view.entry) & 1,
     "low bit": lambda view, sample: lowest_bits(_entry(view, sample)),
     "remainder": lambda view, sample: remainders(_entry(view, sample), view.modulus),
     "difference": _difference,

@@ -96,7 +96,7 @@ def _z_scores_of_moduli(
     least = 0.0
     if not exact:
         least = largest * 2.0**-44  # a modulus of reals needs 44 of 53 bits
-    if as_reals:
+    if as_reals and not whole:
         least = max(least, spread * _COARSE)
     usual = _WHOLE if whole or exact else _TENS
     most = spread / (_SMOOTH_WHOLE if whole else _SMOOTH)

@@ -24,7 +24,14 @@ from epsilometer.events.candidates import Cells
 from epsilometer.events.cells import Numbers, Values
 from epsilometer.events.events import Event, Table, View, entries_of, stepped
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
-from epsilometer.events.relations import bits_of_columns, coincidences, parities, sums_modulo
+from epsilometer.events.relations import (
+    PAIRED,
+    bits_of_columns,
+    bits_of_words,
+    coincidences,
+    parities,
+    sums_modulo,
+)
 from epsilometer.events.scores import (
     ENTRIES,
     ROWS,
@@ -293,7 +300,7 @@ def _of_sums_modulo(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:
 def _of_parities(past: PastDraws, columns: Sequence[Look]) -> Iterator[Look]:
     """Yield looks at parities of bits: those of whole numbers, or one of each of many columns."""
     if past.x.ndim == 2:
-        find = partial(_parities_of_columns, past)
+        find = partial(_parities_of_columns, past, columns)
     else:
         bits = [Event(((1, 1),), view=View("bit", bit)) for bit in range(_bits(past, columns))]
         find = partial(parities, past.sides, bits, 2)
@@ -301,11 +308,18 @@ def _of_parities(past: PastDraws, columns: Sequence[Look]) -> Iterator[Look]:
         yield Look(view, past)
 
 
-def _parities_of_columns(past: PastDraws) -> list[View]:
-    """Return parities of bits of columns, at least three: tables show those of two."""
+def _parities_of_columns(past: PastDraws, columns: Sequence[Look]) -> list[View]:
+    """Return parities of bits of columns, at least three as tables show those of two.
+
+    And of the bits of single columns of whole numbers.
+    """
     reals = past.layout.reals
     wholes = [entry for entry in range(past.x.shape[1]) if entry not in reals]
-    return parities(past.sides, bits_of_columns(past.sides, wholes), 3)
+    views = parities(past.sides, bits_of_columns(past.sides, wholes), 3)
+    words = [of.view.entry for of in _wide_numbers(past, columns) if of.view.entry in wholes]
+    for entry in words[:PAIRED]:
+        views += parities(past.sides, bits_of_words(past.sides, entry), 2)
+    return views
 
 
 def _of_summaries(past: PastDraws, _: Sequence[Look]) -> Iterator[Look]:

@@ -22,7 +22,7 @@ from epsilometer.numerics.arrays import Counts, Floats, Sample
 from epsilometer.numerics.ratios import ratio
 
 COMPARED = 64  # entries of an output, of which all pairs may be equal, all triples have a parity
-SUMMED = 8  # entries, whose sums and differences are divided by moduli
+PAIRED = 8  # entries, whose sums and differences are divided by moduli
 ALL_SETS = 20  # bits, up to which every set has a parity: 2^20 sets
 _FEW = 16  # values of an entry, up to which a table shows every pair of them
 _KEPT = 4  # relations of a kind
@@ -87,7 +87,7 @@ def _sums(
     sample: Sample, entries: Sequence[int], groups: Sequence[Sequence[tuple[int, ...]]]
 ) -> Iterator[View]:
     """Yield differences and sums of two entries, at least one of them wide, and sums of groups."""
-    entries = entries[:SUMMED]
+    entries = entries[:PAIRED]
     wide = [entry for entry in entries if np.unique(sample[:_FIRST, entry]).size > _FEW]
     for i, j in combinations(entries, 2):
         if i in wide or j in wide:
@@ -206,11 +206,21 @@ def _packed(table: Sample) -> Counts:
     return np.packbits(whole.T.copy(), axis=1).view(np.uint64)
 
 
+def bits_of_words(sides: Sequence[Sample], entry: int) -> list[Event]:
+    """Return the bits of an entry of outputs ``(n, d)``, if its numbers are whole, from 0 on."""
+    words = np.concatenate([side[:_FIRST, entry] for side in sides])
+    if np.isnan(words).any() or words.min() < 0 or words.max() >= 2**62:
+        return []
+    of_entry = View("entry", entry)
+    size = int(words.max()).bit_length()
+    return [Event(((1, 1),), view=View("bit", bit, inner=of_entry)) for bit in range(size)]
+
+
 def bits_of_columns(sides: Sequence[Sample], wholes: Sequence[int]) -> list[Event]:
     """Return a bit of each column of outputs ``(n, d)``.
 
     Of two values it is the larger one, of more ``wholes`` the lowest bit, and of other numbers
-    those above the median. A column of one value has none.
+    those above the median, or the largest if there are none. A column of one value has no bit.
     """
     bits = []
     for entry in range(sides[0].shape[1]):
@@ -223,8 +233,9 @@ def bits_of_columns(sides: Sequence[Sample], wholes: Sequence[int]) -> list[Even
             lowest = View("remainder", entry, modulus=2)
             bits.append(Event(((1, 1),), view=lowest))
         elif values.size > 2:
-            middle = values[values > np.nanmedian(column)]
-            bits.append(Event(((middle[0].item(), None),), view=view))
+            above = values[values > np.nanmedian(column)]
+            start = above[0] if above.size else values[-1]
+            bits.append(Event(((start.item(), None),), view=view))
         if len(bits) == COMPARED:
             break
     return bits

@@ -190,7 +190,7 @@ def features(values: Iterable[Any], words: Sequence[Word]) -> tuple[list[Step], 
     if texts:
         steps.append(("text", "checksum"))
     if any(map(_DIGIT.search, texts)):
-        steps += [("text", "check sum of digits"), ("text", "digits modulo 96,030")]
+        steps += [("text", name) for name in _OF_DIGITS]
     if texts and len(set(map(_pattern, texts))) <= MANY:
         steps += [("text", "pattern"), ("text", "numbers")]
         texts = set()
@@ -265,6 +265,20 @@ def _check_sum(text: str) -> int:
     return sum(digits[::-2]) + sum(double // 10 + double % 10 for double in doubled)
 
 
+def _by_place(text: str) -> int:
+    """Return the sum of digits times their places from the right, as ISBN-10 does; X is 10."""
+    digits = _digits(text)
+    if text[-1] in "xX":
+        digits.append(10)
+    return sum(place * digit for place, digit in enumerate(reversed(digits), start=1))
+
+
+def _one_and_three(text: str) -> int:
+    """Return the sum of digits from the right, each second one times 3, as EAN does."""
+    digits = _digits(text)
+    return sum(digits[::-2]) + 3 * sum(digits[-2::-2])
+
+
 def _digits_modulo(text: str) -> int:
     """Return the number that all digits of a text make, modulo 96,030."""
     rest = 0
@@ -285,6 +299,12 @@ def _time(value: Any) -> int:
     return int(kind(value).astype(np.int64))
 
 
+_OF_DIGITS: dict[str, Callable[[str], int]] = {
+    "check sum of digits": _check_sum,
+    "digits times their places": _by_place,
+    "digits times 1 and 3": _one_and_three,
+    "digits modulo 96,030": _digits_modulo,
+}
 _PARTS: dict[Any, Callable[[Any], Any]] = {
     "length": len,
     "pattern": _pattern,
@@ -293,8 +313,7 @@ _PARTS: dict[Any, Callable[[Any], Any]] = {
     "last number": lambda text: _numbers(text)[-1],
     "value": lambda text: json.loads(text, parse_float=number_of),
     "checksum": lambda text: zlib.crc32(text if isinstance(text, bytes) else text.encode()),
-    "check sum of digits": _check_sum,
-    "digits modulo 96,030": _digits_modulo,
+    **_OF_DIGITS,
     "message": lambda failure: failure.message,
     "time": _time,
 }

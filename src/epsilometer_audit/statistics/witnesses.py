@@ -17,7 +17,7 @@ import numpy as np
 from epsilometer.claims import Claim
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Ranges, View, entries_of
-from epsilometer.events.relations import ALL_SETS, COMPARED, SUMMED
+from epsilometer.events.relations import ALL_SETS, COMPARED, PAIRED
 from epsilometer.events.scores import CELLS, ENTRIES, ROWS, suspects
 from epsilometer.numerics.arrays import Floats, Sample
 from epsilometer.numerics.ratios import ratio
@@ -162,7 +162,7 @@ def looked_at(layout: Layout) -> str:
         looks += ", rows"
     if layout.groups:
         looks += ", sums, ends, places and equality of entries"
-    looks += f", remainders of sums and differences of two{_among(SUMMED, layout.numbers)}"
+    looks += f", remainders of sums and differences of two{_among(PAIRED, layout.numbers)}"
     if size > 2:
         several = "parities of three" if size > ALL_SETS else "parities"
         looks += f", {several}{_among(COMPARED, layout.columns)}"
