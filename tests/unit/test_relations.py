@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from epsilometer.events.events import Event, View
 from epsilometer.events.relations import (
     bits_of_columns,
+    bits_of_words,
     coincidences,
     parities,
     sums_modulo,
@@ -169,3 +170,34 @@ def test_texts_have_columns_of_checks():
     assert columns["checksum"].tolist() == [zlib.crc32(text.encode()) for text in texts]
     assert columns["check sum of digits"].tolist() == list(map(seen.luhn, digits))
     assert (columns["digits modulo 96,030"] % 97).tolist() == [int(text) % 97 for text in digits]
+
+
+def test_columns_of_digits_are_those_of_published_numbers():
+    """A book's ISBN-10 with an X, the same as an EAN, and an EAN of groceries."""
+    layout = learn_layout([f"{n:012d}" for n in range(100)], ["0-8044-2957-X"] * 3)
+    names = [column.name for column in layout.columns]
+    by_place, one_and_three = (
+        names.index("digits times their places"),
+        names.index("digits times 1 and 3"),
+    )
+    isbn, ean, groceries = layout.encode(["0-8044-2957-X", "9780804429573", "4006381333931"])
+    assert isbn[by_place] % 11 == 0
+    assert ean[one_and_three] % 10 == 0
+    assert groceries[one_and_three] % 10 == 0
+
+
+def test_a_bit_of_a_word_beside_other_entries():
+    rng = np.random.default_rng(7)
+    words = rng.integers(1 << 16, size=4000)
+    sides = [np.column_stack([words, rng.integers(5, size=4000)]) for _ in range(2)]
+    bits = bits_of_words(sides, 0)
+    assert len(bits) == 16
+    assert bits[9].holds(sides[0]).tolist() == ((words >> 9) & 1 == 1).tolist()
+    assert again(bits[9]) == bits[9]
+    assert bits_of_words([-side for side in sides], 0) == []
+
+
+def test_a_column_that_is_mostly_its_largest_value_has_a_bit():
+    column = np.array([[5.0], [5.0], [5.0], [1.5], [2.5]])
+    (bit,) = bits_of_columns([column, column], [])
+    assert bit.holds(column).tolist() == [True, True, True, False, False]

@@ -125,7 +125,7 @@ def test_reals_have_no_sign_of_zero():
 NOISE = np.random.default_rng(1).laplace(size=300).tolist()
 HIDING = {
     "hidden": lambda x, size, rng: [
-        f"{h:030x}{x}{h:030x}" for h in rng.integers(2**60, size=size).tolist()
+        f"{h:030x}{'gh'[x]}{h:030x}" for h in rng.integers(2**60, size=size).tolist()
     ],
     "letters": lambda x, rng: "".join(rng.choice(list("abcdefgh"), 20)),
 }
