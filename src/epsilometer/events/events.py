@@ -242,6 +242,11 @@ def _entry(view: View, sample: Sample) -> Sample:
     return np.ascontiguousarray(sample[:, view.entry]) if sample.ndim > 1 else sample
 
 
+@np.errstate(invalid="ignore")  # what is missing has some bits
+def _bit(view: View, sample: Sample) -> Sample:
+    return (np.asarray(sample, np.int64) >> view.entry) & 1
+
+
 def _difference(view: View, sample: Sample) -> Sample:
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(sample[:, view.entry] - view.factor * sample[:, view.other])
@@ -286,7 +291,7 @@ def _learned(view: View, sample: Sample) -> Sample:
 _NUMBERS: Mapping[Kind, Callable[[View, Sample], Sample]] = {
     "output": lambda _, sample: sample,
     "entry": _entry,
-    "bit": lambda view, sample: (np.asarray(sample, np.int64) >> view.entry) & 1,
+    "bit": _bit,
     "low bit": lambda view, sample: lowest_bits(_entry(view, sample)),
     "remainder": lambda view, sample: remainders(_entry(view, sample), view.modulus),
     "difference": _difference,

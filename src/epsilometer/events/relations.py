@@ -3,8 +3,7 @@
 No entry alone tells them, and no table of 16 x 16 cells: x[0] = x[3] in one output of a hundred,
 an even x[0] + x[3], an odd number of ones among three bits of forty. What is seen here only chooses
 views of outputs; fresh draws confirm the events. All pairs, or all sets of bits, are compared on
-the first draws, and few remain, so that their number is no cost in draws. Thresholds of standard
-deviations are passed by chance once in some hundred samples of two equal sides.
+the first draws, and few remain, so that their number is no cost in draws.
 """
 
 from __future__ import annotations
