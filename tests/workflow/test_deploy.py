@@ -58,6 +58,7 @@ def test_the_package_and_the_study_of_the_page(tmp_path):
         assert set(pq.read_schema(file).names) == documented(kind), kind
     sample = next((study / "results/quick/samples").rglob("*.parquet"))
     about = json.loads(pq.read_schema(sample).metadata[b"epsilometer"])
+    assert about.pop("kind") == "samples"  # beside its identity
     assert set(tabulate._samples(str(sample), about)) == documented("samples")
     # The same as a module, of a clone and of a commit: all of it is there.
     module = (ROOT / "docs/examples/study/Snakefile").read_text()
