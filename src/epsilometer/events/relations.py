@@ -143,7 +143,10 @@ def parities(sides: Sequence[Sample], bits: Sequence[Event], least: int) -> list
     bits = bits[:COMPARED]
     if len(bits) < least:
         return []
-    tables = [np.column_stack([bit.holds(side[:_FIRST]) for bit in bits]) for side in sides]
+    tables = []
+    for side in sides:
+        first = side[:_FIRST]
+        tables.append(np.column_stack([bit.holds(first) for bit in bits]))
     different = _of_sets(tables) if len(bits) <= ALL_SETS else _of_triples(tables)
     spread = np.sqrt(sum(1 / len(table) for table in tables))
     views = []
