@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -107,13 +107,19 @@ def _imports(path: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     tops = {name.partition(".")[0] for name in names}
     libraries = tops & set(_COMPUTE)
     if not _is_ours(path):
-        packages = packages_distributions()  # takes .1 s
+        packages = _installed_packages()
         for name in tops - {*_COMPUTE, *_PACKAGES, *roots()}:
             libraries.update(packages.get(name, ()))
     for name in list(names):  # a module's packages are imported with it
         names.update(_packages_of(name))
     files = {file for name in names if (file := _file(name))}
     return tuple(sorted(files)), tuple(sorted(libraries))
+
+
+@cache
+def _installed_packages() -> Mapping[str, list[str]]:
+    """Return the packages of each top-level name; this takes .1 s, so once for all files."""
+    return packages_distributions()
 
 
 def _packages_of(module: str) -> Iterator[str]:
