@@ -46,7 +46,7 @@ def bump(x, size, rng):
 def one(x, rng):
     return bump(x, 1, rng)[0]
 """
-FUNCTIONS = {"bump": 30_000, "one": 2000}  # with their draws a side
+FUNCTIONS = {"bump": 30_000, "one": 2000}  # with their draws a side; of `one`, each is a call
 DOMAIN = {"values": [0, 1], "limit": 8}
 NAMES = ("seconds", "replay", "provenance", "source")
 

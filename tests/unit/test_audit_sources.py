@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -311,6 +312,21 @@ def test_two_files_each_have_the_helpers_of_their_own_folder(folder):
     x, y = a.draw(0.0, 20, 1), b.draw(0.0, 20, 1)
     assert np.allclose(100 * x, y)
     assert np.allclose(a.draw(0.0, 20, 1), x)
+
+
+def test_a_module_of_the_same_name_from_elsewhere_is_not_used_and_stays(folder, monkeypatch):
+    expected = load("survey.py:noisy").draw(0.0, 20, 1)
+    other = ModuleType("late")
+    other.__file__ = str(folder.parent / "elsewhere" / "late.py")
+    other.ONE = 7
+    monkeypatch.setitem(sys.modules, "late", other)
+    source = load("survey.py:noisy")
+    for _ in range(2):  # `late` is imported by the first call, and is there in the second
+        assert (source.draw(0.0, 20, 1) == expected).all()
+        assert sys.modules["late"] is other
+    monkeypatch.delitem(sys.modules, "late")
+    assert (source.draw(0.0, 20, 1) == expected).all()
+    assert "late" not in sys.modules
 
 
 def test_a_module_is_loaded_by_name(folder):

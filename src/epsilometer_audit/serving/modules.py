@@ -55,22 +55,39 @@ class ModuleFolder:
         entry = str(self.folder)
         before = dict(sys.modules)
         sys.path.insert(0, entry)
-        for name, module in before.items():  # of the same names, from other folders
-            file = name.partition(".")[0] in self._names and getattr(module, "__file__", None)
-            if file and not is_library(file) and not self._has(module):
-                del sys.modules[name]
+        if any(name in before for name in self._names):
+            self._leave_out_others()
         sys.modules.update(self.modules)
+        inside = dict(sys.modules)
         try:
             yield
         finally:
             with contextlib.suppress(ValueError):
                 sys.path.remove(entry)
             if self.private:
-                new = [(n, m) for n, m in sys.modules.items() if before.get(n) is not m]
-                self.modules = {name: module for name, module in new if self._has(module)}
+                self._keep_own(before, imported=sys.modules != inside)
                 for name in self.modules:
                     del sys.modules[name]
                 sys.modules.update(before)
+
+    def _leave_out_others(self) -> None:
+        """Remove modules of the same names that are from other folders."""
+        for name, module in list(sys.modules.items()):
+            file = name.partition(".")[0] in self._names and getattr(module, "__file__", None)
+            if file and not is_library(file) and not self._has(module):
+                del sys.modules[name]
+
+    def _keep_own(self, before: dict[str, ModuleType], imported: bool) -> None:
+        """Keep the folder's modules that were not there before.
+
+        There are thousands of modules: to look at each costs more than many a draw, so that they
+        are looked at only where some were imported.
+        """
+        seen = sys.modules if imported else self.modules
+        own = [(name, module) for name, module in seen.items() if before.get(name) is not module]
+        if imported:
+            own = [(name, module) for name, module in own if self._has(module)]
+        self.modules = dict(own)
 
 
 @contextlib.contextmanager
