@@ -26,7 +26,7 @@ FORMS, PARTS = 300, 30
 TWINS = 30  # forms, of which twins are audited
 DRAWS, OF_TWINS = 60, {"different": 400, "repeated": 1000}  # of a side
 FEW = 32  # draws from which all rules for many draws are used
-EARLY = 10  # parts and twins of `make test`; the others are in `make examples`
+EARLY = 5  # parts and twins of `make test`; the others are in `make examples`
 
 
 def early_first(number):
