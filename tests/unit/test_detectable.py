@@ -51,9 +51,9 @@ def two(x: Any, size: int, rng: np.random.Generator) -> Any:
 @pytest.mark.parametrize("claim", [ea.pure(1.0), ea.renyi({2: 0.5, 4: 0.8}), ea.profile({1: 1e-3})])
 def test_what_is_detectable_is_the_same_for_every_seed(mechanism, claim):
     options = {"samples": 3000, "as_reals": True, "check_sampler": False}
-    verdicts = [ea.audit(mechanism, PAIR, claim, seed=seed, **options) for seed in range(3)]
+    verdicts = [ea.audit(mechanism, PAIR, claim, seed=seed, **options) for seed in range(2)]
     tables = [json.loads(verdict.to_json())["detectable_by_event"] for verdict in verdicts]
-    assert tables[0] == tables[1] == tables[2]
+    assert tables[0] == tables[1]
     of_one = tables[0]["one column"]
     assert [*map(float, of_one)] == list(EVENTS)
     levels = [*of_one.values()]
