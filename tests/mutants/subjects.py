@@ -40,6 +40,11 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/profiles.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py", _STATISTICS],
+    "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_predictors.py", _STATISTICS],
+    "src/epsilometer_audit/statistics/witnesses.py": [
+        "unit/test_witnesses.py",
+        "unit/test_audit_looks.py",
+    ],
     "src/epsilometer_audit/statistics/power.py": ["unit/test_detectable.py", _STATISTICS],
     "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
