@@ -11,6 +11,8 @@ import pytest
 from scipy import stats
 
 from epsilometer.events.events import Event, Table, View
+from epsilometer.events.relations import ALL_SETS, COMPARED, PAIRED
+from epsilometer.events.scores import ENTRIES
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import pure, zcdp
 from epsilometer_audit.statistics import witnesses
@@ -20,6 +22,7 @@ from epsilometer_audit.statistics.witnesses import (
     beyond,
     count_event,
     first_visible,
+    looked_at,
 )
 from tests.unit.audits import single_claims
 
@@ -215,3 +218,32 @@ def test_a_histogram_of_many_values_has_what_lies_beyond_in_its_ends():
     assert histogram.counts[0] == np.count_nonzero(x < first)
     assert histogram.counts_prime[-1] == np.count_nonzero(x_prime >= last)
     assert histogram_of(np.full(60, np.nan), np.full(60, np.inf)) is None
+
+
+# --- what was looked at ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", sorted({2, 3, ENTRIES, ALL_SETS, PAIRED, COMPARED}))
+@pytest.mark.parametrize("more", [0, 1])
+def test_of_many_columns_it_is_said_which_were_looked_at(size, more):
+    size += more
+    words = looked_at(learn_layout(np.random.default_rng(0).normal(size=(20, size))))
+    assert (f"all pairs of {size} in" in words) == (size <= ENTRIES)
+    assert (f"the {ENTRIES} of {size} columns" in words) == (size > ENTRIES)
+    assert (f"differences of two of the first {PAIRED}" in words) == (size > PAIRED)
+    assert ("parities" in words) == (size > 2)
+    assert ("parities of three" in words) == (size > ALL_SETS)
+    assert (f"three of the first {COMPARED}" in words) == (size > COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "as_reals", "words"),
+    [
+        (["a", "b"], False, "each word, and sets of words"),
+        ([1, 2], False, "values, ranges, remainders, bits, sums of bits, parities of up to"),
+        ([0.5, 2.5], False, "values, ranges, remainders, low bits; not"),
+        ([0.5, 2.5], True, "values, ranges, remainders; not"),
+    ],
+)
+def test_of_one_column_it_is_said_what_was_looked_at(outputs, as_reals, words):
+    assert looked_at(learn_layout(outputs, as_reals=as_reals)).startswith(words)
