@@ -61,7 +61,7 @@ def test_an_event_exceeds_a_claim_by_standard_deviations_of_its_shares(claim):
         ([2.0, None], None),  # none differs visibly
         ([2.0, 2.1], 1),
         ([2.5, 3.0, 2.9], 1),  # none clearly: the one that differs most
-        ([2.9, 3.1, 9.0], 1),  # the first that does
+        ([3.0, 2.9, 3.1, 9.0], 2),  # the first that does
     ],
 )
 def test_the_first_event_that_differs_clearly_is_named(apart, chosen):
@@ -115,12 +115,22 @@ def most_beyond(events, sides, claim, most):
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
-def test_few_conditions_on_entries_take_the_place_of_a_score(shares, level, conditions, swapped):
-    """The best one, or the best two if clearly better, and a third alike; by all sets of them."""
+@pytest.mark.parametrize("packed", [False, True])
+def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swapped, packed):
+    """The best one, or the best two if clearly better, and a third alike; by all sets of them.
+
+    They are on entries of vectors, or on the bits of whole numbers.
+    """
     claim = pure(level)
-    likelier, other = bits(shares, 900, 1), bits((0.5,) * 4, 800, 2)
-    before = [other, likelier] if swapped else [likelier, other]
-    fresh = [bits((0.5,) * 4, 700, 3), bits(shares, 600, 4)][:: 1 if swapped else -1]
+    places = 1 << np.arange(4)
+    before = [bits(shares, 900, 1), bits((0.5,) * 4, 800, 2)]
+    rows = [bits(shares, 600, 4), bits((0.5,) * 4, 700, 3)]  # fresh ones
+    fresh = rows
+    if packed:
+        before, fresh = [side @ places for side in before], [side @ places for side in rows]
+    likelier, other = before
+    if swapped:
+        before, fresh = before[::-1], fresh[::-1]
     layout = learn_layout(*before)
     whole = Event(((3.0, None),), view=score_of(4))
     counted = count_event(Chosen(whole, swapped, layout), before, fresh, claim, predicted=False)
@@ -128,9 +138,7 @@ def test_few_conditions_on_entries_take_the_place_of_a_score(shares, level, cond
     assert [event.view.entry for event in chosen] == list(range(conditions))
     assert all(event.ranges in (((1, 1),), ((1, None),)) for event in chosen)
     assert counted.whole == whole
-    on_likelier, on_other = fresh[:: -1 if swapped else 1]
-    held = [int(side[:, :conditions].all(axis=1).sum()) for side in (on_likelier, on_other)]
-    assert counted.hits == tuple(held)
+    assert counted.hits == tuple(int(side[:, :conditions].all(axis=1).sum()) for side in rows)
     assert counted.draws == (600, 700)
     single = witnesses._single_conditions(whole.view, layout, [likelier, other])
     best = [most_beyond(single, (likelier, other), claim, most) for most in (1, 2, 3)]
