@@ -36,6 +36,7 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.outcomes import learn_layout
+from epsilometer_audit.outputs.reals import number_of
 from epsilometer_audit.outputs.recorded import read
 from epsilometer_audit.outputs.shapes import joined, recorded_pair
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
@@ -778,3 +779,45 @@ def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch)
 def test_last_digits_of_a_worker_are_looked_at(form, worker):
     left = np.random.default_rng(0).integers(1, 5, DRAWS).tolist()
     assert_all_differ(calls_of(worker, [[form.format(i, x) for i in left] for x in (0, 1)]))
+
+
+# --- numbers as text, and columns that stay -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12", 12),
+        (" -7", -7),
+        ("0.5", 0.5),
+        ("0.10", 0.1),
+        ("1e3", 1000.0),
+        ("NaN", math.nan),
+        ("-Infinity", -math.inf),
+        ("0.10000000000000000000001", Decimal("0.10000000000000000000001")),
+        ("1" + "0" * 3998, 10**3998),
+        ("1" + "0" * 4500, Decimal(10) ** 4500),  # of which Python makes no integer
+        ("1e400", Decimal("1e400")),
+        ("1e99999999999999999999", math.inf),  # which no decimal holds
+    ],
+)
+def test_a_text_spells_a_number_to_its_last_digit(text, number):
+    found = number_of(text)
+    assert type(found) is type(number)
+    assert found == number or (math.isnan(number) and math.isnan(found))
+
+
+def test_of_many_columns_lengths_and_types_stay_however_rare():
+    records = [{f"k{i}": i for i in range(254)} for _ in range(50)]
+    for i in range(4):
+        records[i]["l"] = [0.5] * i if i else "none"
+    names = [column.name for column in learn_layout(records).columns]
+    assert len(names) == 256
+    assert "length of key 'l'" in names
+    assert "type of key 'l'" in names
+
+
+def test_an_event_in_json_names_its_column_where_there_are_several():
+    one, two = learn_layout([1, 2]), learn_layout([(1, "a"), (2, "b")])
+    assert "columns" not in one.plain(Event(((1, 1),)))
+    assert two.plain(Event(((1, 1),), view=View("entry", 1)))["columns"] == [two.columns[1].name]

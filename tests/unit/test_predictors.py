@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.special import logsumexp
+from scipy.special import betaln, logsumexp
 from scipy.stats import norm
 
 import epsilometer_audit as ea
@@ -133,6 +133,63 @@ def test_values_that_repeat_have_cells_of_their_own(predictor):
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
     assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
     assert guess.q[cell] < 0.02
+
+
+def predicted_share(left, right, mean, draws):
+    """Return the log likelihood and the posterior mean of a share with a Beta prior."""
+    a, b = draws * mean, draws * (1 - mean)
+    return betaln(left + a, right + b) - betaln(a, b), (left + a) / (left + right + draws)
+
+
+def cut_in_two(counts):
+    """Return the probabilities of cells on both sides, ``(2, k)``, from their counts, by recursion.
+
+    Each cut is as near to half of the draws as may be. The share on its left is the same on both
+    sides, similar or any, with the probabilities .3, .2 and .5 before the draws.
+    """
+    pooled = counts.sum(axis=0)
+    if pooled.size == 1:
+        return np.ones((2, 1))
+    off = np.abs(np.cumsum(pooled)[:-1] - pooled.sum() / 2)
+    cut = off.size - int(np.argmin(off[::-1]))
+    left, right = counts[:, :cut].sum(axis=1), counts[:, cut:].sum(axis=1)
+    mean = (left.sum() + 0.5) / (pooled.sum() + 1)
+    logs = [left.sum() * math.log(mean) + right.sum() * math.log(1 - mean)]
+    shares = [np.full(2, mean)]
+    for draws in (10.0, 1.0):
+        of_sides, posterior = predicted_share(left, right, mean, draws)
+        logs.append(of_sides.sum())
+        shares.append(posterior)
+    weights = np.array([0.3, 0.2, 0.5]) * np.exp(np.array(logs) - max(logs))
+    share = (weights @ np.array(shares) / weights.sum())[:, None]
+    return np.hstack(
+        [share * cut_in_two(counts[:, :cut]), (1 - share) * cut_in_two(counts[:, cut:])]
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(0, 1, 90), rng.normal(seed, 2, 90)
+    if seed > 1:  # values that repeat
+        x, y = x.round(seed - 2), y.round(seed - 2)
+    guess = tree(Points().with_draws(x, y))
+    size = guess.p.size
+    cells = (np.bincount(guess.edges.searchsorted(side), None, size) for side in (x, y))
+    assert np.array([guess.p, guess.q]) == pytest.approx(cut_in_two(np.array([*cells])), rel=1e-9)
+    assert 8 < size <= 2 * 32 + 1
+
+
+def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
+    """Three, two and one ninths of a cell's draws count as near it; its share is that of x."""
+    counts = np.array([[5, 0, 2, 9], [1, 7, 2, 0]])
+    x, y = (np.repeat([0.0, 1.0, 2.0, 10.0], row) for row in counts)
+    near = np.array([[3, 2, 1, 0], [2, 3, 2, 1], [1, 2, 3, 2], [0, 1, 2, 3]]) / 9
+    nearby = counts @ near + 0.01
+    expected = counts + 12 * nearby / nearby.sum(axis=0)
+    guess = histogram(Points().with_draws(x, y))
+    assert guess.p == pytest.approx(expected[0] / expected[0].sum())
+    assert guess.q == pytest.approx(expected[1] / expected[1].sum())
 
 
 MANY = np.random.default_rng(7).normal(size=(2, 100))
