@@ -37,7 +37,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/question/*.py": ["unit/test_audit_domains.py", _NEIGHBOURS],
     "src/epsilometer_audit/outputs/callables.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/child_process.py": ["unit/test_child_process.py"],
-    "src/epsilometer_audit/outputs/formats.py": ["unit/test_audit.py", "unit/test_audit_domains.py"],
+    "src/epsilometer_audit/outputs/formats.py": ["unit/test_audit_domains.py"],
     "src/epsilometer_audit/outputs/recorded.py": ["unit/test_audit_recorded.py"],
     "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],

@@ -36,9 +36,9 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.outcomes import learn_layout
-from epsilometer_audit.outputs.reals import number_of
+from epsilometer_audit.outputs.reals import as_numbers, number_of
 from epsilometer_audit.outputs.recorded import read
-from epsilometer_audit.outputs.shapes import joined, recorded_pair
+from epsilometer_audit.outputs.shapes import Coded, joined, recorded_pair
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.columns import (
@@ -673,6 +673,13 @@ def test_calls_are_joined_by_value():
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
 
 
+def test_words_of_several_calls_are_joined_by_value():
+    batches = [["a", "b", None], ["c", "a"], [None, "c", "c"]]
+    together = Coded.joined([Coded.of(batch) for batch in batches])
+    assert together.tolist() == [word for batch in batches for word in batch]
+    assert len(together.values) == 4
+
+
 def test_a_missing_number_is_an_outcome_beside_nan():
     assert_a_column_differs(
         drawn(lambda x, rng: None if rng.random() < 0.2 + 0.6 * x else math.nan)
@@ -805,6 +812,17 @@ def test_a_text_spells_a_number_to_its_last_digit(text, number):
     found = number_of(text)
     assert type(found) is type(number)
     assert found == number or (math.isnan(number) and math.isnan(found))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("number", [5, 2**53, 2**53 + 1, 2**60 + 1, 2**63 - 1])
+def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
+    numbers = as_numbers(np.array([sign * number, 0]))
+    remainders = np.zeros(2) if numbers.remainders is None else numbers.remainders
+    whole = [
+        int(Fraction(a) + Fraction(b)) for a, b in zip(numbers.floats, remainders, strict=True)
+    ]
+    assert whole == [sign * number, 0] == numbers.whole.tolist()
 
 
 def test_of_many_columns_lengths_and_types_stay_however_rare():

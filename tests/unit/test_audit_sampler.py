@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.stats import rankdata
 
 import epsilometer_audit as ea
-from epsilometer_audit.checks import calls, sampler
+from epsilometer_audit.checks import calls, fresh_processes, sampler
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
@@ -180,6 +180,28 @@ def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypa
     laws = ("laplace", "coin", "one in a thousand", "clamped")
     alarms = sum(bool(failed(HONEST[law], draws=200, seed=s)) for law in laws for s in range(12))
     assert alarms <= 0.08 * 48
+
+
+@pytest.mark.parametrize("inputs", [(0.0,), (0.0, 1.0, 2.0)])
+def test_the_checks_of_all_inputs_share_alpha(inputs, monkeypatch):
+    shares = ["_POSITIONS", "_REPETITIONS", "_DRAWN", "_MATCHES", "OTHERS", "_SERIAL", "_ORDER"]
+    assert sum(getattr(sampler, share) for share in shares) == pytest.approx(sampler.ALPHA)
+    limit = sampler._MATCHES / len(inputs)
+    for p, fails in ((0.99 * limit, True), (1.01 * limit, False)):
+        monkeypatch.setattr(tails, "agreement", lambda *_, p=p: tails.Matches(p, 1, 10, 10))
+        assert bool(failed(HONEST["laplace"], draws=200, inputs=inputs)) == fails
+
+
+def test_another_process_gets_another_seed(monkeypatch):
+    class Other:
+        def draw(self, x, size, seed):
+            return rng(seed).normal(size=size)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(fresh_processes, "_another", lambda _: Other())
+    assert other_process(None, 0, 400, 1, 0.005).result == "passed"
 
 
 def test_the_text_of_a_check_has_place_and_reason():

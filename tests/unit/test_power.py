@@ -13,7 +13,7 @@ from epsilometer.events.scores import SCREENED
 from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics import power
 from epsilometer_audit.statistics.power import detectable, samples_needed
-from epsilometer_audit.statistics.rounds import least_samples, schedule
+from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
 from limit.kl_inf.project import project
 from tests.unit.audits import single_claims
 
@@ -129,6 +129,14 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
     of_many = detectable(claim, schedule(30_000, 8), **options)
     assert claim.level < later < level < surer
     assert level < of_many
+
+
+@by_claim
+def test_pairs_share_alpha_at_the_start(claim):
+    many, alone = ([Step(pairs, 20_000, 20_000)] for pairs in (8, 1))
+    shared = detectable(claim, many, alpha=0.05, event=0.1)
+    assert shared == detectable(claim, alone, alpha=0.05 / 8, event=0.1)
+    assert shared > detectable(claim, alone, alpha=0.05, event=0.1)
 
 
 def test_a_pair_that_wins_too_little_before_others_are_dropped_is_not_detected():

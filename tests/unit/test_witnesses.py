@@ -124,7 +124,8 @@ def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swa
     claim = pure(level)
     places = 1 << np.arange(4)
     before = [bits(shares, 900, 1), bits((0.5,) * 4, 800, 2)]
-    rows = [bits(shares, 600, 4), bits((0.5,) * 4, 700, 3)]  # fresh ones
+    fresh_shares = (*shares[:3], 0.99)  # fresh draws have no part in the choice
+    rows = [bits(fresh_shares, 600, 4), bits((0.5,) * 4, 700, 3)]
     fresh = rows
     if packed:
         before, fresh = [side @ places for side in before], [side @ places for side in rows]
