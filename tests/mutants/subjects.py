@@ -52,7 +52,11 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/bets.py": ["unit/test_bets.py", _STATISTICS],
     "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
-    "src/epsilometer_audit/auditing.py": ["unit/test_audit.py", "unit/test_audit_recorded.py"],
+    "src/epsilometer_audit/auditing.py": [
+        "unit/test_audit.py",
+        "unit/test_audit_recorded.py",
+        "contract/test_use_of_draws.py",
+    ],
 }
 
 

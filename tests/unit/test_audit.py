@@ -80,6 +80,20 @@ def test_a_sampler_is_checked_from_four_hundred_draws_on(samples, checked):
     assert (note in " ".join(str(verdict).split())) != checked
 
 
+@pytest.mark.parametrize("alpha", [0.05, 1e-4])
+def test_the_checks_of_a_sampler_take_a_part_of_alpha(alpha, monkeypatch):
+    alphas, check = [], auditing.check
+
+    def noted(*arguments, **options):
+        alphas.append(options["alpha"])
+        return check(*arguments, **options)
+
+    monkeypatch.setattr(auditing, "check", noted)
+    ea.audit(lambda x, rng: x + rng.laplace(), [(0, 1)], ea.pure(1.0), samples=400, alpha=alpha)
+    assert alphas == [conclusion.FALSE_ALARMS * alpha]
+    assert conclusion.FALSE_ALARMS < 1
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_outputs_that_are_all_the_same_are_undecided(number):
     pairs = [(0, 1), (0, 2)][:number]
