@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import brentq
 
 from epsilometer.claims import Claim
 from epsilometer.events.scores import SCREENED
@@ -105,10 +106,16 @@ def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
     shares, others, seen = power._in_table(p, q, 10**12)
     assert shares == pytest.approx(p, rel=1e-4)
     assert others == pytest.approx(q, rel=1e-4)
-    for i in range(3):
-        counts = SCREENED * np.array([two(p[i]), two(q[i])])
-        statistic = stats.chi2_contingency(counts, correction=False).statistic if i < 2 else 0.0
-        assert seen[i] == (statistic >= power._CHOSEN)
+    assert seen.tolist() == [True, False, False]
+
+    def beyond(p, least):
+        counts = SCREENED * np.array([two(p), two(0.3)])
+        return stats.chi2_contingency(counts, correction=False).statistic - least
+
+    for times in (0.9, 1.1):
+        share = brentq(beyond, 0.3, 0.9, args=(times * power._CHOSEN,))
+        _, _, seen = power._in_table(np.array([share]), np.array([0.3]), 10**12)
+        assert seen.tolist() == [times > 1]
     few, few_prime, seen = power._in_table(p, q, 400)
     assert (few - few_prime < 0.8 * (p - q) + 1e-12).all()
     assert few[2] == few_prime[2]
