@@ -17,12 +17,13 @@ from scipy.special import logsumexp
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli import running
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.outputs.callables import load
+from epsilometer_audit.question import claims as registry
 from epsilometer_audit.question.claims import CLAIMS, checked_detect, kinds
 from epsilometer_audit.question.request import claim_of
 from tests.contract.level_cases import discrete, laplace_pair, normal_pair
@@ -271,6 +272,11 @@ def test_what_a_class_lacks_is_said_before_any_draw(tmp_path):
     assert done.stderr == (
         "epsilometer: claim variation: toy:Variation [toy 1.0]: does not have implied and text\n"
     )
+
+
+def test_a_class_is_registered_by_the_name_of_its_first_option():
+    with pytest.raises(ConfigError, match="does not have options, the first of which is 'gdp'"):
+        registry._checked("gdp", "epsilometer.claims:Pure")
 
 
 @pytest.mark.parametrize(("order", "rho"), [(2.0, 0.5), (2.0, 30.0), (8.0, 0.2), (8.0, 5.0)])

@@ -18,6 +18,7 @@ import epsilometer_audit as ea
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import auditing
+from epsilometer_audit.answer import conclusion
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.outputs.formats import percent_sure
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
@@ -79,6 +80,20 @@ def test_a_sampler_is_checked_from_four_hundred_draws_on(samples, checked):
     assert (note in " ".join(str(verdict).split())) != checked
 
 
+@pytest.mark.parametrize("alpha", [0.05, 1e-4])
+def test_the_checks_of_a_sampler_take_a_part_of_alpha(alpha, monkeypatch):
+    alphas, check = [], auditing.check
+
+    def noted(*arguments, **options):
+        alphas.append(options["alpha"])
+        return check(*arguments, **options)
+
+    monkeypatch.setattr(auditing, "check", noted)
+    ea.audit(lambda x, rng: x + rng.laplace(), [(0, 1)], ea.pure(1.0), samples=400, alpha=alpha)
+    assert alphas == [conclusion.FALSE_ALARMS * alpha]
+    assert conclusion.FALSE_ALARMS < 1
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_outputs_that_are_all_the_same_are_undecided(number):
     pairs = [(0, 1), (0, 2)][:number]
@@ -99,6 +114,15 @@ def test_a_violation_has_a_witness():
     assert witness.count / witness.draws > 2 * witness.count_prime / witness.draws_prime
     assert str(verdict).startswith("VIOLATED: epsilon = 1 is claimed, epsilon is at least 1.")
     assert "many draws a call" in verdict.source
+
+
+def test_the_direction_is_from_the_input_where_the_event_is_likelier():
+    for pair, direction in (((0, 1), "1 against 0"), ((1, 0), "1 against 0")):
+        verdict = ea.audit(lambda x, rng: int(rng.random() < 0.7 * x), [pair], ea.pure(0.1))
+        assert verdict.direction == direction
+        assert verdict.witness.event in ("output = 1", "output >= 1")
+    assert conclusion._direction(None, True) == "x' against x"
+    assert conclusion._direction(None, None) is None
 
 
 def test_a_claim_that_is_not_refuted_has_a_detectable_level():
@@ -265,6 +289,16 @@ def test_the_orders_of_a_claim_on_several_pairs(alpha, orders, pairs):
     wealths = Evidence(renyi({order + 1.5: 1.0 for order in range(orders)}), pairs, alpha).wealths
     assert len(wealths) == orders
     assert within([math.exp(-wealth.needed) for wealth in wealths.values()], alpha)
+
+
+@pytest.mark.parametrize("points", [1, 4])
+def test_the_levels_that_are_forecast_share_alpha_as_the_parts_of_a_claim_do(points, monkeypatch):
+    alphas = []
+    monkeypatch.setattr(conclusion, "detectable", lambda *_, alpha, **__: alphas.append(alpha))
+    claim = ea.profile({float(i): 0.1 / (i + 1) for i in range(points)})
+    conclusion._detectable(claim, 0.05, [], 0.1, several=True)
+    assert len(alphas) == 8
+    assert set(alphas) == {0.05 / points}
 
 
 @pytest.mark.parametrize("canaries", [10, 100, 3000])

@@ -36,8 +36,9 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.outcomes import learn_layout
+from epsilometer_audit.outputs.reals import as_numbers, number_of
 from epsilometer_audit.outputs.recorded import read
-from epsilometer_audit.outputs.shapes import joined, recorded_pair
+from epsilometer_audit.outputs.shapes import Coded, joined, recorded_pair
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.columns import (
@@ -672,6 +673,13 @@ def test_calls_are_joined_by_value():
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
 
 
+def test_words_of_several_calls_are_joined_by_value():
+    batches = [["a", "b", None], ["c", "a"], [None, "c", "c"]]
+    together = Coded.joined([Coded.of(batch) for batch in batches])
+    assert together.tolist() == [word for batch in batches for word in batch]
+    assert len(together.values) == 4
+
+
 def test_a_missing_number_is_an_outcome_beside_nan():
     assert_a_column_differs(
         drawn(lambda x, rng: None if rng.random() < 0.2 + 0.6 * x else math.nan)
@@ -778,3 +786,56 @@ def test_large_and_decimal_columns_of_two_types_are_equal(tmp_path, monkeypatch)
 def test_last_digits_of_a_worker_are_looked_at(form, worker):
     left = np.random.default_rng(0).integers(1, 5, DRAWS).tolist()
     assert_all_differ(calls_of(worker, [[form.format(i, x) for i in left] for x in (0, 1)]))
+
+
+# --- numbers as text, and columns that stay -------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12", 12),
+        (" -7", -7),
+        ("0.5", 0.5),
+        ("0.10", 0.1),
+        ("1e3", 1000.0),
+        ("NaN", math.nan),
+        ("-Infinity", -math.inf),
+        ("0.10000000000000000000001", Decimal("0.10000000000000000000001")),
+        ("1" + "0" * 3998, 10**3998),
+        ("1" + "0" * 4500, Decimal(10) ** 4500),  # of which Python makes no integer
+        ("1e400", Decimal("1e400")),
+        ("1e99999999999999999999", math.inf),  # which no decimal holds
+    ],
+)
+def test_a_text_spells_a_number_to_its_last_digit(text, number):
+    found = number_of(text)
+    assert type(found) is type(number)
+    assert found == number or (math.isnan(number) and math.isnan(found))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("number", [5, 2**53, 2**53 + 1, 2**60 + 1, 2**63 - 1])
+def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
+    numbers = as_numbers(np.array([sign * number, 0]))
+    remainders = np.zeros(2) if numbers.remainders is None else numbers.remainders
+    whole = [
+        int(Fraction(a) + Fraction(b)) for a, b in zip(numbers.floats, remainders, strict=True)
+    ]
+    assert whole == [sign * number, 0] == numbers.whole.tolist()
+
+
+def test_of_many_columns_lengths_and_types_stay_however_rare():
+    records = [{f"k{i}": i for i in range(254)} for _ in range(50)]
+    for i in range(4):
+        records[i]["l"] = [0.5] * i if i else "none"
+    names = [column.name for column in learn_layout(records).columns]
+    assert len(names) == 256
+    assert "length of key 'l'" in names
+    assert "type of key 'l'" in names
+
+
+def test_an_event_in_json_names_its_column_where_there_are_several():
+    one, two = learn_layout([1, 2]), learn_layout([(1, "a"), (2, "b")])
+    assert "columns" not in one.plain(Event(((1, 1),)))
+    assert two.plain(Event(((1, 1),), view=View("entry", 1)))["columns"] == [two.columns[1].name]

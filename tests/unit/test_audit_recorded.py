@@ -228,3 +228,14 @@ def test_a_bound_that_is_no_larger_than_the_claim_refutes_nothing(claim):
     verdict = ea.audit_outputs((bits, bits), claim)
     assert verdict.bound == 0
     assert verdict.verdict != "violated"
+
+
+@pytest.mark.parametrize("names", [("near", "far"), ("far", "near")])
+def test_the_pair_that_promises_most_is_tested(names):
+    rng = np.random.default_rng(3)
+    outputs = {name: rng.laplace([[0], [2 * (name == "far")]], 1, (2, 2000)) for name in names}
+    verdict = ea.audit_outputs(
+        {name: tuple(sides) for name, sides in outputs.items()}, ea.pure(0.5), as_reals=True
+    )
+    assert verdict.verdict == "violated"
+    assert 0.5 < verdict.bound < 2

@@ -15,8 +15,8 @@ from scipy import stats
 from scipy.stats import rankdata
 
 import epsilometer_audit as ea
+from epsilometer_audit.checks import calls, fresh_processes, sampler
 from epsilometer_audit.checks import permutations as tails
-from epsilometer_audit.checks import sampler
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.permutations import calls_p, pieces
@@ -180,6 +180,28 @@ def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypa
     laws = ("laplace", "coin", "one in a thousand", "clamped")
     alarms = sum(bool(failed(HONEST[law], draws=200, seed=s)) for law in laws for s in range(12))
     assert alarms <= 0.08 * 48
+
+
+@pytest.mark.parametrize("inputs", [(0.0,), (0.0, 1.0, 2.0)])
+def test_the_checks_of_all_inputs_share_alpha(inputs, monkeypatch):
+    shares = ["_POSITIONS", "_REPETITIONS", "_DRAWN", "_MATCHES", "OTHERS", "_SERIAL", "_ORDER"]
+    assert sum(getattr(sampler, share) for share in shares) == pytest.approx(sampler.ALPHA)
+    limit = sampler._MATCHES / len(inputs)
+    for p, fails in ((0.99 * limit, True), (1.01 * limit, False)):
+        monkeypatch.setattr(tails, "agreement", lambda *_, p=p: tails.Matches(p, 1, 10, 10))
+        assert bool(failed(HONEST["laplace"], draws=200, inputs=inputs)) == fails
+
+
+def test_another_process_gets_another_seed(monkeypatch):
+    class Other:
+        def draw(self, x, size, seed):
+            return rng(seed).normal(size=size)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(fresh_processes, "_another", lambda _: Other())
+    assert other_process(None, 0, 400, 1, 0.005).result == "passed"
 
 
 def test_the_text_of_a_check_has_place_and_reason():
@@ -419,6 +441,111 @@ def test_equal_outputs_have_equal_scores():
     rows = np.tile(rng(1).choice([0.1, 0.2, 0.7], (7, 11)), (30, 1))
     for score in Sample([rows], "rows").scores:
         assert (score[:].reshape(30, 7) == score[:7]).all()
+
+
+def standardised(values):
+    return (values - values.mean()) / values.std()
+
+
+def test_scores_are_ranks_their_distances_from_the_median_and_signs():
+    """In plain steps: of four entries at most, and of the sum of all with a sign each."""
+    numbers = rng(1).normal(size=101)
+    ranks, distances = Sample([numbers], "").scores
+    shares = (rankdata(numbers) - 0.5) / 101
+    assert ranks[:] == pytest.approx(standardised(shares))
+    assert distances[:] == pytest.approx(standardised((shares - 0.5) ** 2))
+
+    counts = rng(2).geometric(0.3, 200)
+    ranks, _, signs = Sample([counts], "").scores  # outputs repeat
+    assert ranks[:] == pytest.approx(standardised((rankdata(counts) - 0.5) / 200))
+    assert len(set(signs[:].round(9))) == 2
+    assert all(len(set(signs[:][counts == count])) == 1 for count in set(counts))
+
+    for width in (2, 3, 6):
+        rows = rng(3).normal(size=(50, width))
+        *of_entries, of_sum, _ = Sample([rows], "").scores
+        wanted = [standardised(rankdata(row)) for row in rows.T]
+        assert len(of_entries) == min(width, 4)
+        for score in of_entries:
+            assert any(np.allclose(score[:], ranks) for ranks in wanted)
+        sums = (standardised(rankdata(np.round(signs @ wanted, 6))) for signs in sign_rows(width))
+        assert any(np.allclose(of_sum[:], of_signs) for of_signs in sums)
+
+
+def sign_rows(width):
+    return np.array([*itertools.product([-1, 1], repeat=width)])
+
+
+def test_many_numbers_have_classes_that_are_finest_near_both_ends():
+    numbers = rng(4).permutation(20_000).astype(float)
+    of_numbers = calls._classes([numbers[:9000], numbers[9000:]])
+    assert (of_numbers.classes[numbers.argsort()] == np.sort(of_numbers.classes)).all()
+    assert (np.bincount(of_numbers.classes) == of_numbers.times).all()
+    assert of_numbers.times.max() <= math.ceil(20_000 / 31)
+    below, above = np.cumsum(of_numbers.times), np.cumsum(of_numbers.times[::-1])
+    near = [4**k for k in range(4)]  # draws, up to the width of a class
+    assert set(near) <= set(below.tolist())
+    assert {1, *(1 + k for k in near)} <= set(above.tolist())
+
+
+def test_whole_numbers_beyond_four_bytes_stay_apart():
+    ends = [-(2**31), 2**31, -(2**31) - 1, 2**31 - 1, 0]
+    for numbers in (ends[:2], ends[1:4], ends):
+        sample = Sample([np.array(numbers * 3)], "")
+        assert sample.times.tolist() == [3] * len(numbers)
+        assert sample.codes.tolist() == (rankdata(numbers).astype(int) - 1).tolist() * 3
+
+
+def test_draws_are_of_short_calls_a_long_one_and_ones_between_which_inputs_change():
+    """A fortieth of the draws each: a dozen calls, and as many draws as calls of their own."""
+    made = []
+
+    def draw(x, size, seed):
+        made.append((x, size))
+        return rng(seed).normal(size=size)
+
+    samples = calls.draw_calls(draw, ["a", "b", "c"], 800, rng(0))
+    short, ones = 20, 20
+    long = 800 - 12 * short - ones - short  # of which one call is repeated later
+    for sample, x in zip(samples, "abc", strict=True):
+        sizes = [size for y, size in made if y == x]
+        assert sizes == sample.batches
+        assert sorted(sizes) == [1] * ones + [short] * 12 + [long]
+        assert sample.batches[:10] == sample.batches[-10:] == [1] * 10
+        assert sample.batches[sample.first] == short
+        assert sample.batches[sample.longest] == long == sample.long.stop - sample.long.start
+        assert sample.short.shape == (12, short)
+    before = [-1, *(["a", "b", "c"].index(x) for x, _ in made[:-1])]
+    for number, sample in enumerate(samples):
+        own = [(size, b) for (x, size), b in zip(made, before, strict=True) if x == "abc"[number]]
+        assert sample.before.tolist() == [b for size, b in own for _ in range(size)]
+    assert [x for x, _ in made] != sorted(x for x, _ in made)
+
+
+def test_groups_of_draws_are_those_of_their_names():
+    batches = [(1, -1), (3, 0), (1, 1), (6, 1), (3, 0), (1, 0)]  # sizes, and inputs before
+    made = [
+        calls.Call(i, before, np.arange(float(size))) for i, (size, before) in enumerate(batches)
+    ]
+    sample = calls.Calls(1, "x", made)
+    groups = [(name, np.flatnonzero(inside).tolist()) for name, inside in sample.groups()]
+    assert groups[:7] == [
+        ("first outputs of calls", [0, 1, 4, 5, 11, 14]),
+        ("outputs of calls of one draw", [0, 4, 14]),
+        ("outputs of a call of 6 draws", [*range(5, 11)]),
+        ("outputs of calls after one on another input", [1, 2, 3, 11, 12, 13, 14]),
+        ("first outputs of calls after one on another input", [1, 11, 14]),
+        ("outputs of calls after one on the same input", [*range(4, 11)]),
+        ("first outputs of calls after one on the same input", [4, 5]),
+    ]
+    assert groups[7:] == [
+        ("outputs of a call of 3 draws", [1, 2, 3]),
+        ("early outputs", [*range(4)]),
+        ("outputs of a call of 6 draws", [*range(5, 11)]),
+        ("early outputs", [*range(11)]),
+        ("outputs of a call of 3 draws", [11, 12, 13]),
+        ("early outputs", [*range(14)]),
+    ]
 
 
 # --- recorded outputs -----------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from epsilometer_audit.question.claims import (
     renyi,
     zcdp,
 )
+from epsilometer_audit.statistics import rounds
 from epsilometer_audit.statistics.bets import Bet, PlacedBet, stake
 from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.rounds import (
@@ -207,6 +208,35 @@ def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(hits, sh
     first = int(stands.argmax()) if stands.any() else grid.size
     assert wealth.lower_bound(claim, share) == grid[max(first - 1, 0)]
     assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
+
+
+def test_a_bound_follows_each_round():
+    wealth, all_hits = Wealth(pure(0.2), pairs=1, alpha=0.05), (40, 70, 70, 5)
+    for number, step in enumerate(with_hits(*all_hits).steps, start=1):
+        wealth.record(step)
+        bound = wealth.lower_bound(wealth.claim)
+        assert bound == with_hits(*all_hits[:number]).lower_bound(wealth.claim)
+
+
+@pytest.mark.parametrize("claim", [pure(0.3), ea.profile({0.3: 0.01, 0.6: 0.001})])
+def test_a_sharpened_bound_and_that_of_the_wealth_share_alpha(claim, monkeypatch):
+    evidence, spent = evidence_of(laplace(2.0), claim, 4000, 0), []
+    bounds, of_wealth = evidence.bounds(), Wealth.lower_bound
+
+    def exact(counted, part, alpha, least):
+        spent.append(alpha)
+        return largest_bound(counted, part, alpha, least)
+
+    def lower_bound(wealth, part, share=1.0):
+        spent.append(share * wealth.share * wealth.alpha)
+        return of_wealth(wealth, part, share)
+
+    monkeypatch.setattr(rounds, "largest_bound", exact)
+    monkeypatch.setattr(Wealth, "lower_bound", lower_bound)
+    sharp, _ = evidence.sharpened(bounds)
+    assert len(spent) == 2 * len(claim.parts)
+    assert sum(spent) == pytest.approx(0.05)
+    assert all(sharp[part] >= part.level for part in claim.parts)
 
 
 def test_the_witness_is_the_bet_that_won_most():
@@ -391,6 +421,29 @@ def test_the_worst_pair_is_followed():
     wealth, grid = evidence.wealths[claim], np.union1d(claim.grid, [claim.level])
     refuted = wealth.log_wealth(claim, grid).max(axis=0) >= wealth.needed  # all levels, naively
     assert bound == grid[np.argmin(refuted) - 1]
+
+
+def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round():
+    """Bets count the draws of their round, which come after those that are past."""
+    rng, claim, made = np.random.default_rng(2), pure(0.5), 0
+
+    def draw(sides: Any, size: int) -> Any:
+        nonlocal made
+        made += size * len(sides)
+        return [10 * pair + side + rng.random(size) / 2 for pair, side in sides]
+
+    evidence = run_rounds(draw, schedule(2000, 3), Evidence(claim, 3, 0.05, as_reals=True))
+    for pair, sides in enumerate(evidence.raw):
+        for side, batches in enumerate(sides):
+            assert (np.floor(np.concatenate(batches)) == 10 * pair + side).all()
+        assert evidence.past(pair) == sum(map(len, sides[0])) == sum(map(len, sides[1]))
+    assert made == 2 * sum(evidence.past(pair) for pair in range(3)) == 2 * evidence.drawn
+    past = 0
+    for step, bets in zip(evidence.steps, evidence.wealths[claim].steps, strict=True):
+        for placed in bets[evidence.best].bets:
+            assert placed.past == past
+            assert placed.counts.sum() == placed.counts_prime.sum() == step.draws
+        past += step.draws
 
 
 # --- fixed numbers of draws -----------------------------------------------------------------------

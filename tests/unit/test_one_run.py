@@ -15,12 +15,13 @@ from scipy.stats import binom, mannwhitneyu, norm
 import epsilometer_audit as ea
 from epsilometer.claims import Gaussian, Pure
 from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.seeds import generator
 from epsilometer_audit.answer.one_run import draw_canaries
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.cli.running import audited
 from epsilometer_audit.outputs import callables as sources
-from epsilometer_audit.statistics import profiles
+from epsilometer_audit.statistics import guessing, profiles
 from epsilometer_audit.statistics.guessing import (
     Counted,
     Rule,
@@ -441,6 +442,30 @@ def test_a_verdict_on_one_run(right, epsilon, detect, verdict):
     answer = ea.audit_one_run(guesses, included, ea.pure(epsilon), guesses=300, **options)
     assert answer.verdict == verdict
     assert bool(answer.reasons) == (verdict == "undecided")
+
+
+@pytest.mark.parametrize(("below", "verdict"), [(0.0, "violated"), (1e-12, "not refuted")])
+def test_a_claim_is_violated_where_its_own_level_is_refuted(below, verdict, monkeypatch):
+    monkeypatch.setattr(guessing, "refuted", lambda *_: 1.0 - below)
+    included = np.arange(300) % 2
+    assert ea.audit_one_run(included, included, ea.pure(1.0)).verdict == verdict
+
+
+def test_coins_and_training_have_seeds_of_their_own():
+    class Source:
+        description = "f(coins)"
+
+        def draw(self, coins, size, seed):
+            self.seed = seed
+            return [coins]
+
+    for seed in range(3):
+        source = Source()
+        coins, scores = draw_canaries(source, 50, seed)
+        assert scores.tolist() == coins.tolist()
+        of_coins = generator(seed, "one run", "coins")
+        assert source.seed != int(of_coins.integers(2**31))
+        assert not (np.random.default_rng(source.seed).integers(0, 2, 50) == coins).all()
 
 
 def test_of_several_rules_the_largest_delta_is_the_bound():

@@ -6,14 +6,21 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.special import logsumexp
+from scipy.special import betaln, logsumexp
 from scipy.stats import norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Delta
+from epsilometer.events.events import View
+from epsilometer.events.looks import PastDraws
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import approximate, pure
+from epsilometer_audit.statistics import portfolio as portfolios
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import (
+    ATOMS,
+    DENSE,
+    DISCRETE,
     FLOOR,
     POINTS,
     Mixture,
@@ -26,6 +33,7 @@ from epsilometer_audit.statistics.predictors import (
     spikes,
     tree,
 )
+from epsilometer_audit.statistics.witnesses import beyond
 from limit.kl_inf.project import project
 from tests.unit.audits import seldom, single_claims
 
@@ -125,6 +133,63 @@ def test_values_that_repeat_have_cells_of_their_own(predictor):
     assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
     assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
     assert guess.q[cell] < 0.02
+
+
+def predicted_share(left, right, mean, draws):
+    """Return the log likelihood and the posterior mean of a share with a Beta prior."""
+    a, b = draws * mean, draws * (1 - mean)
+    return betaln(left + a, right + b) - betaln(a, b), (left + a) / (left + right + draws)
+
+
+def cut_in_two(counts):
+    """Return the probabilities of cells on both sides, ``(2, k)``, from their counts, by recursion.
+
+    Each cut is as near to half of the draws as may be. The share on its left is the same on both
+    sides, similar or any, with the probabilities .3, .2 and .5 before the draws.
+    """
+    pooled = counts.sum(axis=0)
+    if pooled.size == 1:
+        return np.ones((2, 1))
+    off = np.abs(np.cumsum(pooled)[:-1] - pooled.sum() / 2)
+    cut = off.size - int(np.argmin(off[::-1]))
+    left, right = counts[:, :cut].sum(axis=1), counts[:, cut:].sum(axis=1)
+    mean = (left.sum() + 0.5) / (pooled.sum() + 1)
+    logs = [left.sum() * math.log(mean) + right.sum() * math.log(1 - mean)]
+    shares = [np.full(2, mean)]
+    for draws in (10.0, 1.0):
+        of_sides, posterior = predicted_share(left, right, mean, draws)
+        logs.append(of_sides.sum())
+        shares.append(posterior)
+    weights = np.array([0.3, 0.2, 0.5]) * np.exp(np.array(logs) - max(logs))
+    share = (weights @ np.array(shares) / weights.sum())[:, None]
+    return np.hstack(
+        [share * cut_in_two(counts[:, :cut]), (1 - share) * cut_in_two(counts[:, cut:])]
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(0, 1, 90), rng.normal(seed, 2, 90)
+    if seed > 1:  # values that repeat
+        x, y = x.round(seed - 2), y.round(seed - 2)
+    guess = tree(Points().with_draws(x, y))
+    size = guess.p.size
+    cells = (np.bincount(guess.edges.searchsorted(side), None, size) for side in (x, y))
+    assert np.array([guess.p, guess.q]) == pytest.approx(cut_in_two(np.array([*cells])), rel=1e-9)
+    assert 8 < size <= 2 * 32 + 1
+
+
+def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
+    """Three, two and one ninths of a cell's draws count as near it; its share is that of x."""
+    counts = np.array([[5, 0, 2, 9], [1, 7, 2, 0]])
+    x, y = (np.repeat([0.0, 1.0, 2.0, 10.0], row) for row in counts)
+    near = np.array([[3, 2, 1, 0], [2, 3, 2, 1], [1, 2, 3, 2], [0, 1, 2, 3]]) / 9
+    nearby = counts @ near + 0.01
+    expected = counts + 12 * nearby / nearby.sum(axis=0)
+    guess = histogram(Points().with_draws(x, y))
+    assert guess.p == pytest.approx(expected[0] / expected[0].sum())
+    assert guess.q == pytest.approx(expected[1] / expected[1].sum())
 
 
 MANY = np.random.default_rng(7).normal(size=(2, 100))
@@ -344,6 +409,120 @@ def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
     assert at[0] == at[1] == at[2] > 0 == at[3]
     deltas = growth.at(Delta(1.0, 1e-3), np.array([0.0, 1e-3, 0.9, 1.0])).sum(axis=0)
     assert deltas[0] == deltas[1] > 0 == deltas[2] == deltas[3]
+
+
+@pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("claim", [ea.pure(0.5), ea.approximate(0.5, 1e-5), ea.renyi({2: 0.5})])
+def test_the_wealth_that_views_share_is_what_they_have_won(draw, claim):
+    """Choosing other views and levels keeps it; a level above all others starts with 1.
+
+    A level between two others has won what the next higher one has.
+    """
+    rng = np.random.default_rng(4)
+    x, y = draw(0, 150, rng), draw(1, 150, rng)
+    portfolio = Portfolio(claim)
+    won, changed = 0.0, 0
+    before = np.zeros(portfolio._levels[claim.quantity].size)
+    for i in range(150):
+        old = portfolio._levels[claim.quantity]
+        growth = portfolio.record(x[i : i + 1], y[i : i + 1], [1])
+        before = before + growth.at(claim, old)[0]
+        won += growth.at(claim, np.array([claim.level]))[0, 0]
+        new = portfolio._levels[claim.quantity]
+        changed += new is not old
+        after = portfolio._wealth()[: new.size]
+        expected = np.append(before, 0.0)[np.searchsorted(old, new)]
+        assert after == pytest.approx(expected, abs=1e-9)
+        assert after[np.searchsorted(new, claim.level)] == pytest.approx(won, abs=1e-9)
+        before = after
+    assert won > 1
+    assert changed > 0 or claim.orders
+
+
+def most_exceeding(guess, claim, draws):
+    """Of the sets of cells with the largest ratios on a side, the one that exceeds the claim most.
+
+    And whether that is x'.
+    """
+    best, inside, swapped = -math.inf, None, False
+    for turned in (False, True):
+        p, q = (guess.q, guess.p) if turned else (guess.p, guess.q)
+        for least in np.unique(p / q)[1:]:
+            cells = p / q >= least
+            sums = (np.array([side[cells].sum()]) for side in (p, q))
+            (excess,) = beyond(claim, *sums, draws)
+            if excess > best:
+                best, inside, swapped = excess, cells, turned
+    return inside, swapped
+
+
+@pytest.mark.parametrize("claim", [*single_claims(), ea.approximate(0.3, 0.1)])
+@pytest.mark.parametrize("outputs", ["reals", "whole", "in steps"])
+def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outputs):
+    """To the last number below and above each edge, and where a number is missing."""
+    step = 0.5 if outputs == "in steps" else 0.0
+    viewed = portfolios._Viewed(View(), 1.0, DISCRETE, step)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        guess = Prediction(np.array([-2.0, 0.0, 0.5, 1.0, 4.0]), law(rng, 6), law(rng, 6))
+        sides = [np.append(rng.normal(0, 3, n), [-2, 0, 0.5, 7]) for n in (40, 60)]
+        sides[seed % 2][3] = np.nan
+        if outputs == "whole":
+            sides = [np.arange(-9, 9), np.arange(3)]
+        draws = [float(len(side)) for side in sides]
+        inside, swapped = most_exceeding(guess, claim, draws)
+        event, is_swapped = portfolios._event_of(guess, viewed, sides, claim)
+        numbers = np.concatenate([*sides, guess.edges, np.nextafter(guess.edges, 9)])
+        if outputs == "whole":
+            numbers = np.concatenate(sides)
+            assert {type(end) for ends in event.ranges for end in ends} <= {int, type(None)}
+        seen = numbers
+        if step:
+            numbers = numbers[np.abs(numbers / step % 1 - 0.5) > 1e-6]  # ties of rounding
+            seen = np.rint(numbers / step)
+        expected = inside[np.searchsorted(guess.edges, seen)]
+        assert (event.holds(numbers) == expected).all()
+        assert is_swapped == swapped
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shares"),
+    [
+        ([*range(8)] * 2, DISCRETE),
+        ([*range(9)] * 2, ATOMS),
+        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5], ATOMS),  # six of ten: more than half
+        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5], DISCRETE),
+        ([*range(18)], DENSE),
+        ([0, 1], DENSE),
+    ],
+)
+def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
+    x, y = np.array(numbers[::2], float), np.array(numbers[1::2], float)
+    past = PastDraws(x, y, learn_layout(x, y))
+    assert portfolios._kinds(View(), past) == [shares]
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+BITS = np.arange(64) % 16
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "bits"),
+    [
+        (BITS, BITS, 4),
+        (BITS, BITS[::-1] % 8, 4),  # on one side only
+        (BITS[:63], BITS, 0),  # few
+        (BITS.astype(float), BITS, 0),
+        (BITS - 1, BITS, 0),  # below 0
+        (BITS % 4, BITS % 4, 0),  # two bits
+        (BITS % 8, BITS % 8, 3),
+        (BITS % 8 + 8, BITS % 8 + 8, 0),  # the highest does not vary
+        (np.append(BITS % 8, 8), BITS % 8, 0),  # it is rarely set: in one of 129
+        (np.append(BITS % 8, [8, 8]), BITS % 8, 4),  # in a hundredth
+    ],
+)
+def test_whole_numbers_have_bits_where_their_highest_varies(x, y, bits):
+    assert portfolios._bits(x, y) == bits
 
 
 # The mean of an e-variable is at most 1: a law that just meets the claim, summed exactly over all

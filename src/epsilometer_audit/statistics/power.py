@@ -209,13 +209,15 @@ def detectable(
     low = claim.level
     top = float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
+    level = math.inf
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event, joint)
         if not detected.any():
             return None
         first = int(detected.argmax())
+        level = float(low + excess[first])
         excess = np.geomspace(excess[max(first - 1, 0)], excess[first], 24)
-    return float(low + excess[int(detected.argmax())])
+    return level
 
 
 def samples_needed(

@@ -1,0 +1,182 @@
+"""Forecasts: model mechanisms, the growth of bets on events, and what is detected."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import brentq
+
+from epsilometer.claims import Claim
+from epsilometer.events.scores import SCREENED
+from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
+from epsilometer_audit.statistics import power
+from epsilometer_audit.statistics.power import detectable, samples_needed
+from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
+from limit.kl_inf.project import project
+from tests.unit.audits import single_claims
+
+CLAIMS = single_claims()
+by_claim = pytest.mark.parametrize("claim", CLAIMS, ids=Claim.text)
+
+
+def levels_of(claim):
+    """Return two levels above a claim."""
+    return claim.level + np.array([0.1, 0.4 if claim.quantity == "delta" else 1.0])
+
+
+def two(share):
+    return np.array([share, 1 - share])
+
+
+@by_claim
+def test_the_noise_of_a_forecast_attains_the_level_in_fine_cells(claim):
+    levels = levels_of(claim)
+    p, q = power._cells(claim, levels)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert q.sum(axis=1) == pytest.approx(1)
+    distances = claim.noise(levels).distances
+    for i in range(2):
+        assert (np.diff(p[i] / q[i]) < 1e-9).all()  # x is below x'
+        total_variation = np.abs(p[i] - q[i]).sum() / 2
+        noise = stats.norm if claim.noise(levels).gaussian else stats.laplace
+        exact = 2 * noise.cdf(distances[i] / 2) - 1
+        assert total_variation == pytest.approx(exact, rel=0.01)
+
+
+@by_claim
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.001])
+def test_an_event_of_a_forecast_has_the_level_and_is_no_larger_than_the_rest(claim, share):
+    levels = levels_of(claim)
+    p, q = power._event(claim, levels, share)
+    assert claim.of(p, q) == pytest.approx(levels, rel=1e-6)
+    assert (p + q <= 1 + 1e-9).all()
+    assert (q <= share).all()
+    smaller = q < share * (1 - 1e-9)
+    assert p[smaller] + q[smaller] == pytest.approx(1)
+
+
+@by_claim
+@pytest.mark.parametrize(("p", "q"), [(0.6, 0.1), (0.3, 0.02), (0.5, 0.4)])
+def test_a_bet_on_an_event_grows_by_the_relative_entropy_to_the_claim(claim, p, q):
+    """That of two cells, by the projection; its variance by the outcomes of both sides."""
+    growth, variance = power._growth_of_event(claim, np.array([p]), np.array([q]))
+    best = project(two(p), two(q), claim)
+    if claim.orders:  # a few clips of powers
+        assert 0.25 * best.growth <= growth[0] <= best.kl_inf + 1e-9
+    else:
+        assert growth[0] == pytest.approx(best.growth, rel=0.01, abs=1e-4)
+        assert variance[0] == pytest.approx(spread_at(claim, p, q), rel=0.05, abs=1e-3)
+    nothing, _ = power._growth_of_event(claim, np.array([q]), np.array([q]))
+    assert nothing[0] == pytest.approx(0, abs=1e-9)
+
+
+def spread_at(claim, p, q):
+    """Return the variance of the log ratios at the nearest allowed pair, by a fine search."""
+    shares = np.geomspace(q, p, 20_001)
+    allowed = np.minimum(claim.likelier(shares, claim.level), p)
+    both = []
+    for share, others in ((p, allowed), (q, shares)):
+        logs = np.array([np.log(share / others), np.log((1 - share) / (1 - others))])
+        mean = two(share) @ logs
+        both.append((mean, two(share) @ (logs - mean) ** 2))
+    nearest = int(np.argmin(both[0][0] + both[1][0]))
+    return both[0][1][nearest] + both[1][1][nearest]
+
+
+@by_claim
+def test_the_growth_of_a_bet_on_cells_is_its_mean_over_them(claim):
+    rng = np.random.default_rng(1)
+    p, q = rng.dirichlet(np.ones(5), 2)
+    (mean,), (variance,) = power._growth(claim, p[None], q[None], 0.0)
+    best = project(p, q, claim)
+    assert best.growth - 0.12 <= mean <= best.kl_inf + 1e-9
+    (half,), (spread,) = power._growth(
+        claim, np.array([[*p / 2, *p / 2]]), np.array([[*q / 2, *q / 2]]), 0.0
+    )
+    assert (half, spread) == pytest.approx((mean, variance))  # cells that are cut tell no more
+    assert 0 < variance < 4 * (p @ np.log(p / q) ** 2 + q @ np.log(p / q) ** 2)
+
+
+def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
+    """Of as many draws a side as tables are looked at with; of few, some lie in another cell."""
+    p, q = np.array([0.3, 0.17, 0.2]), np.array([0.1, 0.1, 0.2])
+    shares, others, seen = power._in_table(p, q, 10**12)
+    assert shares == pytest.approx(p, rel=1e-4)
+    assert others == pytest.approx(q, rel=1e-4)
+    assert seen.tolist() == [True, False, False]
+
+    def beyond(p, least):
+        counts = SCREENED * np.array([two(p), two(0.3)])
+        return stats.chi2_contingency(counts, correction=False).statistic - least
+
+    for times in (0.9, 1.1):
+        share = brentq(beyond, 0.3, 0.9, args=(times * power._CHOSEN,))
+        _, _, seen = power._in_table(np.array([share]), np.array([0.3]), 10**12)
+        assert seen.tolist() == [times > 1]
+    few, few_prime, seen = power._in_table(p, q, 400)
+    assert (few - few_prime < 0.8 * (p - q) + 1e-12).all()
+    assert few[2] == few_prime[2]
+    assert not power._in_table(p, q, 40)[2].any()
+
+
+@by_claim
+@pytest.mark.parametrize("event", [0.5, 0.01])
+def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
+    steps = schedule(30_000, 1)
+    options = {"alpha": 0.05, "event": event}
+    level = detectable(claim, steps, **options)
+    above = claim.level + (level - claim.level) * np.array([0.95, 1.0001, 1.5])
+    detected = power._detected(claim, above, steps, 0.05, power.POWER, event)
+    assert detected.tolist() == [False, True, True]
+    later = detectable(claim, schedule(60_000, 1), **options)
+    surer = detectable(claim, steps, alpha=0.001, event=event)
+    of_many = detectable(claim, schedule(30_000, 8), **options)
+    assert claim.level < later < level < surer
+    assert level < of_many
+
+
+@by_claim
+def test_pairs_share_alpha_at_the_start(claim):
+    many, alone = ([Step(pairs, 20_000, 20_000)] for pairs in (8, 1))
+    shared = detectable(claim, many, alpha=0.05, event=0.1)
+    assert shared == detectable(claim, alone, alpha=0.05 / 8, event=0.1)
+    assert shared > detectable(claim, alone, alpha=0.05, event=0.1)
+
+
+def test_a_pair_that_wins_too_little_before_others_are_dropped_is_not_detected():
+    claim, level = pure(0.5), np.array([1.2])
+    needed = samples_needed(claim, detect=1.2)
+    alone = schedule(needed, 1)
+    assert power._detected(claim, level, alone, 0.05, 0.9, None).all()
+    (growth,), (variance,) = power._growth(claim, *power._cells(claim, level), power.FLOOR)
+    for draws in (needed, round(0.9 * needed)):
+        (step,) = schedule(draws, 1)[:1]
+        won = draws * growth - stats.norm.ppf(0.9) * math.sqrt(draws * variance)
+        by_cells = won >= power._PREDICTING + math.log(step.pairs / 0.05)
+        assert by_cells <= power._detected(claim, level, schedule(draws, 1), 0.05, 0.9, None)[0]
+    assert samples_needed(claim, detect=1.2, pairs=16) > 16 / 5 * needed
+
+
+@pytest.mark.parametrize("claim", [pure(1.0), gdp(0.5), renyi({2: 1.0}), zcdp(0.2)])
+@pytest.mark.parametrize("options", [{}, {"event": 0.01, "pairs": 3}, {"power": 0.5, "alpha": 0.2}])
+def test_the_samples_that_are_needed_are_the_fewest_in_two_digits(claim, options):
+    level = 2 * claim.level
+    samples = samples_needed(claim, detect=level, **options)
+    pairs, event = options.get("pairs", 1), options.get("event")
+    assert len(str(samples).rstrip("0")) <= 2
+
+    def enough(number):
+        steps = schedule(max(round(number), least_samples(pairs)), pairs)
+        alpha, goal = options.get("alpha", 0.05), options.get("power", 0.9)
+        return power._detected(claim, np.array([level]), steps, alpha, goal, event)[0]
+
+    assert enough(samples)
+    assert not enough(0.85 * samples)
+    assert pairs > 1 or samples_needed(claim, detect=level, **{**options, "power": 0.95}) > samples
+
+
+def test_a_budget_is_no_smaller_than_one_that_audits_accept():
+    assert samples_needed(approximate(0.1, 0.1), detect=20.0, pairs=4) >= least_samples(4)

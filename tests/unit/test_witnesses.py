@@ -1,0 +1,258 @@
+"""The event that a verdict names: its counts, what it exceeds, its conditions, its histogram."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epsilometer.events.events import Event, Table, View
+from epsilometer.events.relations import ALL_SETS, COMPARED, PAIRED
+from epsilometer.events.scores import ENTRIES
+from epsilometer_audit.outputs.outcomes import learn_layout
+from epsilometer_audit.question.claims import pure, zcdp
+from epsilometer_audit.statistics import witnesses
+from epsilometer_audit.statistics.witnesses import (
+    Chosen,
+    EventCounts,
+    beyond,
+    count_event,
+    first_visible,
+    looked_at,
+)
+from tests.unit.audits import single_claims
+
+
+def counts_of(hits, draws):
+    return EventCounts(Event(((1, 1),)), learn_layout([0], [1]), False, hits, draws)
+
+
+@pytest.mark.parametrize(("hits", "draws"), [((70, 20), (100, 80)), ((3, 9), (50, 60))])
+def test_two_shares_are_as_far_apart_as_by_pearsons_statistic(hits, draws):
+    misses = [n - k for n, k in zip(draws, hits, strict=True)]
+    statistic = stats.chi2_contingency([hits, misses], correction=False).statistic
+    sign = np.sign(hits[0] / draws[0] - hits[1] / draws[1])
+    assert counts_of(hits, draws).apart == pytest.approx(sign * np.sqrt(statistic))
+    assert counts_of((0, 0), draws).apart == 0  # nothing is in it
+
+
+@pytest.mark.parametrize("claim", single_claims())
+def test_an_event_exceeds_a_claim_by_standard_deviations_of_its_shares(claim):
+    """By the standard deviation of p - c(q), where c is the claim's tangent through 0 at q."""
+    n, m = 200.0, 300.0
+    p, q = np.array([0.3, 0.55]), np.array([0.1, 0.5])
+    of = beyond(claim, p, q, (n, m))
+    for i in range(2):
+        ours, theirs = (p[i] * n + 0.5) / (n + 1), (q[i] * m + 0.5) / (m + 1)
+        allowed = float(claim.unsuspicious(np.array([theirs]))[0])
+        spread = stats.binom(n, ours).std() / n
+        spread_prime = allowed / theirs * stats.binom(m, theirs).std() / m
+        assert of[i] == pytest.approx((ours - allowed) / np.hypot(spread, spread_prime))
+    assert beyond(claim, p, p, (n, n))[0] == pytest.approx(0) or not claim.orders
+
+
+@pytest.mark.parametrize(
+    ("apart", "chosen"),
+    [
+        ([2.0, None], None),  # none differs visibly
+        ([2.0, 2.1], 1),
+        ([2.5, 3.0, 2.9], 1),  # none clearly: the one that differs most
+        ([3.0, 2.9, 3.1, 9.0], 2),  # the first that does
+    ],
+)
+def test_the_first_event_that_differs_clearly_is_named(apart, chosen):
+    events = [None if of is None else SimpleNamespace(apart=of) for of in apart]
+    assert first_visible(iter(events)) is (None if chosen is None else events[chosen])
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_an_event_is_counted_first_on_the_side_where_it_is_likelier(swapped):
+    fresh = [np.array([1, 1, 1, 2]), np.array([2, 1])]
+    layout = learn_layout(*fresh)
+    chosen = Chosen(Event(((1, 1),)), swapped, layout)
+    counted = count_event(chosen, fresh, fresh, pure(1.0), predicted=True)
+    sides = [(3, 4), (1, 2)]
+    assert [*zip(counted.hits, counted.draws, strict=True)] == sides[:: -1 if swapped else 1]
+    assert (counted.swapped, counted.predicted, counted.whole) == (swapped, True, None)
+    assert counted.histogram.counts == (3, 1)  # x is first
+    assert counted.histogram.counts_prime == (1, 1)
+
+
+# --- conditions in place of a score ---------------------------------------------------------------
+
+
+def bits(shares, n, seed):
+    return (np.random.default_rng(seed).random((n, len(shares))) < shares).astype(np.int64)
+
+
+def score_of(width):
+    tables = tuple(Table((i,), ((1,),), (0.0, 1.0, 0.0)) for i in range(width))
+    return View("score", tables=tables)
+
+
+def most_beyond(events, sides, claim, most):
+    """Return the largest excess of so many events together, of different entries, one by one."""
+    draws = [float(len(side)) for side in sides]
+    largest = -np.inf
+    for chosen in itertools.combinations(events, most):
+        if len({event.view.entry for event in chosen}) == most:
+            inside = [np.all([event.holds(side) for event in chosen], axis=0) for side in sides]
+            p, q = (np.array([held.mean()]) for held in inside)
+            largest = max(largest, float(beyond(claim, p, q, draws)[0]))
+    return largest
+
+
+@pytest.mark.parametrize(
+    ("shares", "level", "conditions"),
+    [
+        ((0.9, 0.5, 0.5, 0.5), 0.1, 1),
+        ((0.75, 0.7, 0.5, 0.5), 0.1, 2),
+        ((0.8, 0.8, 0.8, 0.5), 0.5, 3),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("packed", [False, True])
+def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swapped, packed):
+    """The best one, or the best two if clearly better, and a third alike; by all sets of them.
+
+    They are on entries of vectors, or on the bits of whole numbers.
+    """
+    claim = pure(level)
+    places = 1 << np.arange(4)
+    before = [bits(shares, 900, 1), bits((0.5,) * 4, 800, 2)]
+    fresh_shares = (*shares[:3], 0.99)  # fresh draws have no part in the choice
+    rows = [bits(fresh_shares, 600, 4), bits((0.5,) * 4, 700, 3)]
+    fresh = rows
+    if packed:
+        before, fresh = [side @ places for side in before], [side @ places for side in rows]
+    likelier, other = before
+    if swapped:
+        before, fresh = before[::-1], fresh[::-1]
+    layout = learn_layout(*before)
+    whole = Event(((3.0, None),), view=score_of(4))
+    counted = count_event(Chosen(whole, swapped, layout), before, fresh, claim, predicted=False)
+    chosen = counted.event.view.parts or (counted.event,)
+    assert [event.view.entry for event in chosen] == list(range(conditions))
+    assert all(event.ranges in (((1, 1),), ((1, None),)) for event in chosen)
+    assert counted.whole == whole
+    assert counted.hits == tuple(int(side[:, :conditions].all(axis=1).sum()) for side in rows)
+    assert counted.draws == (600, 700)
+    single = witnesses._single_conditions(whole.view, layout, [likelier, other])
+    best = [most_beyond(single, (likelier, other), claim, most) for most in (1, 2, 3)]
+    assert conditions >= 2 or best[1] <= 1.15 * best[0]
+    assert conditions <= 2 or best[2] > 1.15 * best[1]
+    of_chosen = most_beyond(chosen, (likelier, other), claim, conditions)
+    assert of_chosen == pytest.approx(best[conditions - 1])
+
+
+@pytest.mark.parametrize("fault", ["none before", "none after", "below the claim"])
+def test_conditions_that_do_not_exceed_the_claim_leave_the_score(fault):
+    same, more = (0.5,) * 3, (0.9, 0.5, 0.5)
+    before = [bits(same if fault == "none before" else more, 400, 1), bits(same, 400, 2)]
+    fresh = [bits(same if fault == "none after" else more, 400, 3), bits(same, 400, 4)]
+    claim = pure(0.2)
+    if fault == "below the claim":  # .9 is not, after chance is taken off, above 1.8 times .5
+        claim, fresh = pure(0.3), [bits((0.62, 0.5, 0.5), 4000, 3), bits(same, 4000, 4)]
+    whole = Event(((2.0, None),), view=score_of(3))
+    chosen = Chosen(whole, False, learn_layout(*before))
+    counted = count_event(chosen, before, fresh, claim, predicted=False)
+    assert (counted.event.view.kind, counted.whole) == ("score", None)
+
+
+def ends_of(numbers, codes=False):
+    rule = witnesses._of_codes if codes else witnesses._of_numbers
+    return [tuple(ranges) for ranges in rule(np.array(numbers))]
+
+
+def test_a_condition_is_one_value_or_all_on_one_side_of_it():
+    assert ends_of([2, 2]) == []  # it would hold always
+    assert ends_of([2, 5]) == [((2, 2),), ((5, 5),)]
+    halves = [((None, 1),), ((2, None),), ((None, 2),), ((5, None),)]
+    assert ends_of([1, 2, 2, 5]) == [((1, 1),), ((2, 2),), ((5, 5),), *halves]
+    assert len(ends_of(range(6))) == 6 + 10
+    many = ends_of(range(1000))
+    lower = [999 * share for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)]
+    assert [ranges[0][1] for ranges in many[::2]] == [int(end) for end in lower]
+    assert [ranges[0][0] for ranges in many[1::2]] == [int(end) + 1 for end in lower]
+
+
+def test_a_condition_on_words_is_one_word_or_all_others():
+    assert ends_of([3, 3], codes=True) == []
+    assert ends_of([3, 4], codes=True) == [((3, 3),), ((4, 4),)]
+    three = ends_of([0, 1, 1, 2], codes=True)
+    assert three[2:4] == [((1, 1),), ((None, 0), (2, None))]
+    assert len(three) == 6
+    assert len(ends_of(range(99), codes=True)) == 16
+
+
+# --- histograms -----------------------------------------------------------------------------------
+
+
+def histogram_of(x, x_prime, event=None):
+    layout = learn_layout(x, x_prime)
+    sides = [layout.encode(x), layout.encode(x_prime)]
+    chosen = Chosen(event or Event(((0, 1),)), False, layout)
+    return count_event(chosen, sides, sides, zcdp(0.1), predicted=True).histogram
+
+
+def test_a_histogram_of_few_values_has_a_bar_for_each():
+    x, x_prime = [1, 1, 5, 2] * 3, [5, 2, 2, 9]
+    histogram = histogram_of(np.array(x), np.array(x_prime))
+    assert histogram.discrete
+    assert histogram.edges == (0.5, 1.5, 3.5, 7.0, 9.5)
+    assert histogram.counts == tuple(Counter(x)[value] for value in (1, 2, 5, 9))
+    assert histogram.counts_prime == tuple(Counter(x_prime)[value] for value in (1, 2, 5, 9))
+    assert histogram.labels == ()
+    words = histogram_of(["a", "b", "b"] * 9, ["b", "c"] * 9)
+    assert words.labels == ("'b'", "'a'", "'c'")  # the most frequent first
+    assert words.counts == (18, 9, 0)
+    assert histogram_of(np.arange(50), np.arange(50)).discrete
+    assert not histogram_of(np.arange(51), np.arange(51)).discrete
+
+
+def test_a_histogram_of_many_values_has_what_lies_beyond_in_its_ends():
+    rng = np.random.default_rng(1)
+    x, x_prime = rng.standard_cauchy(5000), rng.standard_cauchy(3000)
+    x[:7] = np.nan
+    histogram = histogram_of(x, x_prime)
+    low, high = np.quantile(np.concatenate([x[7:], x_prime]), [0.001, 0.999])
+    assert not histogram.discrete
+    assert histogram.edges == pytest.approx(np.linspace(low, high, 51))
+    assert (sum(histogram.counts), sum(histogram.counts_prime)) == (4993, 3000)
+    first, last = histogram.edges[1], histogram.edges[-2]
+    assert histogram.counts[0] == np.count_nonzero(x < first)
+    assert histogram.counts_prime[-1] == np.count_nonzero(x_prime >= last)
+    assert histogram_of(np.full(60, np.nan), np.full(60, np.inf)) is None
+
+
+# --- what was looked at ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", sorted({2, 3, ENTRIES, ALL_SETS, PAIRED, COMPARED}))
+@pytest.mark.parametrize("more", [0, 1])
+def test_of_many_columns_it_is_said_which_were_looked_at(size, more):
+    size += more
+    words = looked_at(learn_layout(np.random.default_rng(0).normal(size=(20, size))))
+    assert (f"all pairs of {size} in" in words) == (size <= ENTRIES)
+    assert (f"the {ENTRIES} of {size} columns" in words) == (size > ENTRIES)
+    assert (f"differences of two of the first {PAIRED}" in words) == (size > PAIRED)
+    assert ("parities" in words) == (size > 2)
+    assert ("parities of three" in words) == (size > ALL_SETS)
+    assert (f"three of the first {COMPARED}" in words) == (size > COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "as_reals", "words"),
+    [
+        (["a", "b"], False, "each word, and sets of words"),
+        ([1, 2], False, "values, ranges, remainders, bits, sums of bits, parities of up to"),
+        ([0.5, 2.5], False, "values, ranges, remainders, low bits; not"),
+        ([0.5, 2.5], True, "values, ranges, remainders; not"),
+    ],
+)
+def test_of_one_column_it_is_said_what_was_looked_at(outputs, as_reals, words):
+    assert looked_at(learn_layout(outputs, as_reals=as_reals)).startswith(words)
