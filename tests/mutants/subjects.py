@@ -8,6 +8,7 @@ have the mark `stored`.
 from pathlib import Path
 
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
+_LOOKS = "unit/test_audit_looks.py"
 _STATISTICS = "unit/test_audit_statistics.py"
 _WHOLE = "unit/test_whole_outputs.py"
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
@@ -27,9 +28,12 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     ],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/proportions.py": ["unit/test_proportions.py"],
+    "src/epsilometer/numerics/bisection.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
+    "src/epsilometer/numerics/ratios.py": ["unit/test_honest_outputs.py", _LOOKS],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
-    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_predictors.py"],
+    "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
+    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
