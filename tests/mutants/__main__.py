@@ -1,4 +1,4 @@
-"""``python -m tests.mutants [--modules PATTERN...] [--sample N] [--seed S] [--jobs J]``.
+"""``python -m tests.mutants [--own] [--modules PATTERN...] [--sample N] [--seed S] [--jobs J]``.
 
 Puts one small fault at a time into a copy of the project, runs the tests of its subject, and prints
 how many faults these noticed, by module, and each that they did not. ``make mutants`` calls it in
@@ -6,6 +6,8 @@ an environment of its own, with Cosmic Ray; the tests run in that of development
 
 Errors and other words for readers get no faults. A fault that cannot change an answer is in
 equivalent.csv, with a reason: its module, operator and line as text. It is not counted.
+
+With ``--own``, it tries all faults of own_faults.csv instead, which people thought of.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Protocol
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
 from tests.mutants.operators import OPERATORS, check
+from tests.mutants.own import own_faults
 from tests.mutants.subjects import tests_of
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +41,17 @@ COPIED = ("src", "tests", "studies", "config", "docs", "pyproject.toml", "README
 
 
 WORDS = ("raise_stmt", "fstring")  # nodes of what is told: another number there is no wrong answer
+
+
+class Fault(Protocol):
+    """What is put into a module."""
+
+    @property
+    def module(self) -> str:
+        """The module's path."""
+
+    def changed(self) -> str:
+        """Return the module's text with the fault."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,11 @@ class Mutant:
     occurrence: int
     line: int
     text: str  # of the line, without its indentation
+
+    def changed(self) -> str:
+        """Return the module's text with the fault."""
+        source = (ROOT / self.module).read_text(encoding="utf-8")
+        return mutate_code(source, OPERATORS[self.operator], self.occurrence)
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line} {self.operator}: {self.text}"
@@ -98,15 +118,13 @@ class Trials:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
-    def survives(self, mutant: Mutant) -> bool:
+    def survives(self, fault: Fault) -> bool:
         """Return whether the tests pass with a fault."""
-        source = (ROOT / mutant.module).read_text(encoding="utf-8")
-        changed = mutate_code(source, OPERATORS[mutant.operator], mutant.occurrence)
+        words = json.dumps({"module": fault.module, "source": fault.changed()})
         assert self._process.stdin is not None
-        print(json.dumps({"module": mutant.module, "source": changed}), file=self._process.stdin)
-        self._process.stdin.flush()
+        print(words, file=self._process.stdin, flush=True)
         survives = self._answer() == "passes"
-        print("survives" if survives else "noticed ", mutant, file=sys.stderr, flush=True)
+        print("survives" if survives else "noticed ", fault, file=sys.stderr, flush=True)
         return survives
 
     def close(self) -> None:
@@ -127,68 +145,78 @@ def copy_project(folder: Path) -> None:
             shutil.copy(source, folder / name)
 
 
-def surviving_of(mutants: Sequence[Mutant]) -> set[Mutant]:
+def surviving_of(faults: Sequence[Fault]) -> set[Fault]:
     """Return the faults that no test of their subject notices, tried one at a time."""
-    survived = set[Mutant]()
-    by_subject = defaultdict[tuple[str, ...], list[Mutant]](list)
-    for mutant in mutants:
-        by_subject[tuple(tests_of(mutant.module))].append(mutant)
+    survived = set[Fault]()
+    by_subject = defaultdict[tuple[str, ...], list[Fault]](list)
+    for fault in faults:
+        by_subject[tuple(tests_of(fault.module))].append(fault)
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         copy_project(folder)
         for files, of_subject in by_subject.items():
             trials = Trials(folder, files)
-            survived.update(mutant for mutant in of_subject if trials.survives(mutant))
+            survived.update(fault for fault in of_subject if trials.survives(fault))
             trials.close()
     return survived
 
 
-def surviving(mutants: Sequence[Mutant], jobs: int) -> set[Mutant]:
+def surviving(faults: Sequence[Fault], jobs: int) -> set[Fault]:
     """Return the faults that no test of their subject notices, from so many copies at a time."""
-    parts = [mutants[i::jobs] for i in range(jobs)]
+    parts = [faults[i::jobs] for i in range(jobs)]
     with ThreadPoolExecutor(jobs) as pool:
-        return set[Mutant]().union(*pool.map(surviving_of, parts))
+        return set[Fault]().union(*pool.map(surviving_of, parts))
 
 
-def report(mutants: Sequence[Mutant], unnoticed: set[Mutant], left_out: Counter[str]) -> str:
+def report(faults: Sequence[Fault], unnoticed: set[Fault], left_out: Counter[str]) -> str:
     """Return a table by module, and the faults that were not noticed."""
-    lines = [f"{'module':50} mutants noticed equivalent surviving"]
-    for module in sorted({mutant.module for mutant in mutants}):
-        of_module = [mutant for mutant in mutants if mutant.module == module]
-        alive = sum(mutant in unnoticed for mutant in of_module)
+    lines = [f"{'module':50}  faults noticed equivalent surviving"]
+    for module in sorted({fault.module for fault in faults}):
+        of_module = [fault for fault in faults if fault.module == module]
+        alive = sum(fault in unnoticed for fault in of_module)
         killed = len(of_module) - alive
         row = f"{len(of_module):7} {killed:7} {left_out[module]:10} {alive:9}"
         lines.append(f"{module:50} {row}")
-    killed = len(mutants) - len(unnoticed)
-    lines.append(f"{killed} of {len(mutants)} noticed ({100 * killed / len(mutants):.0f} %)")
-    lines += [f"  survives: {mutant}" for mutant in sorted(unnoticed, key=str)]
+    killed = len(faults) - len(unnoticed)
+    lines.append(f"{killed} of {len(faults)} noticed ({100 * killed / len(faults):.0f} %)")
+    lines += [f"  survives: {fault}" for fault in sorted(unnoticed, key=str)]
     return "\n".join(lines)
+
+
+def wanted_modules(patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the studied modules that are like one of the patterns."""
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        module = file.relative_to(ROOT).as_posix()
+        if tests_of(module) and any(fnmatch(module, f"*{pattern}*") for pattern in patterns):
+            yield module
 
 
 def main() -> None:
     """Try faults, and print what was not noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--modules", nargs="+", default=["*"], help="patterns of paths in src")
+    parser.add_argument("--own", action="store_true", help="all of own_faults.csv, no sample")
     parser.add_argument("--sample", type=int, default=200, help="how many faults are tried (200)")
     parser.add_argument("--seed", type=int, default=0, help="that chooses them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
     options = parser.parse_args()
+    modules = list(wanted_modules(options.modules))
+    if not modules:
+        raise SystemExit(f"--modules: no studied module is like {' '.join(options.modules)}")
+    if options.own:
+        own = [fault for fault in own_faults() if fault.module in modules]
+        print(report(own, surviving(own, options.jobs), Counter()))
+        return
     check()
     known = equivalents()
     mutants = list[Mutant]()
     left_out = Counter[str]()
-    for file in sorted((ROOT / "src").rglob("*.py")):
-        module = file.relative_to(ROOT).as_posix()
-        wanted = any(fnmatch(module, f"*{pattern}*") for pattern in options.modules)
-        if not wanted or not tests_of(module):
-            continue
+    for module in modules:
         for mutant in mutants_of(module):
             if (module, mutant.operator, mutant.text) in known:
                 left_out[module] += 1
             else:
                 mutants.append(mutant)
-    if not mutants:
-        raise SystemExit(f"--modules: no studied module is like {' '.join(options.modules)}")
     chosen = sampled(mutants, options.sample, options.seed)
     print(report(chosen, surviving(chosen, options.jobs), left_out))
 

@@ -16,6 +16,11 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/spectrum.py": ["unit/test_spectrum.py"],
     "src/epsilometer/estimators/accuracy.py": ["unit/test_spectrum.py"],
+    "src/epsilometer/estimators/answering.py": [
+        "contract/test_estimators.py",
+        "unit/test_answer.py",
+        "unit/test_bounds.py",
+    ],
     "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],

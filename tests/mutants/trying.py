@@ -2,7 +2,8 @@
 
 It collects tests once, and runs them once without a fault, to know which functions each calls. For
 a fault, a fork of it gets the changed functions, and runs the tests that call one of them, the
-fastest first, until one fails. A fault outside of functions needs a new interpreter.
+fastest first, until one fails. A fault outside of functions needs a new interpreter. Tests that
+take long are left out: whole audits, which say that something differs, and hold up all others.
 
 A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
 prints a line for each: whether the tests pass.
@@ -28,6 +29,7 @@ from typing import Any, TextIO
 
 import pytest
 
+_LONGEST = 4.0  # seconds, with a note of each call, of a test that tries faults
 _SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
 _OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
 _CHOSEN = "not examples and not runs and not stored"
@@ -150,13 +152,13 @@ class Trying:
             )
         except OutsideFunctionsError:
             functions = None
+        items = [item for item in session.items if self.called[item.nodeid].seconds <= _LONGEST]
         if functions is None:
-            seconds = sum(called.seconds for called in self.called.values())
-            run = self._start_again
+            run = functools.partial(self._start_again, items)
         else:
-            items = self._tests_of(session.items, str(file), functions)
-            seconds = sum(self.called[item.nodeid].seconds for item in items)
+            items = self._tests_of(items, str(file), functions)
             run = functools.partial(self._run_with, items, str(file), functions)
+        seconds = sum(self.called[item.nodeid].seconds for item in items)
         compiles = "numerics.compiled" in before
         try:
             if functions is None or not compiles:  # machine code on the disk is of this text
@@ -205,9 +207,9 @@ class Trying:
             recorded[item.nodeid] = (time.monotonic() - began, sorted(functions))
         file.write_text(json.dumps(recorded))
 
-    def _start_again(self) -> None:
-        """Become a new interpreter that runs all tests."""
-        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *self.files]
+    def _start_again(self, items: Sequence[pytest.Item]) -> None:
+        """Become a new interpreter that runs these tests."""
+        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *(item.nodeid for item in items)]
         os.execv(sys.executable, words)  # noqa: S606 (our own words)
 
     def _passes(self, run: Any, limit: float) -> bool:

@@ -46,6 +46,31 @@ def test_loss_of_laplace_is_flat_beyond_the_inputs():
     assert np.abs(loss[np.argmin(np.abs(grid - 0.5))]) < 0.05
 
 
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_a_region_is_as_wide_as_the_quantiles_of_both_sides(exchanged):
+    rng = np.random.default_rng(1)
+    for mean, spread in (([[0], [1]], [[5], [1]]), ([[0], [3]], 1)):
+        sides = rng.normal(mean, spread, (2, 400))
+        low, high = ll.default_region(*(sides[::-1] if exchanged else sides))
+        lows = [np.sort(side)[[3, 4]] @ [0.01, 0.99] for side in sides]
+        highs = [np.sort(side)[[395, 396]] @ [0.99, 0.01] for side in sides]
+        assert (low, high) == pytest.approx((min(lows), max(highs)))
+
+
+@pytest.mark.parametrize("spread", [0.2, 5.0])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_the_second_bandwidth_is_that_of_the_narrower_and_of_the_smaller_side(spread, exchanged):
+    rng = np.random.default_rng(2)
+    sides = rng.normal(0, 1, 1000), rng.normal(0, spread, 300)
+    h = ll.undersmoothed(*(sides[::-1] if exchanged else sides))
+    rule = []
+    for side in sides:  # Silverman's rule of thumb
+        quarters = np.quantile(side, [0.25, 0.75])
+        width = min(np.std(side, ddof=1), np.ptp(quarters) / 1.34)
+        rule.append(0.9 * width * len(side) ** -0.2)
+    assert h == pytest.approx(min(rule) * 300**-0.1)
+
+
 def test_discrete_outputs_converge():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
     for outputs in (np.arange(3), np.array([[0, 0], [0, 1], [1, 0]])):
