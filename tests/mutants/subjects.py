@@ -11,6 +11,8 @@ _NEIGHBOURS = "unit/test_audit_neighbours.py"
 _LOOKS = "unit/test_audit_looks.py"
 _STATISTICS = "unit/test_audit_statistics.py"
 _WHOLE = "unit/test_whole_outputs.py"
+_STAGES = ["unit/test_stages.py", "unit/test_answer.py", "unit/test_storage.py"]
+_TABLES = ["unit/test_tables.py", "unit/test_axes.py"]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -33,6 +35,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     ],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
     "src/epsilometer/numerics/[bpr]*.py": ["unit/test_numerics.py"],
+    "src/epsilometer/seeds.py": ["unit/test_registry.py"],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
     "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
@@ -50,6 +53,12 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/power.py": ["unit/test_detectable.py", _STATISTICS],
     "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
+    "src/epsilometer_workflow/stages/summarise.py": _TABLES,
+    "src/epsilometer_workflow/stages/tabulate.py": _TABLES,
+    "src/epsilometer_workflow/stages/*.py": _STAGES,
+    "src/epsilometer_workflow/files/*.py": _STAGES,
+    "src/epsilometer_workflow/reports/*.py": _TABLES,
+    "src/epsilometer_workflow/reports/*/*.py": _TABLES,
     "src/epsilometer_audit/auditing.py": ["unit/test_audit.py", "unit/test_audit_recorded.py"],
 }
 
