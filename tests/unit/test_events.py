@@ -38,6 +38,10 @@ COLUMN = Columns(numbers=(0,), reals=(0,))
 FIRST = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
 SCORE = View("score", tables=(FIRST, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
 STEPS = replace(SCORE, steps=(2.0,))  # what is scored are the first entry and y - 2 x
+BOTH = View(
+    "all",
+    parts=(Event(((0.0, None),), view=View("entry")), Event(((None, 1.0),), view=View("entry", 1))),
+)
 ROWS = View("row", rows=((1, 1), (7, 7)))
 
 
@@ -57,6 +61,13 @@ ROWS = View("row", rows=((1, 1), (7, 7)))
         (Event(((4.0, None),), view=View("entry", 1)), [[0.0, 9.0], [5.0, 1.0]], [1, 0]),
         (Event(((1, 1),), view=View("bit", 2)), [0b0101, 0b0010], [1, 0]),
         (Event(((1, 1),), view=ROWS), [[0, 1], [1, 1], [1, 0]], [0, 1, 0]),
+        (Event(((1, 1),), view=BOTH), [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.0]], [1, 0, 0]),
+        (Event(((1, 1),), view=replace(BOTH, kind="parity")), [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.0]],
+         [0, 1, 1]),
+        (Event(((0, 1),), view=View("difference", 1, other=0, factor=2)), [[3, 7], [1, 4], [3, 6]],
+         [1, 0, 1]),
+        (Event(((0, 2),), view=View("remainder", modulus=5)), [-3, 4, 7], [1, 0, 1]),
+        (Event(((1, 1),), view=View("equal", 0, other=2)), [[1, 2, 1], [1, 1, 2]], [1, 0]),
         (Event(((3.0, 4.0),), view=STEPS), [[0, 0], [0, 1.5], [1, 3], [INF, INF]], [0, 1, 1, 0]),
         (Event(((3.0, 4.0),), view=SCORE), [[-1, 0], [0, 1.5], [1, 2], [NAN, NAN]], [0, 1, 0, 0]),
     ],
