@@ -104,6 +104,16 @@ def test_whole_numbers_are_counted_in_the_cells_of_their_codes(most):
             np.testing.assert_array_equal(folds, each)
 
 
+def test_a_log_ratio_is_of_shares_of_either_side_and_that_of_nan_is_the_last():
+    """A draw more in every cell, and in all: unequal sides, and a cell without draws of x'."""
+    x, x_prime = np.repeat([0, 1, 2], [5, 3, 3]), np.repeat([0, 2], [1, 2])
+    expected = np.log([(5 + 1) / 12 / (2 / 4), (3 + 1) / 12 / (1 / 4), (3 + 1) / 12 / (3 / 4)])
+    ratios = Numbers(x, x_prime, 64, View()).log_ratios()
+    assert ratios == pytest.approx([*expected, 0.0])
+    real = np.where(x_prime == 2, math.nan, x_prime * 1.0)
+    assert Numbers(x * 1.0, real, 64, View()).log_ratios()[-1] == pytest.approx(-math.log(9))
+
+
 def test_a_whole_number_may_be_missing_on_one_side_only():
     numbers = Numbers(np.arange(4) % 2, np.array([0.0, 1.0, math.nan, 1.0]), 64, View())
     assert [side.sum(axis=0).tolist() for side in numbers.folds] == [[2, 2, 0], [1, 2, 1]]
@@ -295,7 +305,7 @@ def test_of_events_as_good_as_another_that_is_taken_which_is_easier_to_read(easy
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=30, unique=True), st.data())
 def test_an_event_has_as_few_digits_as_keep_the_draws_inside_or_outside(numbers, data):
     ordered = np.sort(numbers)
-    end = data.draw(st.floats(ordered[0], ordered[-1]))
+    end = data.draw(st.floats(ordered[0], ordered[-1]) | st.sampled_from(ordered.tolist()))
     part = Event(((end, None),), view=View("entry", 1))
     vectors = np.column_stack([np.zeros(ordered.size), ordered])
     both = Event(((1, 1),), view=View("all", parts=(part,)))
