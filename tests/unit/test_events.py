@@ -283,13 +283,16 @@ def test_a_chosen_event_has_its_shares_of_the_side_where_it_is_likelier(exchange
         assert chosen.share_prime == (chosen.event.count(other) + 0.5) / 901
         assert chosen.share > chosen.share_prime
     assert math.log(bold.share / bold.share_prime) > math.log(cautious.share / cautious.share_prime)
+    of_epsilon, bold, of_delta = choose_events(past, Pure(1.0, 0.05).events, 1000)
+    deltas = [each.share - math.e * each.share_prime for each in (of_epsilon, bold, of_delta)]
+    assert deltas[2] == max(deltas) > deltas[1]
     nothing = PastDraws(np.zeros(900), np.zeros(900), COLUMN)
     assert choose_events(nothing, [Pure(1.0)], 1000) == []
 
 
 @pytest.mark.parametrize(
     ("easy", "hard", "chosen"),
-    [(0.97, 1.0, "easy"), (0.969, 1.0, "hard"), (1.0, 0.5, "easy"), (-1.0, -1.0, "easy"),
+    [(1.94, 2.0, "easy"), (1.939, 2.0, "hard"), (1.0, 0.5, "easy"), (-1.0, -1.0, "easy"),
      (-1.01, -1.0, "hard"), (None, -2.0, "hard"), (0.0, None, "easy")],
 )  # fmt: skip
 def test_of_events_as_good_as_another_that_is_taken_which_is_easier_to_read(easy, hard, chosen):

@@ -3,6 +3,7 @@
 A mechanism under audit is not trusted: each way to break the contract is one line.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -368,6 +369,37 @@ def test_a_bootstrap_is_the_same_every_time(classified):
     first, second = (deltas(classified[0], interval="bootstrap") for _ in range(2))
     assert first.equals(second)
     assert (first["low"] < first["high"]).any()
+
+
+def test_what_is_drawn_has_a_seed_of_its_own(tmp_path, monkeypatch):
+    """Of each run and side, of each run and pair, of each interval, and of fresh draws."""
+    named = []
+    generator = seeds.generator
+
+    def noting(root, *identity):
+        named.append((root, *identity))
+        return generator(root, *identity)
+
+    monkeypatch.setattr(seeds, "generator", noting)
+    samples = replace(TWO, n=60)
+    path, verdicts = str(tmp_path / "s.parquet"), str(tmp_path / "v.parquet")
+    done(sample, path, samples)
+    done(sample, tmp_path / "fresh.parquet", replace(samples, stage="confirm"))
+    done(sample, tmp_path / "near.parquet", replace(samples, epsilon=1.0000001))
+    identity = replace(VERDICTS, samples=samples)
+    done(classify, verdicts, identity, samples=path)
+    drawn = {"parameters": TRAINED | {"interval": "bootstrap"}}
+    estimates = estimates_by("spectrum", TWO.inputs.sides, **drawn)
+    job = EstimateJob(identity=estimates, reads="verdicts", data=[plain(identity)])
+    estimate.estimates_of([verdicts], job)
+    member = EstimatesToTime(samples=samples, fresh=0, estimates=estimates)
+    time.time_runs([member], quiet)
+    times = Counter(named)
+    twice = [name for name, number in times.items() if number > 1]
+    assert all(name[1] == "timing" and name[-1] == 2 for name in twice)  # one run warms up
+    draws, pairs, directions = 3 * 2 * 4, 2 * 2, 2 * 2 * 2
+    timed = 2 * 2  # draws and training of each run
+    assert len(times) == draws + pairs + directions + timed
 
 
 def test_the_error_of_bad_training_draws_names_the_run(tmp_path):
