@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import bkde, dpik, linear_counts
@@ -66,6 +67,8 @@ def test_bad_arguments_are_refused():
     zeros, ends = np.zeros(10), (0.0, 1.0)
     for arguments, message in (
         ((np.array([0.5, 1.5, -0.1]), 4, ends), "has 2 outputs outside the claimed support"),
+        ((np.array([0.5, 1.5]), 4, ends), "has 1 outputs outside"),
+        ((np.array([0.5, -0.1]), 4, ends), "has 1 outputs outside"),
         ((np.array([0.5, np.nan]), 4, ends), "has 1 outputs outside"),
         ((np.array([]), 4, ends), "must be a non-empty vector"),
         ((np.zeros((2, 2)), 4, ends), "must be a non-empty vector"),
@@ -246,6 +249,14 @@ def test_a_bandwidth_for_vectors_is_that_of_their_columns():
     columns = [nrd0(column) * 4000**0.2 for column in x.T]
     assert nrd0(x) == pytest.approx(math.sqrt(math.prod(columns)) * 4000 ** (-1 / 6))
     assert nrd0(x[:, :1]) == nrd0(x[:, 0])
+
+
+def test_the_density_of_vectors_is_that_of_a_mixture_of_normal_laws():
+    rng = np.random.default_rng(1)
+    sample, points = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
+    laws = [stats.multivariate_normal(draw, 0.4**2) for draw in sample]
+    expected = np.mean([law.pdf(points) for law in laws], axis=0)
+    assert density_at(sample, points, 0.4) == pytest.approx(expected)
 
 
 def test_a_kernel_too_narrow_for_a_grid_is_summed():

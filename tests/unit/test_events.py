@@ -329,6 +329,13 @@ def test_an_event_has_as_few_digits_as_keep_the_draws_inside_or_outside(numbers,
                 assert ordered.searchsorted(near, side) != ordered.searchsorted(end, side)
 
 
+def test_an_end_between_near_draws_far_from_0_has_the_digits_that_part_them():
+    draws = 1e9 + np.array([0.1, 0.2])
+    short = in_few_digits(Event(((None, 1e9 + 0.16789123),)), [draws, draws])
+    assert short.ranges[0][1] in (1000000000.1, 1000000000.17)
+    assert short.holds(draws).tolist() == [True, False]
+
+
 @pytest.mark.parametrize(
     "event",
     [
