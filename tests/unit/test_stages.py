@@ -16,6 +16,7 @@ from epsilometer.densities.histogram import ladder
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import DataError, MechanismError
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.answering import Answer
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.renyi_bound import RenyiBound, RenyiBoundAsPublished
 from epsilometer.estimators.spectrum import Spectrum
@@ -499,3 +500,27 @@ def test_timings_are_of_every_run_and_of_a_real_bound():
     assert (frame["bound"] < 1.1).all()
     assert (frame["bound"] > 0.3).all()
     assert frame["pairs"].unique().tolist() == [3]
+
+
+def test_seconds_are_charged_to_what_takes_them(monkeypatch):
+    """A draw takes one, and what reads it ten, by a clock that only these move."""
+    now = [0.0]
+
+    def drawing(*arguments, **options):
+        now[0] += 1
+        return draw(*arguments, **options)
+
+    def answering(_, sides, **__):
+        for _ in sides:
+            now[0] += 10
+        return [Answer((0, 1), 0.5, 0.5)]
+
+    monkeypatch.setattr(time.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "draw", drawing)
+    monkeypatch.setattr(time, "answers", answering)
+    estimates = estimates_by("local_loss", SCREENED.inputs.sides, parameters=FLOOR)
+    member = EstimatesToTime(samples=SCREENED, fresh=0, estimates=estimates)
+    columns = time.time_runs([member], quiet)
+    assert columns["sampling"].tolist() == [6.0] * 3  # of six sides
+    assert columns["estimating"].tolist() == [60.0] * 3
+    assert columns["seconds"].tolist() == [66.0] * 3
