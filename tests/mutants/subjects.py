@@ -12,7 +12,7 @@ _LOOKS = "unit/test_audit_looks.py"
 _STATISTICS = "unit/test_audit_statistics.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
-_TABLES = ["unit/test_tables.py"]
+_TABLES = ["unit/test_tables.py", "unit/test_captions.py"]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],

@@ -183,10 +183,12 @@ PAPER = PaperNumbers(
 
 
 def test_the_papers_numbers_join_on_rounded_keys():
-    ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
+    """The sum of two tenths is a fifth, and a fifth and a millionth is another number."""
+    epsilons = [0.1 + 0.1, 0.2 + 1e-6, 0.3]
+    ours = pd.DataFrame({"epsilon": epsilons, "kind": ["a", "a", "b"], "n": [4, 5, 6]})
     joined = join_paper(ours, PAPER, Place("f", "here"))
     assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
-    assert joined["paper_n"].tolist() == pytest.approx([5, math.nan], nan_ok=True)
+    assert joined["paper_n"].tolist() == pytest.approx([5, math.nan, math.nan], nan_ok=True)
 
 
 def test_a_printed_row_without_a_match_is_an_error():
