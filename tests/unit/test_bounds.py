@@ -71,6 +71,25 @@ def test_the_second_bandwidth_is_that_of_the_narrower_and_of_the_smaller_side(sp
     assert h == pytest.approx(min(rule) * 300**-0.1)
 
 
+@pytest.mark.parametrize("method", [rb.RenyiBound(50), rb.RenyiBoundAsPublished(50)])
+def test_bounds_of_exchanged_sides_are_exchanged(method):
+    ours = Densities(np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6]))
+    forward, reverse = method.bounds(ours, order=2.0, n=5000, pairs=1)
+    assert (reverse, forward) == method.bounds(ours.swapped(), order=2.0, n=5000, pairs=1)
+    assert abs(forward - reverse) > 0.05
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_the_evidence_about_an_output_without_draws_is_floored_on_either_side(kind):
+    method, target = LocalLoss(FLOOR), {"output": [50], "sign": 1}
+    there = np.linspace(0, 99, 100).astype(kind)
+    nowhere = there + 200
+    for x, x_prime in ((there, nowhere), (nowhere, there)):
+        evidence = method.weigh(x, x_prime, target)
+        floored = [evidence.density == FLOOR, evidence.density_prime == FLOOR]
+        assert floored == [x is nowhere, x_prime is nowhere]
+
+
 def test_discrete_outputs_converge():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
     for outputs in (np.arange(3), np.array([[0, 0], [0, 1], [1, 0]])):
