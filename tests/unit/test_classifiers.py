@@ -197,6 +197,7 @@ BINARIZER = {"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 
         (("sklearn.linear_model.LinearRegression",), "must be a classifier"),
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         (("sklearn.svm.SVC", {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
+        (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
         (("sklearn.svm.SVC", {}, [{"options": {}}]), "before must hold steps of name and options"),
         (("sklearn.svm.SVC", {}, [{"name": "sklearn.svm.SVC"}]), "must be a transformer of"),
         (("sklearn.svm.SVC", {}, [BINARIZER]), "unknown 'treshold' of sklearn.preprocessing.Bin"),
