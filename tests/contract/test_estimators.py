@@ -8,6 +8,7 @@ import pytest
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.answering import answers
 from epsilometer.estimators.base import Claims, over_pairs
 from epsilometer.estimators.histogram import HistogramEstimator
 from epsilometer.exact.base import divergence
@@ -45,6 +46,32 @@ def test_an_estimator_keeps_the_contract(name):
     method = estimator(name)
     if method.reads != "verdicts":  # those are of classifiers, which have a contract of their own
         check_estimator(method, screen=estimator("local_loss"), runs=5)
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_answers_on_exchanged_sides_are_exchanged(name):
+    """Sides have different numbers of draws."""
+    method = estimator(name)
+    rng = np.random.default_rng(0)
+    laws = {4000: [0.5, 0.3, 0.2], 3000: [0.4, 0.3, 0.3]}
+    sides = [(rng.choice(3, size, p=law) + rng.random(size)) / 3 for size, law in laws.items()]
+    order = 2.0
+    try:
+        method.check("scalar", order)
+    except ArgumentError:
+        order = math.inf
+    given = {"order": order, "claims": Claims(support=(0.0, 1.0), lipschitz=1.0), "pairing": "all"}
+    if method.reads == "evidence":
+        given["screen"] = estimator("local_loss")
+    ways = []
+    for both in (sides, sides[::-1]):
+        fresh = {"fresh": lambda _, both=both: [side[:3000] for side in both]}
+        (answer,) = answers(method, both, **given, **(fresh if "screen" in given else {}))
+        ways.append(answer)
+    assert ways[0].forward == pytest.approx(ways[1].reverse, abs=1e-9)
+    assert ways[0].reverse == pytest.approx(ways[1].forward, abs=1e-9)
+    assert ways[0].sides == (0, 1)
+    assert np.isfinite(ways[0].both)
 
 
 def histograms(claims, x, n, cells, runs):

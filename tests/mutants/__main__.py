@@ -89,9 +89,15 @@ def mutants_of(module: str) -> Iterator[Mutant]:
 
 
 def equivalents() -> set[tuple[str, str, str]]:
-    """Return the faults that change no answer: module, operator and line."""
+    """Return the faults that change no answer: module, operator and line; each is of a line."""
+    known = set[tuple[str, str, str]]()
     with EQUIVALENT.open(encoding="utf-8", newline="") as file:
-        return {(row["module"], row["operator"], row["text"]) for row in csv.DictReader(file)}
+        for row in csv.DictReader(file):
+            lines = (ROOT / row["module"]).read_text(encoding="utf-8").splitlines()
+            if row["text"] not in map(str.strip, lines):
+                raise SystemExit(f"{EQUIVALENT.name}: {row['module']} has no line {row['text']}")
+            known.add((row["module"], row["operator"], row["text"]))
+    return known
 
 
 def sampled(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:

@@ -8,13 +8,21 @@ have the mark `stored`.
 from pathlib import Path
 
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
+_LOOKS = "unit/test_audit_looks.py"
 _STATISTICS = "unit/test_audit_statistics.py"
 _WHOLE = "unit/test_whole_outputs.py"
+_STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
+_TABLES = ["unit/test_tables.py", "unit/test_captions.py"]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/spectrum.py": ["unit/test_spectrum.py"],
     "src/epsilometer/estimators/accuracy.py": ["unit/test_spectrum.py"],
+    "src/epsilometer/estimators/answering.py": [
+        "contract/test_estimators.py",
+        "unit/test_answer.py",
+        "unit/test_bounds.py",
+    ],
     "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],
@@ -26,10 +34,12 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
         "contract/test_mechanisms.py",
     ],
     "src/epsilometer/events/exact_test.py": ["unit/test_berger_boos.py"],
-    "src/epsilometer/numerics/proportions.py": ["unit/test_proportions.py"],
+    "src/epsilometer/numerics/[bpr]*.py": ["unit/test_numerics.py"],
+    "src/epsilometer/seeds.py": ["unit/test_registry.py"],
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
-    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_predictors.py"],
+    "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
+    "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
@@ -52,17 +62,9 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/bets.py": ["unit/test_bets.py", _STATISTICS],
     "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
-    "src/epsilometer_audit/auditing.py": [
-        "unit/test_audit.py",
-        "unit/test_audit_recorded.py",
-        "contract/test_use_of_draws.py",
-    ],
-}
-
-
-def tests_of(module: str) -> list[str]:
-    """Return the files of tests of a module; none for a module that is not studied."""
-    for pattern, files in SUBJECTS.items():
-        if Path(module).match(pattern):
-            return [f"tests/{file}" for file in files]
-    return []
+    "src/epsilometer_workflow/stages/summarise.py": _TABLES,
+    "src/epsilometer_workflow/stages/tabulate.py": _TABLES,
+    "src/epsilometer_workflow/stages/*.py": _STAGES,
+    "src/epsilometer_workflow/files/*.py": ["unit/test_storage.py", "unit/test_stages.py"],
+    "src/epsilometer_workflow/reports/*.py": _TABLES,
+    "src/epsilometer_workflow/reports/*/*.py": _TABLES,

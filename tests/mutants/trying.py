@@ -2,7 +2,8 @@
 
 It collects tests once, and runs them once without a fault, to know which functions each calls. For
 a fault, a fork of it gets the changed functions, and runs the tests that call one of them, the
-fastest first, until one fails. A fault outside of functions needs a new interpreter.
+fastest first, until one fails. A fault outside of functions needs a new interpreter. Tests that
+take long are left out: whole audits, which say that something differs, and hold up all others.
 
 A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
 prints a line for each: whether the tests pass.
@@ -28,6 +29,7 @@ from typing import Any, TextIO
 
 import pytest
 
+_LONGEST = 4.0  # seconds of the processor, with a note of each call, of a test that tries faults
 _SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
 _OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
 _CHOSEN = "not examples and not runs and not stored"
@@ -43,9 +45,13 @@ class OutsideFunctionsError(Exception):
 
 @dataclass
 class Called:
-    """Of a test: its seconds, and the functions of the project that it calls, by file."""
+    """Of a test: its seconds, those of the processor, and the functions that it calls, by file.
+
+    They are those of the project, also where a fixture that several tests share calls them.
+    """
 
     seconds: float = 0.0
+    busy: float = 0.0
     functions: set[tuple[str, str, int]] = field(default_factory=set)
 
     def any_of(self, file: str, functions: dict[Function, CodeType]) -> bool:
@@ -114,7 +120,8 @@ class Trying:
         self.faults = faults
         self.answers = answers
         self.called = dict[str, Called]()
-        self._fail_fast = False
+        self._noted = set[tuple[str, str, int]]()
+        self._of_fixtures = dict[tuple[str, str], set[tuple[str, str, int]]]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """End a process at its first failure."""
@@ -130,8 +137,8 @@ class Trying:
         if not self._passes(lambda: self._record(session.items, file), 3600):
             print("fails", file=self.answers, flush=True)
             os._exit(1)
-        for test, (seconds, functions) in json.loads(file.read_text()).items():
-            self.called[test] = Called(seconds, {tuple(function) for function in functions})
+        for test, (seconds, busy, functions) in json.loads(file.read_text()).items():
+            self.called[test] = Called(seconds, busy, {tuple(function) for function in functions})
         print("ready", file=self.answers, flush=True)
         for line in self.faults:
             fault = json.loads(line)
@@ -150,13 +157,13 @@ class Trying:
             )
         except OutsideFunctionsError:
             functions = None
+        items = [item for item in session.items if self.called[item.nodeid].busy <= _LONGEST]
         if functions is None:
-            seconds = sum(called.seconds for called in self.called.values())
-            run = self._start_again
+            run = functools.partial(self._start_again, items)
         else:
-            items = self._tests_of(session.items, str(file), functions)
-            seconds = sum(self.called[item.nodeid].seconds for item in items)
+            items = self._tests_of(items, str(file), functions)
             run = functools.partial(self._run_with, items, str(file), functions)
+        seconds = sum(self.called[item.nodeid].seconds for item in items)
         compiles = "numerics.compiled" in before
         try:
             if functions is None or not compiles:  # machine code on the disk is of this text
@@ -192,24 +199,65 @@ class Trying:
         for item, next_item in zip(items, after, strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+        """Note apart what a fixture calls that several tests share."""
+        if fixturedef.scope == "function":
+            return (yield)
+        of_test = self._noted
+        self._noted = set()
+        try:
+            return (yield)
+        finally:
+            self._of_fixtures[fixturedef.baseid, fixturedef.argname] = self._noted
+            self._noted = of_test
+
+    def _called_by_fixtures(self, item: Any) -> set[tuple[str, str, int]]:
+        """Return what the fixtures of a test call that it shares with others."""
+        functions = set[tuple[str, str, int]]()
+        for definitions in item._fixtureinfo.name2fixturedefs.values():
+            for fixture in definitions:
+                functions |= self._of_fixtures.get((fixture.baseid, fixture.argname), set())
+        return functions
+
     def _record(self, items: Sequence[pytest.Item], file: Path) -> None:
         """Run all tests, and write for each how long it takes and what it calls."""
         source = str(Path("src").absolute())
         caches = [thing for thing in gc.get_objects() if _is_cache(thing)]
-        recorded = dict[str, tuple[float, list[tuple[str, str, int]]]]()
+        recorded = dict[str, tuple[float, float, list[tuple[str, str, int]]]]()
         for item, after in zip(items, [*items[1:], None], strict=True):
             for cache in caches:
                 cache.cache_clear()
-            functions = set[tuple[str, str, int]]()
+            self._noted = set()
             began = time.monotonic()
-            with _calls_into(functions, source):
+            busy = time.process_time()
+            with self._noting_calls_into(source):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            recorded[item.nodeid] = (time.monotonic() - began, sorted(functions))
+            functions = sorted(self._noted | self._called_by_fixtures(item))
+            seconds = time.monotonic() - began
+            recorded[item.nodeid] = seconds, time.process_time() - busy, functions
         file.write_text(json.dumps(recorded))
 
-    def _start_again(self) -> None:
-        """Become a new interpreter that runs all tests."""
-        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *self.files]
+    @contextlib.contextmanager
+    def _noting_calls_into(self, source: str) -> Iterator[None]:
+        """Note the functions of files in a folder that are called meanwhile."""
+
+        def note(frame: FrameType, event: str, argument: Any) -> None:
+            code = frame.f_code
+            if code.co_filename.startswith(source):
+                self._noted.add((code.co_filename, code.co_qualname, code.co_firstlineno))
+
+        sys.settrace(note)
+        threading.settrace(note)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type]
+
+    def _start_again(self, items: Sequence[pytest.Item]) -> None:
+        """Become a new interpreter that runs these tests."""
+        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *(item.nodeid for item in items)]
         os.execv(sys.executable, words)  # noqa: S606 (our own words)
 
     def _passes(self, run: Any, limit: float) -> bool:
@@ -241,24 +289,6 @@ def _is_cache(thing: Any) -> bool:
     if type(thing).__name__ != "_lru_cache_wrapper":
         return False
     return str(getattr(thing, "__module__", "")).startswith("epsilometer")
-
-
-@contextlib.contextmanager
-def _calls_into(functions: set[tuple[str, str, int]], source: str) -> Iterator[None]:
-    """Add the functions of files in a folder that are called meanwhile."""
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        code = frame.f_code
-        if code.co_filename.startswith(source):
-            functions.add((code.co_filename, code.co_qualname, code.co_firstlineno))
-
-    sys.settrace(note)
-    threading.settrace(note)
-    try:
-        yield
-    finally:
-        sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
 
 
 def main() -> None:

@@ -373,9 +373,12 @@ def test_calls_are_cut_into_equal_pieces():
     assert tails.pieces([own], [600, 600]) is None
 
 
-@pytest.mark.parametrize(("shift", "limit", "below"), [(4.0, 0.02, True), (0.0, 0.02, False)])
-def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit, below):
-    """Of seven pieces in three calls, by enumeration; a false alarm has probability 1e-3."""
+@pytest.mark.parametrize(("shift", "limit"), [(4.0, 0.02), (4.0, 0.006), (0.0, 0.2)])
+def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit):
+    """Of seven pieces in three calls, by enumeration.
+
+    A p-value counts the observed order, and random ones that are at least as extreme.
+    """
     parts, numbers = rng(4).normal(size=(7, 2)), np.array([2, 3, 2])
     parts[:2] += shift
     parts[-2:] -= shift
@@ -387,13 +390,15 @@ def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit, below):
 
     least = between(range(7)) * (1 - 1e-9)
     exact = np.mean([between(order) >= least for order in itertools.permutations(range(7))])
-    assert (exact < limit / 2) == below
-    p_values = [tails.calls_p([None, (parts, numbers)], rng(i), limit) for i in range(40)]
-    if below:
-        assert {p for p in p_values if p < 1} == {0.01, 0.02}  # of a hundred orders, itself one
-        assert p_values.count(1.0) < 22
-    else:
-        assert p_values.count(1.0) > 35
+    orders = math.ceil(2 / limit)
+    possible = np.arange(1, int(limit * orders) + 1)
+    chances = stats.binom.pmf(possible - 1, orders - 1, exact)
+    assert 0.1 < chances.sum() < 0.9  # both sides of the limit are tried
+    p_values = [tails.calls_p([None, (parts, numbers)], rng(i), limit) for i in range(200)]
+    counts = [p_values.count(k / orders) for k in possible]
+    assert sum(counts) + p_values.count(1.0) == 200
+    for times, chance in zip(counts, chances, strict=True):  # a false alarm: 1e-4 in each
+        assert stats.binom.ppf(5e-5, 200, chance) <= times <= stats.binom.isf(5e-5, 200, chance)
 
 
 def test_agreement_by_hand():

@@ -282,7 +282,7 @@ def test_no_draw_takes_more_than_most_of_the_wealth(v):
     assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
 
 
-@pytest.mark.parametrize("pairs", [7, 30, 300])
+@pytest.mark.parametrize("pairs", [2, 3, 4, 7, 30, 300])
 def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
     """Those that are kept halve, until as many join: half of the pairs of a round at most."""
     steps = schedule(10**6, pairs, joining=True)

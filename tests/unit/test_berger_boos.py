@@ -229,6 +229,16 @@ def test_at_the_edges():
         p_value(1, 2, 0, 2, epsilon=-1.0)
 
 
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+@pytest.mark.parametrize("counts", [(1200, 2000, 500, 2000), (90, 300, 20, 300)])
+def test_a_bound_spends_alpha_less_the_reserve(counts, alpha, delta):
+    """The p-value, of which the limit of q is a part, passes it where the bound is."""
+    bound = lower_bound(*counts, alpha=alpha, delta=delta)
+    of_claim = partial(p_value, *counts, delta=delta, gamma=alpha / 100)
+    assert of_claim(epsilon=bound) <= (1 - _BETWEEN) * alpha < of_claim(epsilon=bound + 3e-5)
+
+
 def test_more_evidence_is_never_less_bound():
     assert (np.diff([lower_bound(k, 500, 20, 500) for k in range(20, 500, 24)]) >= -1e-4).all()
     assert (np.diff([lower_bound(300, 500, k, 500) for k in range(0, 300, 20)]) <= 1e-4).all()

@@ -46,6 +46,50 @@ def test_loss_of_laplace_is_flat_beyond_the_inputs():
     assert np.abs(loss[np.argmin(np.abs(grid - 0.5))]) < 0.05
 
 
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_a_region_is_as_wide_as_the_quantiles_of_both_sides(exchanged):
+    rng = np.random.default_rng(1)
+    for mean, spread in (([[0], [1]], [[5], [1]]), ([[0], [3]], 1)):
+        sides = rng.normal(mean, spread, (2, 400))
+        low, high = ll.default_region(*(sides[::-1] if exchanged else sides))
+        lows = [np.sort(side)[[3, 4]] @ [0.01, 0.99] for side in sides]
+        highs = [np.sort(side)[[395, 396]] @ [0.99, 0.01] for side in sides]
+        assert (low, high) == pytest.approx((min(lows), max(highs)))
+
+
+@pytest.mark.parametrize("spread", [0.2, 5.0])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_the_second_bandwidth_is_that_of_the_narrower_and_of_the_smaller_side(spread, exchanged):
+    rng = np.random.default_rng(2)
+    sides = rng.normal(0, 1, 1000), rng.normal(0, spread, 300)
+    h = ll.undersmoothed(*(sides[::-1] if exchanged else sides))
+    rule = []
+    for side in sides:  # Silverman's rule of thumb
+        quarters = np.quantile(side, [0.25, 0.75])
+        width = min(np.std(side, ddof=1), np.ptp(quarters) / 1.34)
+        rule.append(0.9 * width * len(side) ** -0.2)
+    assert h == pytest.approx(min(rule) * 300**-0.1)
+
+
+@pytest.mark.parametrize("method", [rb.RenyiBound(50), rb.RenyiBoundAsPublished(50)])
+def test_bounds_of_exchanged_sides_are_exchanged(method):
+    ours = Densities(np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6]))
+    forward, reverse = method.bounds(ours, order=2.0, n=5000, pairs=1)
+    assert (reverse, forward) == method.bounds(ours.swapped(), order=2.0, n=5000, pairs=1)
+    assert abs(forward - reverse) > 0.05
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_the_evidence_about_an_output_without_draws_is_floored_on_either_side(kind):
+    method, target = LocalLoss(FLOOR), {"output": [50], "sign": 1}
+    there = np.linspace(0, 99, 100).astype(kind)
+    nowhere = there + 200
+    for x, x_prime in ((there, nowhere), (nowhere, there)):
+        evidence = method.weigh(x, x_prime, target)
+        floored = [evidence.density == FLOOR, evidence.density_prime == FLOOR]
+        assert floored == [x is nowhere, x_prime is nowhere]
+
+
 def test_discrete_outputs_converge():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
     for outputs in (np.arange(3), np.array([[0, 0], [0, 1], [1, 0]])):

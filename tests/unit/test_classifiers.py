@@ -1,5 +1,6 @@
 """Classifiers against scikit-learn, by hand, and at the edges."""
 
+import math
 import time
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_neighbours_share_ties_as_by_brute_force(shape):
             odds = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
             np.testing.assert_allclose(odds, expected, rtol=1e-9, atol=1e-12)
     x, x_prime, queries = (rng.integers(0, 2**9, n) for n in (60, 50, 30))
-    for k in (1, 5, 40):  # of bits
+    for k in (1, 5, 40, 110):  # of bits
         expected = np.sort(by_brute_force(x, x_prime, queries, k, bits_apart))
         odds = odds_of(HammingNeighbours(k).fit(x, x_prime, 110, 0), queries)
         np.testing.assert_allclose(odds, expected)
@@ -196,6 +197,7 @@ BINARIZER = {"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 
         (("sklearn.linear_model.LinearRegression",), "must be a classifier"),
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         (("sklearn.svm.SVC", {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
+        (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
         (("sklearn.svm.SVC", {}, [{"options": {}}]), "before must hold steps of name and options"),
         (("sklearn.svm.SVC", {}, [{"name": "sklearn.svm.SVC"}]), "must be a transformer of"),
         (("sklearn.svm.SVC", {}, [BINARIZER]), "unknown 'treshold' of sklearn.preprocessing.Bin"),
@@ -271,10 +273,27 @@ def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
 
 def test_the_number_of_neighbours_is_rounded_down():
     assert [neighbours(n) for n in (0, 1, 3, 4, 2**50)] == [1, 1, 1, 2, 2**25]
-    assert neighbours(10_000, 0.75) == 1000
+    assert neighbours(2**54 - 1) == 2**27 - 1  # its root as a real is 2^27
+    assert [neighbours(n, 0.75) for n in (10, 15, 16, 10_000)] == [5, 7, 8, 1000]
     assert NearestNeighbours(exponent=0.75).fit(np.zeros(50), np.ones(50), 10_000, 0).k == 100
     with pytest.raises(ArgumentError, match="exponent must lie strictly between 0 and 1"):
         NearestNeighbours(exponent=1.0)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_units_are_the_powers_of_two_up_to_the_spread(alike):
+    """The distance of the quartiles, where these differ, or else the standard deviation."""
+    rng = np.random.default_rng(4)
+    sides = rng.normal(size=(2, 1500, 4)) * [3.0, 0.7, 1.0, 100.0]
+    sides[:, :, 2] = 0  # a constant
+    sides[0, :50, 3], sides[0, 50:, 3], sides[1, :, 3] = 40.0, 5.0, 5.0
+    first = np.concatenate(sides[:, :1000])
+    spreads = [np.ptp(np.quantile(first[:, j], [0.25, 0.75])) for j in range(2)]
+    spreads += [0.0, np.std(first[:, 3])]
+    if alike:
+        spreads = [np.median(spreads)] * 4
+    expected = [math.ldexp(0.5, math.frexp(spread)[1]) if spread else 1.0 for spread in spreads]
+    assert units_of(*sides, alike=alike).tolist() == expected
 
 
 BINS = {"n_bins": 8, "quantile_method": "averaged_inverted_cdf"}
@@ -282,6 +301,19 @@ BINNED = ScikitLearn(
     name="sklearn.linear_model.LogisticRegression",
     before=[{"name": "sklearn.preprocessing.KBinsDiscretizer", "options": BINS}],
 )
+
+
+@pytest.mark.parametrize("name", ["naive_bayes.GaussianNB", "neighbors.KNeighborsClassifier"])
+def test_scikit_learn_trains_on_both_sides_and_in_the_units_of_both(name):
+    method = ScikitLearn(f"sklearn.{name}")
+    sides = np.arange(9.0)[:, None], 64 * np.arange(12.0)[:, None]
+    empty = np.empty((0, 1))
+    for x, x_prime in (sides, sides[::-1]):
+        fitted = method.fit(x, x_prime, 18, 0)
+        assert fitted.units == units_of(x, x_prime, alike=name.startswith("neigh")) > 8
+    for x, x_prime in ((sides[0], empty), (empty, sides[0])):
+        with pytest.raises(ArgumentError, match="x has no draws of one side"):
+            method.fit(x, x_prime, 18, 0)
 
 
 @pytest.mark.parametrize("unit", [2.0**-40, 2.0**-27, 2.0**30])

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import bkde, dpik, linear_counts
 from epsilometer.densities.frequencies import _ranks, cell_frequencies, frequencies
 from epsilometer.densities.histogram import histogram, ladder
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
+from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 
 # --- histograms -----------------------------------------------------------------------------------
@@ -65,6 +67,8 @@ def test_bad_arguments_are_refused():
     zeros, ends = np.zeros(10), (0.0, 1.0)
     for arguments, message in (
         ((np.array([0.5, 1.5, -0.1]), 4, ends), "has 2 outputs outside the claimed support"),
+        ((np.array([0.5, 1.5]), 4, ends), "has 1 outputs outside"),
+        ((np.array([0.5, -0.1]), 4, ends), "has 1 outputs outside"),
         ((np.array([0.5, np.nan]), 4, ends), "has 1 outputs outside"),
         ((np.array([]), 4, ends), "must be a non-empty vector"),
         ((np.zeros((2, 2)), 4, ends), "must be a non-empty vector"),
@@ -247,6 +251,14 @@ def test_a_bandwidth_for_vectors_is_that_of_their_columns():
     assert nrd0(x[:, :1]) == nrd0(x[:, 0])
 
 
+def test_the_density_of_vectors_is_that_of_a_mixture_of_normal_laws():
+    rng = np.random.default_rng(1)
+    sample, points = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
+    laws = [stats.multivariate_normal(draw, 0.4**2) for draw in sample]
+    expected = np.mean([law.pdf(points) for law in laws], axis=0)
+    assert density_at(sample, points, 0.4) == pytest.approx(expected)
+
+
 def test_a_kernel_too_narrow_for_a_grid_is_summed():
     sample = np.array([0.0, 0.5])
     assert density_on_grid(sample, 0, 1, 3, 1e-9) == pytest.approx(
@@ -363,3 +375,54 @@ def test_nan_is_an_error_at_any_place():
     late = np.append(np.random.default_rng(0).normal(size=5000), math.nan)
     with pytest.raises(ArgumentError, match="are mixed: some entries are not numbers"):
         refuse_atoms(late)
+
+
+@pytest.mark.parametrize(
+    ("others", "at", "most"),
+    [
+        (9_989, 9.0, 9),  # ten draws
+        (39_980, 9.0, 19),  # .05 % of all draws
+        (9_835, 0.5, 165),  # a tenth of the draws in reach, and four standard deviations
+    ],
+)
+def test_an_atom_is_refused_from_so_many_draws_on(others, at, most):
+    """Amid draws at even distances from 0 to 1, or alone; the reach follows from the quartiles.
+
+    As many as the atom are taken for the tenth; the last case is near its limit, by 3 %.
+    """
+    even = np.linspace(0, 1, others)
+    if at < 1:
+        reach = 0.9 * 0.5 / 1.349 * 10_000**-0.2
+        near = 0.1 * (2 * reach * others + most)
+        assert near + 4 * math.sqrt(near) == pytest.approx(most, rel=0.01)
+    few, many = (most, most + 1) if at > 1 else (int(0.97 * most), int(1.03 * most) + 1)
+    assert not refused(np.append(even, np.full(few, at)))
+    assert refused(np.append(even, np.full(many, at)))
+
+
+# --- both sides of a pair -------------------------------------------------------------------------
+
+
+def test_a_pair_of_reals_has_the_bandwidth_of_each_side_on_one_grid():
+    x, x_prime = np.random.default_rng(8).laplace([[0], [3]], [[1], [2]], (2, 900))
+    pair = reduce_pair(x, x_prime[:700], {"points": 150, "power": 1.1})
+    sides = x, x_prime[:700]
+    ends = min(map(np.min, sides)), max(map(np.max, sides))
+    assert pair.bandwidths == tuple(dpik(side) ** 1.1 for side in sides)
+    assert pair.spacing == pytest.approx((ends[1] - ends[0]) / 149)
+    for side, density, h in zip(sides, (pair.p, pair.q), pair.bandwidths, strict=True):
+        np.testing.assert_array_equal(density, bkde(side, h, points=150, ends=ends)[1])
+    swapped = pair.swapped()
+    assert (swapped.p is pair.q, swapped.q is pair.p) == (True, True)
+    assert swapped.bandwidths == pair.bandwidths[::-1]
+    assert swapped.spacing == pair.spacing
+
+
+def test_a_pair_of_outcomes_or_of_cells_is_counted():
+    x, x_prime = np.random.default_rng(8).integers(0, 4, (2, 900))
+    for pair, (p, q) in [
+        (reduce_pair(x, x_prime, {"cells": 9}), frequencies(x, x_prime)[1:]),
+        (reduce_pair(x * 0.5, x_prime * 0.5, {"cells": 9}), cell_frequencies(x, x_prime, 9)),
+    ]:
+        np.testing.assert_array_equal([pair.p, pair.q], [p, q])
+        assert (pair.spacing, pair.bandwidths) == (1, (0, 0))

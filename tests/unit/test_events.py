@@ -5,22 +5,43 @@ import json
 import math
 import re
 from dataclasses import replace
+from decimal import Context, Decimal
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2_contingency
 
 import epsilometer_audit as ea
-from epsilometer.events.candidates import FOLDS, expected_level, fifths
+from epsilometer.claims import Pure
+from epsilometer.events import choosing
+from epsilometer.events.candidates import (
+    FOLDS,
+    Candidate,
+    Cells,
+    deviations,
+    expected_level,
+    fifths,
+)
 from epsilometer.events.cells import Numbers
+from epsilometer.events.choosing import choose_events
+from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Table, View, codes_of
+from epsilometer.events.looks import PastDraws
+from epsilometer.samples import Columns
 from tests.unit.audits import again, audited
 
 NAN, INF = math.nan, math.inf
+COLUMN = Columns(numbers=(0,), reals=(0,))
 FIRST = Table((0,), ((0.0,),), (-1.0, 2.0, 5.0))
 SCORE = View("score", tables=(FIRST, Table((1,), ((1.0, 2.0),), (0.0, 1.0, 3.0, 0.0))))
 STEPS = replace(SCORE, steps=(2.0,))  # what is scored are the first entry and y - 2 x
+BOTH = View(
+    "all",
+    parts=(Event(((0.0, None),), view=View("entry")), Event(((None, 1.0),), view=View("entry", 1))),
+)
 ROWS = View("row", rows=((1, 1), (7, 7)))
 
 
@@ -40,6 +61,13 @@ ROWS = View("row", rows=((1, 1), (7, 7)))
         (Event(((4.0, None),), view=View("entry", 1)), [[0.0, 9.0], [5.0, 1.0]], [1, 0]),
         (Event(((1, 1),), view=View("bit", 2)), [0b0101, 0b0010], [1, 0]),
         (Event(((1, 1),), view=ROWS), [[0, 1], [1, 1], [1, 0]], [0, 1, 0]),
+        (Event(((1, 1),), view=BOTH), [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.0]], [1, 0, 0]),
+        (Event(((1, 1),), view=replace(BOTH, kind="parity")), [[0.0, 1.0], [1.0, 2.0], [-1.0, 0.0]],
+         [0, 1, 1]),
+        (Event(((0, 1),), view=View("difference", 1, other=0, factor=2)), [[3, 7], [1, 4], [3, 6]],
+         [1, 0, 1]),
+        (Event(((0, 2),), view=View("remainder", modulus=5)), [-3, 4, 7], [1, 0, 1]),
+        (Event(((1, 1),), view=View("equal", 0, other=2)), [[1, 2, 1], [1, 1, 2]], [1, 0]),
         (Event(((3.0, 4.0),), view=STEPS), [[0, 0], [0, 1.5], [1, 3], [INF, INF]], [0, 1, 1, 0]),
         (Event(((3.0, 4.0),), view=SCORE), [[-1, 0], [0, 1.5], [1, 2], [NAN, NAN]], [0, 1, 0, 0]),
     ],
@@ -74,6 +102,16 @@ def test_whole_numbers_are_counted_in_the_cells_of_their_codes(most):
             codes = cells.coded(side)
             each = [np.bincount(codes[part], None, cells.size) for part in fifths(codes.size)]
             np.testing.assert_array_equal(folds, each)
+
+
+def test_a_log_ratio_is_of_shares_of_either_side_and_that_of_nan_is_the_last():
+    """A draw more in every cell, and in all: unequal sides, and a cell without draws of x'."""
+    x, x_prime = np.repeat([0, 1, 2], [5, 3, 3]), np.repeat([0, 2], [1, 2])
+    expected = np.log([(5 + 1) / 12 / (2 / 4), (3 + 1) / 12 / (1 / 4), (3 + 1) / 12 / (3 / 4)])
+    ratios = Numbers(x, x_prime, 64, View()).log_ratios()
+    assert ratios == pytest.approx([*expected, 0.0])
+    real = np.where(x_prime == 2, math.nan, x_prime * 1.0)
+    assert Numbers(x * 1.0, real, 64, View()).log_ratios()[-1] == pytest.approx(-math.log(9))
 
 
 def test_a_whole_number_may_be_missing_on_one_side_only():
@@ -132,6 +170,184 @@ def test_fifths_hold_every_draw_once(size):
     parts = [every[part] for part in fifths(size)]
     assert len(parts) == FOLDS
     np.testing.assert_array_equal(np.concatenate(parts), every)
+
+
+# --- the levels that events should show ----------------------------------------------------------
+
+
+def wilson(share, n, z):
+    """Return the root p of (share - p)^2 = z^2 p (1 - p) / n on the side of z."""
+    roots = np.roots([1 + z**2 / n, -2 * share - z**2 / n, share**2]).real
+    return max(roots) if z > 0 else min(roots)
+
+
+def plain_level(hits, n, others, m, draws, caution, level):
+    """Return the level of shares, less what past and fresh draws leave open of both."""
+    p, q = hits / n, (others + 0.5) / (m + 1)
+    low = wilson(wilson(p, n, -caution), draws, -1.645)
+    high = min(wilson(wilson(q, m, caution), draws, 1.645), 1.0)
+    shown = level(p, q)
+    return shown - math.hypot(shown - level(low, q), shown - level(p, high))
+
+
+def plain_sets(folds, ordered):
+    """Yield sets of cells: their draws on the likelier and the other side, sign and caution."""
+    n = folds[0].sum()
+    size = folds[0].shape[1]
+    for sign, shrinkage in product((1, -1), (2, 16)):
+
+        def likelier_first(ours, theirs, sign=sign, more=shrinkage / n):
+            shares = [np.sum(side, axis=0) / np.sum(side) for side in (ours, theirs)]
+            ratios = sign * np.log((shares[0] + more) / (shares[1] + more))
+            return np.argsort(-ratios, kind="stable"), np.count_nonzero(ratios > 1e-9)
+
+        order, likelier = likelier_first(*folds)
+        for number in range(1, likelier + 1):
+            hits = [0, 0]
+            for k in range(FOLDS):
+                others = [np.delete(side, k, axis=0) for side in folds]
+                first = likelier_first(*others)[0][:number]
+                hits = [hit + side[k, first].sum() for hit, side in zip(hits, folds, strict=True)]
+            yield hits[::sign], sign, 4.0, order[:number]
+    for number, sign in product(range(1, size) if ordered else (), (1, -1)):
+        for cells in (range(number), range(size - number, size)):
+            yield [side[:, cells].sum() for side in folds][::sign], sign, 2.5, cells
+
+
+class Plain(Cells):
+    """Cells whose events are the cells themselves."""
+
+    def __init__(self, folds, ordered):
+        super().__init__(*folds)
+        self.ordered = ordered
+
+    def event(self, cells):
+        return sorted(cells)
+
+    def coded(self, sample):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("level", [None, Pure(0.3, 0.05).of])
+@pytest.mark.parametrize(("size", "most"), [(2, 30), (5, 30), (5, 900)])
+def test_the_best_events_are_those_of_all_sets_one_by_one(ordered, level, size, most):
+    """A set of likelier cells is counted on the fifths of the draws that did not choose it."""
+    rng = np.random.default_rng(size)
+    folds = rng.integers(1, most, (5, size)), rng.integers(1, most // 2, (5, size))
+    plain = {1: [], 0: []}
+    draws = [int(side.sum()) for side in folds]
+    more = 1 + 0.25 * math.log10(max(draws[0], 1000) / 1000)
+    of = level or (lambda p, q: math.log(p / q))
+    for (hits, others), sign, caution, cells in plain_sets(folds, ordered):
+        n, m = draws[::sign]
+        for key, away in ((1, caution * more), (0, 1.5)):
+            found = plain_level(hits, n, others, m, 700, away, of)
+            plain[key].append((found, sign, sorted(cells)))
+    surest, boldest = Plain(folds, ordered).judged(700, level, 1.5)
+    expected = max(plain[1], key=lambda each: each[0])
+    assert surest.expected == pytest.approx(expected[0])
+    assert (surest.sign, surest.make_event()) == expected[1:]
+    optimistic = max(plain[0], key=lambda each: each[0])
+    assert boldest.optimistic == pytest.approx(optimistic[0])
+    assert (boldest.sign, boldest.make_event()) == optimistic[1:]
+
+
+def test_cells_are_compared_as_pearson_does():
+    rng = np.random.default_rng(0)
+    ours, theirs = rng.integers(0, 4, (2, 6, 5))
+    theirs[4] = 0  # nothing to compare
+    excess, variance, free = deviations(ours, theirs)
+    for i in range(6):
+        there = ours[i] + theirs[i] > 0
+        if theirs[i].any():
+            table = np.array([ours[i], theirs[i]])[:, there]
+            theirs_of_scipy = chi2_contingency(table, correction=False)
+            squares = (excess[i, there] ** 2 / variance[i, there]).sum()
+            assert squares == pytest.approx(theirs_of_scipy.statistic)
+            assert free[i] == theirs_of_scipy.dof
+        else:
+            assert not excess[i].any()
+            assert not variance[i].any()
+            assert free[i] == 0
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_a_chosen_event_has_its_shares_of_the_side_where_it_is_likelier(exchanged):
+    sides = np.random.default_rng(0).normal([[1], [0]], 1, (2, 900))
+    past = PastDraws(*(sides[::-1] if exchanged else sides), COLUMN)
+    cautious, bold = choose_events(past, [Pure(1.0)], 1000)
+    for chosen in (cautious, bold):
+        likelier, other = sides[:: -1 if chosen.swapped != exchanged else 1]
+        assert chosen.share == (chosen.event.count(likelier) + 0.5) / 901
+        assert chosen.share_prime == (chosen.event.count(other) + 0.5) / 901
+        assert chosen.share > chosen.share_prime
+    assert math.log(bold.share / bold.share_prime) > math.log(cautious.share / cautious.share_prime)
+    of_epsilon, bold, of_delta = choose_events(past, Pure(1.0, 0.05).events, 1000)
+    deltas = [each.share - math.e * each.share_prime for each in (of_epsilon, bold, of_delta)]
+    assert deltas[2] == max(deltas) > deltas[1]
+    nothing = PastDraws(np.zeros(900), np.zeros(900), COLUMN)
+    assert choose_events(nothing, [Pure(1.0)], 1000) == []
+
+
+@pytest.mark.parametrize(
+    ("easy", "hard", "chosen"),
+    [(1.94, 2.0, "easy"), (1.939, 2.0, "hard"), (1.0, 0.5, "easy"), (-1.0, -1.0, "easy"),
+     (-1.01, -1.0, "hard"), (None, -2.0, "hard"), (0.0, None, "easy")],
+)  # fmt: skip
+def test_of_events_as_good_as_another_that_is_taken_which_is_easier_to_read(easy, hard, chosen):
+    candidates = {}
+    for name, level in (("easy", easy), ("hard", hard)):
+        candidates[name] = None if level is None else Candidate(level, -level, 1, str)
+    assert choosing._easier(*candidates.values(), "expected") is candidates[chosen]
+
+
+# --- few digits -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=30, unique=True), st.data())
+def test_an_event_has_as_few_digits_as_keep_the_draws_inside_or_outside(numbers, data):
+    ordered = np.sort(numbers)
+    end = data.draw(st.floats(ordered[0], ordered[-1]) | st.sampled_from(ordered.tolist()))
+    part = Event(((end, None),), view=View("entry", 1))
+    vectors = np.column_stack([np.zeros(ordered.size), ordered])
+    both = Event(((1, 1),), view=View("all", parts=(part,)))
+    for event, sample in [
+        (Event(((None, end),)), ordered),
+        (part, vectors),
+        (both, vectors),
+    ]:
+        short = in_few_digits(event, [sample[::2], sample[1::2]])
+        assert short.holds(sample).tolist() == event.holds(sample).tolist()
+        of_part = short.view.parts[0] if event is both else short
+        (told,) = [end for end in of_part.ranges[0] if end is not None]
+        digits = len(Decimal(repr(told)).normalize().as_tuple().digits)
+        side = "right" if event.ranges[0][0] is None else "left"
+        for fewer in range(3, digits):  # none of fewer digits would do
+            for rounding in ("ROUND_FLOOR", "ROUND_CEILING"):
+                near = float(Context(fewer, rounding).create_decimal(repr(end)))
+                assert ordered.searchsorted(near, side) != ordered.searchsorted(end, side)
+
+
+def test_an_end_between_near_draws_far_from_0_has_the_digits_that_part_them():
+    draws = 1e9 + np.array([0.1, 0.2])
+    short = in_few_digits(Event(((None, 1e9 + 0.16789123),)), [draws, draws])
+    assert short.ranges[0][1] in (1000000000.1, 1000000000.17)
+    assert short.holds(draws).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Event(((0.123456789, 0.123456789),)),
+        Event(((123456789, None),)),
+        Event(((None, math.inf),)),
+        Event(((1, 1),), view=View("bit", 3)),
+        Event(((-53, -50.123456),), view=View("low bit")),
+    ],
+)
+def test_values_whole_numbers_and_what_no_reader_sees_keep_their_digits(event):
+    assert in_few_digits(event, [np.array([0.1, 7.0]), np.array([2.0])]) == event
 
 
 # --- a reader of a witness counts the same --------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, NoGuaranteeError
 from epsilometer.estimators import planner
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.histogram import HistogramEstimator
@@ -65,6 +65,9 @@ def test_an_empty_cell_is_a_failure_not_an_exception():
 def test_empty_cells_can_be_skipped():
     answer = histogram_estimate(np.array([5, 5, 0]), np.array([2, 4, 4]), empty_cells="skip")
     assert answer.forward == pytest.approx(math.log(2.5))
+    assert answer.reverse == 0  # ratios of the cells that are left are below 1
+    swapped = histogram_estimate(np.array([2, 4, 4]), np.array([5, 5, 0]), empty_cells="skip")
+    assert (swapped.forward, swapped.reverse) == (0, answer.forward)
     disjoint = histogram_estimate(np.array([5, 0]), np.array([0, 5]), empty_cells="skip")
     assert disjoint.failed
     zeros = histogram_estimate(np.array([5, 0]), np.array([5, 0]), empty_cells="skip")
@@ -80,7 +83,12 @@ def test_cells_follow_the_claims():
     estimator = HistogramEstimator(gamma=0.5, unguaranteed_cells=200)
     assert estimator.cells(Claims(outcomes=7), math.inf) == 7
     assert estimator.cells(Claims(support=(0, 1), lipschitz=1.581977), math.inf) == 91
+    assert estimator.cells(Claims(support=(3, 4), lipschitz=1.581977), math.inf) == 91
     assert estimator.cells(Claims(support=(0, 1), lipschitz=4.6), math.inf) == 200
+    unit = Claims(support=(0, 1), lipschitz=1.0)
+    assert HistogramEstimator(gamma=1.2e-6).cells(unit, math.inf) == 10**7
+    with pytest.raises(ArgumentError, match=r"gamma asks for 1e.07 cells, more than 1e.07"):
+        HistogramEstimator(gamma=1.1999e-6).cells(unit, math.inf)
     with pytest.raises(ArgumentError, match=r"lipschitz C = 4.6 must be below 2/W\^2"):
         HistogramEstimator(gamma=0.5).cells(Claims(support=(0, 1), lipschitz=4.6), math.inf)
     for nothing in (Claims(support=(0, 1)), Claims()):
@@ -135,13 +143,15 @@ def test_a_false_claim_is_caught():
 
 
 def test_the_event_by_hand():
-    even = np.array([10, 10, 10, 10])
-    step = np.array([10, 10, 16, 4])
-    check = SafetyCheck(gamma=1.0, lipschitz=1.6)  # w = 1/4: allowed 2 C w^2 = 0.2
-    claims = Claims(support=(0.0, 1.0))
-    answer = check.estimate(np.array([even, step]), np.array([even, even]), claims, math.inf)
-    assert answer.forward.tolist() == [1.0, 0.0]
-    assert not answer.failed.any()
+    """On [1, 3] in four cells, C = .5: steps of 2 C w^2 = .25 are allowed, on either side."""
+    even, step, steeper = np.array([[2, 2, 2, 2], [3, 1, 2, 2], [4, 1, 1, 2]])
+    check = SafetyCheck(gamma=1.0, lipschitz=0.5)
+    claims = Claims(support=(1.0, 3.0))
+    for ours, theirs in ((slice(None), [0, 0, 0]), ([0, 0, 0], slice(None))):
+        sides = np.array([even, step, steeper])
+        answer = check.estimate(sides[ours], sides[theirs], claims, math.inf)
+        assert answer.forward.tolist() == answer.reverse.tolist() == [1.0, 1.0, 0.0]
+        assert not answer.failed.any()
 
 
 def test_plan_takes_the_larger_of_the_two_requirements():
@@ -149,6 +159,9 @@ def test_plan_takes_the_larger_of_the_two_requirements():
     check = SafetyCheck(gamma=2.0)
     assert check.cells(claims, math.inf) == 6
     assert check.planned_samples(claims, math.inf, 0.8) == 96015
+    assert SafetyCheck(gamma=6.0).cells(claims, math.inf) == 2
+    with pytest.raises(ArgumentError, match="asks for one cell"):
+        SafetyCheck(gamma=12.0).cells(claims, math.inf)
     with pytest.raises(ArgumentError, match="lipschitz must be claimed or given"):
         check.cells(Claims(support=(0.0, 1.0)), math.inf)
     with pytest.raises(ArgumentError, match="support must be claimed"):
@@ -189,6 +202,45 @@ def test_tables_3_and_5_to_the_printed_digits(table, order, delta):
             assert planner.histogram_cells(**goal) == m
             ours = planner.sample_size(**goal, delta=delta, union=False)
             assert n in (printed(ours, digits), printed(ours + 1, digits))
+
+
+@pytest.mark.parametrize("order", [1.5, 2.0, 7.0, math.inf])
+def test_counts_of_finite_outputs_may_be_off_by_as_much_as_the_level(order):
+    """With N too large and M too small by a factor of e^g each, the level is off by gamma."""
+    gamma, p = 0.3, 0.1
+    n, m = np.full(10, 0.1), np.full(10, 0.1)
+    if math.isinf(order):
+        off = np.log(n / m * np.exp(2)).max()  # at g = 1: it is linear in g
+    else:
+        off = np.log(((n * np.e) ** order * (m / np.e) ** (1 - order)).sum()) / (order - 1)
+    g = gamma / off
+    above = math.exp(-80 * p * math.expm1(g) ** 2 / (1 + math.exp(g)))
+    below = math.exp(-80 * p * math.expm1(-g) ** 2 / 2)
+    missed = (1 - p) ** 80
+    expected = 20 * missed + 20 * (above + below) / (1 - missed)
+    plan = {"gamma": gamma, "outcomes": 10, "smallest_probability": p, "order": order}
+    assert planner.failure_bound(80, **plan) == pytest.approx(expected)
+    published = {math.inf: 20 * missed + 4 * (above + below) / (1 - missed)}.get(order, expected)
+    assert planner.failure_bound(80, **plan, union=False) == pytest.approx(published)
+
+
+def test_a_grid_of_inputs_by_hand():
+    """Of C = 1 on [0, 1]: densities are between 1/2 and 3/2."""
+    grid = {"gamma": 0.5, "lipschitz": 1.0, "lipschitz_input": 2.0}
+    assert planner.input_buckets(**grid) == 3 * 2 / (0.5 * 0.5)
+    assert planner.input_buckets(**grid, order=2.0) == 24 * 3 * (1.5 / 0.5) ** 3
+    assert planner.input_buckets(**grid, order=3.0) == 24 * 5 * (1.5 / 0.5) ** 5 / 2
+
+
+def test_a_guarantee_needs_a_density_above_0_everywhere():
+    """A density of slope C on an interval of width W is at least 1/W - C W/2."""
+    assert planner.histogram_cells(gamma=1.0, lipschitz=0.499, width=2.0) == 6 * 499 * 2
+    for lipschitz in (0.5, 0.7):
+        with pytest.raises(NoGuaranteeError, match=r"must be below 2/W\^2 = 0.5"):
+            planner.histogram_cells(gamma=1.0, lipschitz=lipschitz, width=2.0)
+    assert planner.failure_bound(2 * 10**40, gamma=1.0, lipschitz=1.0) == 0
+    with pytest.raises(ArgumentError, match="n must be at most"):
+        planner.failure_bound(2 * 10**40 + 1, gamma=1.0, lipschitz=1.0)
 
 
 @given(

@@ -116,6 +116,11 @@ def test_the_curve_inverted():
     for bad in ([1.0, 0.0], [0.0]):
         with pytest.raises(ArgumentError, match="claims must rise"):
             sp.epsilon_at(0.1, bad, [0.3, 0.2])
+    assert sp.epsilon_at(1.0, claims, deltas) == 0.0
+    assert sp.epsilon_at(0.0, claims, [0.5, 0.3, 0.1, 0.0]) == 3.0
+    for bad in (-1e-9, 1 + 1e-9):
+        with pytest.raises(ArgumentError, match="delta must lie in"):
+            sp.epsilon_at(bad, claims, deltas)
 
 
 def test_error_bounds_by_hand():
@@ -125,7 +130,11 @@ def test_error_bounds_by_hand():
     assert 2 * math.exp(-(n / 2) * a**2 / (72 * theory.cones(1) ** 2)) == pytest.approx(beta / 2)
     both = 2 * math.e * (a + theory.risk_error(n, beta))
     assert theory.accuracy(1.0, n, beta) == pytest.approx(both)
-    assert theory.cones(2) == math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)
+    # 2 / sqrt(2 - sqrt 3) is sqrt 6 + sqrt 2, as its square says
+    ratio = math.sqrt(6) + math.sqrt(2)
+    assert [theory.cones(d) for d in (1, 2, 3)] == [
+        *(2, math.floor((1 + ratio) ** 2 - 1), math.floor((1 + ratio) ** 3 - 1))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,6 +144,7 @@ def test_error_bounds_by_hand():
         ({"claims": {"from": 0, "to": 1}}, "claims must be a list, or have from, to and by"),
         ({"claims": {"from": 0, "to": 1, "by": 0}}, "claims.by must be positive"),
         ({"claims": [0, 800]}, "claims must be at most 500"),
+        ({"claims": {"from": 0, "to": 500, "by": 0.0049999}}, "claims must be at most 100000"),
         ({"options": 5}, "options must be a mapping, got 5"),
         ({"coin": "fair"}, "coin must be expected or drawn"),
         ({"interval": "wald"}, "interval must be clopper-pearson"),
@@ -256,3 +266,26 @@ def test_half_of_the_smaller_side_and_as_many_of_the_other_train(sizes, coin):
     assert reverse.tested.tolist() == forward.tested_prime.tolist() == [sizes[1] - half] * 2
     weights = [1, math.exp(-1)] if coin == "expected" else [1, 1]
     assert forward.weight.tolist() == reverse.weight.tolist() == pytest.approx(weights)
+
+
+@pytest.mark.parametrize("coin", ["expected", "drawn"])
+def test_a_classifier_is_trained_on_all_points_that_train_with_a_seed_of_its_own(coin, monkeypatch):
+    """Null values are points, too: they do not reach the classifier, but count.
+
+    Two of 60 seeds are equal with probability 8e-7.
+    """
+    spectrum = Spectrum("counting", claims=[0.0, 0.5, 1.0], coin=coin)
+    kind, trained = type(spectrum.method), []
+    fit = kind.fit
+
+    def fitting(method, x, x_prime, points, seed):
+        trained.append((points, seed))
+        return fit(method, x, x_prime, points, seed)
+
+    monkeypatch.setattr(kind, "fit", fitting)
+    rng = np.random.default_rng(0)
+    for _ in range(60 if coin == "expected" else 10):
+        spectrum.test(rng.integers(0, 2, 40), rng.integers(0, 2, 50), rng)
+    assert len(trained) == 60
+    assert {points for points, _ in trained} == {40}
+    assert len({seed for _, seed in trained}) == 60

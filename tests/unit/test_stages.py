@@ -3,6 +3,7 @@
 A mechanism under audit is not trusted: each way to break the contract is one line.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from epsilometer.densities.histogram import ladder
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import DataError, MechanismError
 from epsilometer.estimators import ESTIMATORS
+from epsilometer.estimators.answering import Answer
 from epsilometer.estimators.base import Claims
 from epsilometer.estimators.renyi_bound import RenyiBound, RenyiBoundAsPublished
 from epsilometer.estimators.spectrum import Spectrum
@@ -370,6 +372,37 @@ def test_a_bootstrap_is_the_same_every_time(classified):
     assert (first["low"] < first["high"]).any()
 
 
+def test_what_is_drawn_has_a_seed_of_its_own(tmp_path, monkeypatch):
+    """Of each run and side, of each run and pair, of each interval, and of fresh draws."""
+    named = []
+    generator = seeds.generator
+
+    def noting(root, *identity):
+        named.append((root, *identity))
+        return generator(root, *identity)
+
+    monkeypatch.setattr(seeds, "generator", noting)
+    samples = replace(TWO, n=60)
+    path, verdicts = str(tmp_path / "s.parquet"), str(tmp_path / "v.parquet")
+    done(sample, path, samples)
+    done(sample, tmp_path / "fresh.parquet", replace(samples, stage="confirm"))
+    done(sample, tmp_path / "near.parquet", replace(samples, epsilon=1.0000001))
+    identity = replace(VERDICTS, samples=samples)
+    done(classify, verdicts, identity, samples=path)
+    drawn = {"parameters": TRAINED | {"interval": "bootstrap"}}
+    estimates = estimates_by("spectrum", TWO.inputs.sides, **drawn)
+    job = EstimateJob(identity=estimates, reads="verdicts", data=[plain(identity)])
+    estimate.estimates_of([verdicts], job)
+    member = EstimatesToTime(samples=samples, fresh=0, estimates=estimates)
+    time.time_runs([member], quiet)
+    times = Counter(named)
+    twice = [name for name, number in times.items() if number > 1]
+    assert all(name[1] == "timing" and name[-1] == 2 for name in twice)  # one run warms up
+    draws, pairs, directions = 3 * 2 * 4, 2 * 2, 2 * 2 * 2
+    timed = 2 * 2  # draws and training of each run
+    assert len(times) == draws + pairs + directions + timed
+
+
 def test_the_error_of_bad_training_draws_names_the_run(tmp_path):
     samples, path = replace(TWO, n=1), str(tmp_path / "s.parquet")
     done(sample, path, samples)
@@ -467,3 +500,27 @@ def test_timings_are_of_every_run_and_of_a_real_bound():
     assert (frame["bound"] < 1.1).all()
     assert (frame["bound"] > 0.3).all()
     assert frame["pairs"].unique().tolist() == [3]
+
+
+def test_seconds_are_charged_to_what_takes_them(monkeypatch):
+    """A draw takes one, and what reads it ten, by a clock that only these move."""
+    now = [0.0]
+
+    def drawing(*arguments, **options):
+        now[0] += 1
+        return draw(*arguments, **options)
+
+    def answering(_, sides, **__):
+        for _ in sides:
+            now[0] += 10
+        return [Answer((0, 1), 0.5, 0.5)]
+
+    monkeypatch.setattr(time.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "draw", drawing)
+    monkeypatch.setattr(time, "answers", answering)
+    estimates = estimates_by("local_loss", SCREENED.inputs.sides, parameters=FLOOR)
+    member = EstimatesToTime(samples=SCREENED, fresh=0, estimates=estimates)
+    columns = time.time_runs([member], quiet)
+    assert columns["sampling"].tolist() == [6.0] * 3  # of six sides
+    assert columns["estimating"].tolist() == [60.0] * 3
+    assert columns["seconds"].tolist() == [66.0] * 3

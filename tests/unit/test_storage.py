@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from epsilometer import __version__
 from epsilometer.errors import DamagedError, DataError
+from epsilometer_workflow.files.identities import plain
 from epsilometer_workflow.files.storage import (
     SampleWriter,
     atomic,
@@ -114,6 +115,16 @@ def test_the_error_of_a_stale_file_names_the_key(samples, key, value):
     path, _ = samples
     with pytest.raises(DataError, match=f"is stale: {key} is"):
         read_all(path, replace(IDENTITY, **{key: value}))
+
+
+def test_a_file_that_lacks_a_key_of_its_identity_is_stale(tmp_path):
+    """As if of a version that did not know the key."""
+    missing = plain(IDENTITY) | {"kind": "samples"}
+    del missing["epsilon"]
+    path = str(tmp_path / "old.parquet")
+    write_columns({"output": np.zeros(3)}, path, "samples", missing)
+    with pytest.raises(DataError, match="is stale: epsilon is None, not"):
+        read_all(path)
 
 
 def test_row_groups_must_be_complete(tmp_path):

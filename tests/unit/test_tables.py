@@ -25,7 +25,7 @@ from epsilometer_workflow.files.storage import SampleWriter, read_table, write_t
 from epsilometer_workflow.reports.askin2022 import tables as askin2022
 from epsilometer_workflow.reports.gorla2022 import tables as gorla2022
 from epsilometer_workflow.reports.grouping import ALL as ALL_AXES
-from epsilometer_workflow.reports.grouping import grouped
+from epsilometer_workflow.reports.grouping import IDENTITY, grouped
 from epsilometer_workflow.reports.kutta2022 import tables as kutta2022
 from epsilometer_workflow.reports.lu2022 import tables as lu2022
 from epsilometer_workflow.reports.plain import figures
@@ -73,6 +73,29 @@ def test_summary_by_hand():
     assert row["share_within"] == 0.5  # the failure and the 1.6 miss
     low, high = stats.binomtest(2, 4).proportion_ci(method="exact")
     assert (row["share_low"], row["share_high"]) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize("axis", [*IDENTITY, "claim", "pair", "cells"])
+def test_estimates_that_differ_in_an_axis_are_summarised_apart(axis):
+    frame = with_inputs([1.2, 0.9]).assign(truth=1.0, truth_reverse=1.1)
+    if axis not in frame:
+        assert axis in ("gamma", "settings")  # of an estimator, whose name tells them
+        return
+    numeric = pd.api.types.is_numeric_dtype(frame[axis])
+    other = frame.assign(**{axis: 7 if numeric else "another"}, estimate=[3.0, 5.0])
+    apart = summarise(pd.concat([frame, other]), gamma=0.5)
+    assert apart["mean"].tolist() == pytest.approx([1.05, 4.0])
+
+
+def test_the_level_of_each_claim_is_the_largest_of_all_pairs():
+    """Laplace noise at epsilon = 2, at distances of 1/2 and 1: delta is 1 - e^((e - 2 d)/2)."""
+    sides = {"sides": [0.0, 0.5, 0.0, 1.0], "pairing": "consecutive", "names": None}
+    claims = [0.0, 0.4]
+    frame = pd.concat([estimates([0.3]).assign(claim=claim) for claim in claims])
+    joined = with_truth(frame, member_of("laplace", **sides))
+    for name, distance in (("truth", 0.5), ("truth_reverse", 0.5), ("level", 1.0)):
+        exact = 1 - np.exp((np.array(claims) - 2 * distance) / 2)
+        assert joined[name].tolist() == pytest.approx(exact.tolist())
 
 
 def test_truth_comes_from_the_exact_law_of_each_direction():
@@ -160,10 +183,12 @@ PAPER = PaperNumbers(
 
 
 def test_the_papers_numbers_join_on_rounded_keys():
-    ours = pd.DataFrame({"epsilon": [0.1 + 0.1, 0.3], "kind": ["a", "b"], "n": [4, 6]})
+    """The sum of two tenths is a fifth, and a fifth and a millionth is another number."""
+    epsilons = [0.1 + 0.1, 0.2 + 1e-6, 0.3]
+    ours = pd.DataFrame({"epsilon": epsilons, "kind": ["a", "a", "b"], "n": [4, 5, 6]})
     joined = join_paper(ours, PAPER, Place("f", "here"))
     assert list(joined.columns) == ["epsilon", "kind", "n", "paper_n"]
-    assert joined["paper_n"].tolist() == pytest.approx([5, math.nan], nan_ok=True)
+    assert joined["paper_n"].tolist() == pytest.approx([5, math.nan, math.nan], nan_ok=True)
 
 
 def test_a_printed_row_without_a_match_is_an_error():
@@ -436,6 +461,15 @@ def test_bounds_are_ranked_in_each_curve():
         made(askin2022.bounds, [exact], panels={"svt2": "(e)"})
 
 
+def test_a_squared_error_is_a_share_of_the_promise():
+    frame = with_inputs([1.2, 0.9]).assign(truth=1.0, truth_reverse=1.1, epsilon=2.0)
+    summary = summarise(frame, gamma=0.5)
+    (row,) = made(askin2022.errors, [summary], panels={"tl": "T"}).to_dict("records")
+    assert row["mse"] == pytest.approx(0.025)
+    assert row["mse_share"] == pytest.approx(0.0125)
+    assert row["rmse"] == pytest.approx(math.sqrt(0.025))
+
+
 def test_coverage_by_hand():
     frame = some_runs(estimate=[0.7, 0.9, 1.05, 1.2], truth=[1.0, 0.8, 1.1, 1.1], level=[1.1] * 4)
     (row,) = made(askin2022.coverage, [frame], **PANELS).to_dict("records")
@@ -578,15 +612,27 @@ def test_verdicts_are_at_the_promised_epsilon():
 
 def test_bootstrapped_accuracies_stand_beside_errors_and_theory():
     runs = pd.concat([curve([0.5], [v], [0.2], run=run) for run, v in enumerate([0.1, 0.4])])
-    (row,) = made(lu2022.bootstrapped, runs, beta=0.5).to_dict("records")
+    (row,) = made(lu2022.bootstrapped, runs, beta=0.2).to_dict("records")
     found = row["alpha"], row["error"], row["bias"]
-    assert found == pytest.approx(((0.1 + 0.1) / 2, 0.15, 0.05))
-    assert row["theory"] == pytest.approx(2 * math.exp(0.5) * 25 * math.sqrt(math.log(8) / 200))
+    assert found == pytest.approx(((0.1 + 0.1) / 2, 0.18, 0.05))  # of errors of .1 and .2
+    assert row["theory"] == pytest.approx(2 * math.exp(0.5) * 25 * math.sqrt(math.log(20) / 200))
     drawn = '{"coin": "drawn"}'
     data = [curve([0.5], [v], [0.2], run=r, settings=drawn) for r, v in enumerate([0.1, 0.3])]
     data += [curve([0.4, 0.5], [0.0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
     (row,) = made(lu2022.coins, data).to_dict("records")
     assert row["variance_saved"] == pytest.approx(0.75)  # at the same claims
+
+
+def test_random_rows_stand_beside_what_is_true_of_their_number():
+    data = []
+    for rows, found in ((4, [0.3, 0.5]), (2, [0.6, 0.8])):
+        sides = {"x": f"[{rows}, 0]", "x_prime": f"[{rows}, 1]"}
+        for run, value in enumerate(found):
+            data.append(curve([0.5], [value], [0.6], run=run).assign(**sides))
+    table = made(lu2022.random_rows, data, claim=0.5)
+    assert table["rows"].tolist() == [2, 4]
+    assert table["delta"].tolist() == pytest.approx([0.7, 0.4])
+    assert table["error"].tolist() == pytest.approx([0.1, -0.2])
 
 
 def test_curves_are_inverted_with_their_intervals():

@@ -247,7 +247,7 @@ def expected_level(
         shown = level(p, q)
         less = _wilson(p, n, -caution)  # what past draws leave open
         more = _wilson(q, m, caution)
-        low = np.minimum(_wilson(less, draws, -_FRESH), 1.0)
+        low = _wilson(less, draws, -_FRESH)
         high = np.minimum(_wilson(more, draws, _FRESH), 1.0)
         error = shown - level(low, q)
         error_prime = shown - level(p, high)

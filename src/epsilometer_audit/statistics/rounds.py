@@ -148,7 +148,7 @@ def _comparing(samples: int, parts: Sequence[int], joining: bool) -> list[Step]:
         budget = samples * _share(len(parts)) / harmonic / k
         new = 0
         before = 0
-        if joining and steps and pairs > _NEW // 2:
+        if joining and steps and pairs > min(_NEW // 2, parts[0]):
             new = min(_NEW, pairs // 2)
             before = min(steps[0].draws, int(budget / 2 / new))
         draws = int((budget - new * before) / pairs)
