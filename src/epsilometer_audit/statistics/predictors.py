@@ -254,7 +254,7 @@ def _log_likelihoods(past: Points, fits: _Fits, nodes: Floats, logs: Floats) -> 
     far = np.abs(past.values - nodes[1][..., None]) @ past.weights[..., None]
     lost = np.stack([squares, far[..., 0]])
     inverse = np.exp(_POWERS * logs)
-    return -(draws * logs)[:, :, None] - lost[..., None] * inverse[:, :, None]
+    return np.asarray(-(draws * logs)[:, :, None] - lost[..., None] * inverse[:, :, None])
 
 
 def _posterior(nodes: Floats, logs: Floats, weights: Floats) -> Floats:
@@ -375,7 +375,7 @@ def _left_shares(left: Floats, right: Floats) -> Floats:
     weights /= weights.sum(axis=0)
     shares = weights[0] * mean
     shares = shares + weights[1] * (left + _NEAR_DRAWS * mean) / (total + _NEAR_DRAWS)
-    return shares + weights[2] * (left + _FAR_DRAWS * mean) / (total + _FAR_DRAWS)
+    return np.asarray(shares + weights[2] * (left + _FAR_DRAWS * mean) / (total + _FAR_DRAWS))
 
 
 def _log_likelihood(left: Floats, right: Floats, mean: Floats, draws: float) -> Floats:

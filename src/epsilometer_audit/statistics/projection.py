@@ -270,9 +270,7 @@ def _renyi_bet(q: Floats, logs: Floats, orders: Floats, rhos: Floats) -> tuple[F
 
 
 @np.errstate(divide="ignore", over="ignore")  # a bet of which no cell loses has any stake
-def _best_stake(
-    p: Floats, q: Floats, f: Floats, g: Floats, up: Floats, down: Floats
-) -> Floats:
+def _best_stake(p: Floats, q: Floats, f: Floats, g: Floats, up: Floats, down: Floats) -> Floats:
     """Return l >= 0, ``(clips, m, 1)``, of the largest growth of f + l up and g - l down."""
     most = np.where(up < 0, -f / up, math.inf).min(axis=-1)
     most_prime = np.where(down > 0, g / down, math.inf).min(axis=-1)
