@@ -68,3 +68,17 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_workflow/files/*.py": ["unit/test_storage.py", "unit/test_stages.py"],
     "src/epsilometer_workflow/reports/*.py": _TABLES,
     "src/epsilometer_workflow/reports/*/*.py": _TABLES,
+    "src/epsilometer_audit/auditing.py": [
+        "unit/test_audit.py",
+        "unit/test_audit_recorded.py",
+        "contract/test_use_of_draws.py",
+    ],
+}
+
+
+def tests_of(module: str) -> list[str]:
+    """Return the files of tests of a module; none for a module that is not studied."""
+    for pattern, files in SUBJECTS.items():
+        if Path(module).match(pattern):
+            return [f"tests/{file}" for file in files]
+    return []

@@ -337,3 +337,20 @@ def test_it_takes_no_part_in_the_verdict(monkeypatch):
     assert audited(laplace, ea.pure(1.5), 1000, 0).verdict == "not refuted"
     assert audited(laplace, ea.pure(0.1), 4000, 0, stop=True).verdict == "violated"
     assert audited(laplace, ea.renyi({2: 0.01}), 4000, 0).verdict == "violated"
+
+
+@given(
+    draws=st.tuples(st.integers(1, 300), st.integers(1, 300)),
+    shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    epsilon=st.one_of(st.floats(0, 6), st.floats(0, 700)),
+    delta=st.one_of(st.just(0.0), st.floats(0, 0.5)),
+    q=st.lists(st.floats(1e-9, 1), min_size=1, max_size=5),
+)
+def test_the_tails_are_the_same_without_a_compiler(draws, shares, epsilon, delta, q):
+    n, m = draws
+    scale = math.exp(epsilon)
+    values = np.array(q) * min(1.0, (1 - delta) / scale)
+    counts = int(shares[0] * n), n, int(shares[1] * m), m
+    tail = exact_test._largest_tail(*counts, scale, delta, values, 1.0)
+    compiled = exact_test._compiled_tails(*counts, scale, delta, values, 1.0)
+    assert tail == pytest.approx(compiled, rel=1e-9, abs=1e-14)

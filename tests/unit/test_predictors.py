@@ -26,13 +26,12 @@ from epsilometer_audit.statistics.predictors import (
     Mixture,
     Points,
     Prediction,
-    factors,
     families,
     histogram,
-    renyi_factors,
     spikes,
     tree,
 )
+from epsilometer_audit.statistics.projection import factors, renyi_factors
 from epsilometer_audit.statistics.witnesses import beyond
 from limit.kl_inf.project import project
 from tests.unit.audits import seldom, single_claims
@@ -307,7 +306,7 @@ def test_a_claim_that_holds_is_seldom_refuted():
     [(0.01, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1e-3), (1.0, 0.05), (0.1, 0.3)],
 )
 def test_a_quick_bet_grows_as_fast_as_the_exact_projection(epsilon, delta):
-    """They solve the same problem in compiled loops; for a large delta they may fall short."""
+    """They solve the same problem in another way; for a large delta they may fall short."""
     short = 0.05 if delta > 0.01 else 1e-6
     claim = approximate(epsilon, delta) if delta else pure(epsilon)
     for seed in range(20):

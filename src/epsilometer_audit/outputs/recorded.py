@@ -8,27 +8,39 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from epsilometer.errors import ArgumentError, one_line, suggest
 from epsilometer_audit.outputs.callables import Outputs
-from epsilometer_audit.outputs.reals import EXACT, NUMBER, number_of
+from epsilometer_audit.outputs.reals import EXACT, NUMBER, Array, number_of
 from epsilometer_audit.outputs.shapes import listing, recorded_pair, same_shape
 from epsilometer_audit.serving.digests import sha256
 from epsilometer_audit.serving.errors import counted, shortened
 from epsilometer_audit.serving.outputs import Plain, compact, decoded, of_array
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _ENDINGS = (".csv", ".parquet", ".npy")
 _INDEX = re.compile(r"__index_level_\d+__")
-_PLAIN = r"^\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D)"  # without leading zeros
+_PLAIN_NUMBER = re.compile(  # without leading zeros
+    rf"(?i)(?=\s*([+-]?(0(\D|$)|[^0+-])|[+-]\D))\s*({NUMBER.pattern})\s*"
+)
+_WHOLE = re.compile(r"[+-]?\d+")
+_TEXTS = {str, type(None)}
+_NUMBERS = {int, float, type(None)}
 _DIGITS = 15  # that a real holds
+_EMPTY_TEXT = re.compile(r'(?<![^,\r\n])""(?=[,\r\n]|$)')  # a field, or within a longer text
+_MARK = "\ue000\ue001"  # in its place, as csv tells no empty text from a missing one
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a table: numbers or truths, none missing, or values, None where one is."""
+
+    values: Array | list[Any]
 
 
 def read(paths: Sequence[str], columns: Sequence[str] | None = None) -> tuple[Outputs, Outputs]:
@@ -59,12 +71,12 @@ def _of_one_file(path: str, columns: Sequence[str] | None) -> tuple[Outputs, Out
         message = f"has {_listed(pair)}; outputs on x and on x' are wanted: {hint}"
         raise ArgumentError(path, message)
     for name, column in pair.items():
-        if not hasattr(column, "is_null"):  # of an array
+        if not isinstance(column, _Column) or not isinstance(column.values, list):
             continue
-        missing = np.asarray(column.is_null())
-        end = len(missing) - np.count_nonzero(missing)
-        if end < len(missing) and missing[end:].all():  # these fields are no outcomes
-            message = f"ends after {end} of {len(missing)} rows in column {name!r}; write "
+        rows = len(column.values)
+        end = rows - column.values.count(None)
+        if end < rows and set(column.values[end:]) == {None}:  # these fields are no outcomes
+            message = f"ends after {end} of {rows} rows in column {name!r}; write "
             raise ArgumentError(path, f"{message}missing values as nan, or two files")
     on_x, on_x_prime = _values(list(pair.values()))
     return on_x, on_x_prime
@@ -138,16 +150,17 @@ def _file(path: str) -> Path:
 
 def _columns(path: str, names: Sequence[str] | None, many: int | None = None) -> dict[str, Any]:
     """Return the columns of a file by name, so ``many`` if named; those of an array by number."""
-    import pyarrow as pa
-
     file = _file(path)
     if names is not None and many not in (None, len(names)):
         raise ArgumentError("columns", f"must be {many} of a single file, got {len(names)}")
     if names is not None and len(set(names)) < len(names):
         raise ArgumentError("columns", f"names {names[0]!r} twice")
     try:
-        named = _array(file) if file.suffix == ".npy" else _table(file, names)
-    except (pa.ArrowException, csv.Error, OSError, ValueError, EOFError) as error:
+        named = _READERS[file.suffix](file, names)
+    except ImportError:
+        message = "needs PyArrow: pip install 'epsilometer[parquet]'; or write a CSV file"
+        raise ArgumentError(path, message) from None
+    except (csv.Error, OSError, ValueError, EOFError, NotImplementedError) as error:
         raise ArgumentError(path, f"cannot be read: {shortened(one_line(error), 150)}") from None
     known = [name for name, _ in named if not _INDEX.fullmatch(name)]
     for name in names or ():
@@ -157,12 +170,13 @@ def _columns(path: str, names: Sequence[str] | None, many: int | None = None) ->
         if known.count(name) > 1:
             raise ArgumentError(path, f"has two columns {name!r}")
     columns = dict(named)
-    if not known or len(columns[known[0]]) == 0:
+    first = columns[known[0]] if known else []
+    if len(first.values if isinstance(first, _Column) else first) == 0:
         raise ArgumentError(path, "is empty")
     return {name: columns[name] for name in names or known}
 
 
-def _array(file: Path) -> list[tuple[str, Any]]:
+def _array(file: Path, _: Sequence[str] | None) -> list[tuple[str, Any]]:
     """Return the columns of an array by number; two rows are two columns."""
     array = np.load(file, allow_pickle=False)
     if array.ndim < 2:
@@ -172,12 +186,63 @@ def _array(file: Path) -> list[tuple[str, Any]]:
     return [(str(i), of_array(np.ascontiguousarray(row))) for i, row in enumerate(array)]
 
 
-def _table(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
-    """Return the columns of a table by name."""
+def _parquet(file: Path, _: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Return the columns of a table; dates, times and decimals as texts, without categories."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
     from pyarrow import parquet
 
-    table = parquet.read_table(file) if file.suffix == ".parquet" else _csv(file, names)
-    return list(zip(table.column_names, table.columns, strict=True))
+    table = parquet.read_table(file)
+    named = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+            column = column.cast(kind)  # noqa: PLW2901
+        if pa.types.is_temporal(kind):  # in units that are those of the column
+            texts = pc.replace_substring_regex(column.cast(pa.string()), r"(\.\d*?)0+$", r"\1")
+            values = texts.to_pylist()
+        elif pa.types.is_decimal(kind):
+            values = column.cast(pa.string()).to_pylist()
+        elif column.null_count == 0 and (pa.types.is_primitive(kind) or pa.types.is_boolean(kind)):
+            values = column.to_numpy()
+        else:
+            values = column.to_pylist()
+        named.append((name, _Column(values)))
+    return named
+
+
+def _csv(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
+    """Return the columns of texts, by name or f0, f1 and so on; a missing one is None."""
+    text = file.read_bytes().removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode()
+    if not text:
+        return []
+    rows = list(csv.reader(io.StringIO(_EMPTY_TEXT.sub(_MARK, text), newline="")))
+    width = len(rows[0])
+    columns: list[list[str | None]] = [[] for _ in range(width)]
+    for number, row in enumerate(rows, 1):
+        if not row and width > 1:  # an empty line
+            continue
+        fields = row or [""]
+        if len(fields) != width:
+            have = counted(len(fields), "field")
+            raise ValueError(f"row {number} has {have}, and the first has {width}")
+        for column, field in zip(columns, fields, strict=True):
+            column.append(_unmarked(field))
+    first = [text or "" for text, *_ in columns]
+    is_header = bool(set(names or ()) & set(first)) or _is_header(first, columns)
+    if not is_header:
+        return [(f"f{i}", _Column(column)) for i, column in enumerate(columns)]
+    return [(name, _Column(column[1:])) for name, column in zip(first, columns, strict=True)]
+
+
+def _unmarked(field: str) -> str | None:
+    """Return the text of a field; None if it is missing."""
+    if not field:
+        return None
+    if _MARK in field:
+        return "" if field == _MARK else field.replace(_MARK, '"')
+    return field
 
 
 def _vectors(columns: Sequence[Outputs]) -> Outputs:
@@ -188,27 +253,7 @@ def _vectors(columns: Sequence[Outputs]) -> Outputs:
     return Plain(zip(*map(listing, columns), strict=True))
 
 
-def _csv(file: Path, names: Sequence[str] | None) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import csv as reader
-
-    data = file.read_bytes().removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
-    first = next(csv.reader(io.StringIO(data.decode(), newline="")), [])
-    if not first:
-        return pa.table({})
-    unnamed = [f"f{i}" for i in range(len(first))]
-    layout = reader.ReadOptions(column_names=unnamed)
-    parse = reader.ParseOptions(newlines_in_values=True, ignore_empty_lines=len(first) > 1)
-    options: Any = {"null_values": [""], "column_types": dict.fromkeys(unnamed, pa.string())}
-    options |= {"strings_can_be_null": True, "quoted_strings_can_be_null": False}
-    convert = reader.ConvertOptions(**options)
-    table = reader.read_csv(io.BytesIO(data + b"\n"), layout, parse, convert)
-    if set(names or ()) & set(first) or _is_header(first, table):
-        return table.slice(1).rename_columns(first)
-    return table
-
-
-def _is_header(first: list[str], table: pa.Table) -> bool:
+def _is_header(first: list[str], columns: Sequence[list[str | None]]) -> bool:
     """Tell whether the first row names the columns: texts, of which none comes again below."""
     names = first
     if first[0] == "" and len(first) > 2:  # the index of a data frame
@@ -216,106 +261,91 @@ def _is_header(first: list[str], table: pa.Table) -> bool:
     for text in map(str.strip, names):
         if not text or NUMBER.fullmatch(text):
             return False
-    for text, column in zip(first, table.columns, strict=True):
-        if text in column.slice(1).to_pylist():
+    for text, column in zip(first, columns, strict=True):
+        if (text or None) in column[1:]:
             return False
     return True
 
 
+_READERS: dict[str, Callable[[Path, Sequence[str] | None], list[tuple[str, Any]]]] = {
+    ".csv": _csv,
+    ".npy": _array,
+    ".parquet": _parquet,
+}
+
+
 def _values(columns: Sequence[Any]) -> list[Outputs]:
     """Return the values of columns, all read alike: what these have in common is no outcome."""
-    import pyarrow as pa
-
-    tables = {}
-    for i, column in enumerate(columns):
-        if isinstance(column, pa.ChunkedArray):
-            tables[i] = _simple(column)
-    convert: Callable[[pa.ChunkedArray], Outputs] = _mixed
-    if tables and all(map(_are_truths, tables.values())):
+    of_tables = [column.values for column in columns if isinstance(column, _Column)]
+    convert: Callable[[Any], Outputs] = _mixed
+    if of_tables and all(map(_are_truths, of_tables)):
         convert = _truths
-    elif all(map(_are_numbers, tables.values())):
+    elif all(map(_are_numbers, of_tables)):
         convert = _numbers
-    values = list(columns)
-    for i, column in tables.items():
-        values[i] = convert(column)
-    return values
+    return [convert(column.values) if isinstance(column, _Column) else column for column in columns]
 
 
-def _are_truths(column: pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-
-    return column.type == pa.string() and set(_TRUTHS).issuperset(column.unique().to_pylist())
-
-
-def _truths(column: pa.ChunkedArray) -> Outputs:
-    return compact([_TRUTHS[text] for text in column.to_pylist()])  # type: ignore[no-any-return]
+def _are_truths(values: Array | list[Any]) -> bool:
+    if not isinstance(values, list) or not set(map(type, values)) <= _TEXTS:
+        return False
+    return set(values) <= set(_TRUTHS)
 
 
-def _simple(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column without its categories; dates, times and decimals as texts."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return column.cast(kind.value_type)
-    if pa.types.is_temporal(kind):  # in units that are those of the column
-        return pc.replace_substring_regex(column.cast(pa.string()), r"(\.\d*?)0+$", r"\1")
-    if pa.types.is_decimal(kind) or pa.types.is_large_string(kind):
-        return column.cast(pa.string())
-    return column
+def _truths(texts: list[str | None]) -> Outputs:
+    return compact([_TRUTHS[text] for text in texts])  # type: ignore[no-any-return]
 
 
-def _are_numbers(column: pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-
-    kind = column.type
-    if kind == pa.string():
-        return _all(column, rf"(?i)^\s*({NUMBER.pattern})\s*$") and _all(column, _PLAIN)
-    if pa.types.is_boolean(kind):
-        return column.null_count == 0  # type: ignore[no-any-return]
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _all(texts: pa.ChunkedArray, pattern: str) -> bool:
-    """Tell whether all texts match a pattern."""
-    import pyarrow.compute as pc
-
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+def _are_numbers(values: Array | list[Any]) -> bool:
+    """Tell whether all are numbers, texts of numbers without leading zeros, or missing."""
+    if not isinstance(values, list):
+        return True
+    for value in values:
+        if isinstance(value, str):
+            if not _PLAIN_NUMBER.fullmatch(value):
+                return False
+        elif type(value) not in _NUMBERS:
+            return False
+    return True
 
 
-def _numbers(column: pa.ChunkedArray) -> Outputs:
+def _numbers(values: Array | list[Any]) -> Outputs:
     """Return numbers: an array where that loses nothing. A missing one is NaN."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if column.type == pa.string():
-        whole = column.null_count == 0 and _all(column, r"^[+-]?\d+$")
-        longest = 0 if whole else pc.max(pc.utf8_length(column)).as_py() or 0
-        with suppress(pa.ArrowInvalid):
-            if whole or (longest <= _DIGITS and _all(column, r"^[^eE]*$")):
-                return np.asarray(column.cast(pa.int64() if whole else pa.float64()).to_numpy())
-    elif not (pa.types.is_integer(column.type) and column.null_count > 0):
-        return np.asarray(column.to_numpy())
-    read: Callable[[Any], Any] = number_of if column.type == pa.string() else int
-    values = []
+    if not isinstance(values, list):
+        return values
+    kinds = set(map(type, values))
+    if kinds == {str} and all(map(_WHOLE.fullmatch, values)):
+        with suppress(OverflowError):
+            return np.array([int(text) for text in values], np.int64)
+    with suppress(ValueError):
+        if kinds <= _TEXTS and not any(map(_is_long, values)):
+            return np.array([math.nan if text is None else float(text) for text in values])
+    numbers = []
     are_exact = True
-    for text in column.to_pylist():
-        value = math.nan if text is None else read(text)
-        values.append(value)
-        if type(value) is not float:
-            are_exact = are_exact and type(value) is int and abs(value) <= EXACT
-    return np.array(values, np.float64) if are_exact else Plain(values)
+    for value in values:
+        number = value
+        if value is None:
+            number = math.nan
+        elif isinstance(value, str):
+            number = number_of(value)
+        if type(number) is not float:
+            are_exact = are_exact and type(number) is int and abs(number) <= EXACT
+        numbers.append(number)
+    return np.array(numbers, np.float64) if are_exact else Plain(numbers)
 
 
-def _mixed(column: pa.ChunkedArray) -> Outputs:
+def _is_long(text: str | None) -> bool:
+    """Tell whether a real may not hold the number of a text."""
+    return text is not None and (len(text) > _DIGITS or "e" in text or "E" in text)
+
+
+def _mixed(values: Array | list[Any]) -> Outputs:
     """Return texts, numbers without leading zeros and None; bytes in UTF-8 are texts."""
-    values = column.to_pylist()
-    for i, value in enumerate(values):
+    mixed = []
+    for value in values if isinstance(values, list) else values.tolist():
         text = value
         if isinstance(value, bytes):
             text = decoded(value)
-        if isinstance(text, str) and NUMBER.fullmatch(text.strip()) and re.match(_PLAIN, text):
+        if isinstance(text, str) and _PLAIN_NUMBER.fullmatch(text):
             text = number_of(text)
-        values[i] = text
-    return compact(values)  # type: ignore[no-any-return]
+        mixed.append(text)
+    return compact(mixed)  # type: ignore[no-any-return]

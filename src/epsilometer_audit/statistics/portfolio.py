@@ -30,7 +30,7 @@ from epsilometer.events.scores import ENTRIES, ROWS, learned_score, linear_score
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
-from epsilometer_audit.statistics import predictors
+from epsilometer_audit.statistics import predictors, projection
 from epsilometer_audit.statistics.witnesses import Chosen, beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
@@ -344,10 +344,10 @@ class Bets:
 def against(claim: Claim, levels: Floats) -> Bets:
     """Return the bets against levels of a claim."""
     if claim.events:
-        return Bets(predictors.factors, *claim.events[0].implied(levels))
+        return Bets(projection.factors, *claim.events[0].implied(levels))
     orders = np.array(claim.orders[:4:3])  # of zCDP two low ones, where few draws say most
     rhos = claim.divergence(levels[:, None], orders)
-    return Bets(predictors.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos)
+    return Bets(projection.renyi_factors, np.broadcast_to(orders, rhos.shape), rhos)
 
 
 def _event_of(

@@ -48,6 +48,7 @@ a sixth, and by a half. Past draws are kept as at most `POINTS` weighted points 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -56,7 +57,6 @@ import numpy as np
 
 from epsilometer.events.events import PART
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
-from epsilometer.numerics.compiled import compiled, compiled_part
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -64,7 +64,6 @@ _OFTEN = 500  # draws until which each sixth more is learned from, later each ha
 _FEW_SORTED = 64  # draws, below which they are sorted together with those before
 _MANY_SORTED = 2000  # draws, above which blocks are sorted before their cells are counted
 _FEWEST_LEARNED = 2  # draws a side that are learned from
-_NODES = 5  # of locations and of log scales, a standard error apart
 _SIDE = 16  # edges of cells a side, up to 6 mean absolute deviations away
 _LEAVES = 32  # of the tree, besides values that repeat
 FLOOR = 0.03  # share of both sides' mean in each probability
@@ -76,15 +75,19 @@ _BOTH = 0.2
 _NEITHER = 0.1
 _NARROW = 0.3  # a small difference, in scales
 _WIDE_LOG = 0.7  # a wide difference of log scales
+# of Gaussian and of Laplace noise
+_LOG_STEPS = np.array([math.sqrt(0.5), 1.0])  # standard errors of log scales, times root n
+_UNIT_DENSITY = -np.log([math.sqrt(2 * math.pi), 2])  # the log density at the centre, of scale 1
+_POWERS = np.array([-2.0, -1.0])[:, None, None]  # of the scale, by which a deviation counts
+_STEPS = np.arange(-2.0, 3.0)  # nodes of locations and of log scales, in standard errors
+_NEGLIGIBLE = 3e-4  # posterior weight of a node
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
 _NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
 _MEDIAN = np.array([0.4999999999995, 0.5000000000005])  # shares of draws up to it, but for rounding
 # Of a split of the tree: the prior probabilities that both sides have the same share of draws on
 # the left, similar ones or any; and how many draws of the mean the last two have beside their own.
-_SAME_SHARE = 0.3
-_NEAR_SHARE = 0.2
-_FAR_SHARE = 0.5
+_PRIOR_SHARES = np.array([0.3, 0.2, 0.5])
 _NEAR_DRAWS = 10.0
 _FAR_DRAWS = 1.0
 
@@ -181,46 +184,119 @@ def families(past: Points) -> Prediction | None:
     """Predict by the posterior of Gaussian and of Laplace noise.
 
     Each side has a location and a scale. Their prior is that of invariance for what the sides have
-    in common, and favours a difference in either locations or scales. Sums over ``_NODES`` **2
-    nodes a side are in place of integrals. None if a draw is infinite, or if all are equal.
+    in common, and favours a difference in either locations or scales. Sums over 25 nodes a
+    side are in place of integrals. None if a draw is infinite, or if all are equal.
     """
     if not _finite(past):
         return None
     fits = _fits(past)
-    draws, centres, spreads, scales = fits
-    variances = (spreads**2).sum(axis=1) / 2  # of both sides
+    variances = (fits.spread**2).sum(axis=1) / 2  # of both sides
     if not (variances.min() > 1e-290 and variances.max() < 1e290):
         return None
-    scales[:] = np.sqrt(spreads**2 + variances[:, None] / draws.min())
-    edges = np.sort(centres[1][:, None] + scales[1][:, None] * _EDGES, axis=None)
-    cells = np.full((2, edges.size + 1), 1e-12)
-    work = *np.zeros((2, 2, 2, _NODES)), np.zeros((2, 2, _NODES, 2 * _NODES)), np.zeros(2)
-    if not _families(past.values, past.weights, fits, edges, *work, cells):
+    scale = np.sqrt(fits.spread**2 + variances[:, None] / fits.draws.min())
+    step = 1 / np.sqrt(fits.draws)  # of locations, in scales
+    narrow = step * _LOG_STEPS[:, None]
+    nodes = fits.centre[..., None] + _STEPS * (step * scale)[..., None]
+    logs = np.log(scale)[..., None] + _STEPS * narrow[..., None]
+    likelihoods = _log_likelihoods(past, fits, nodes, logs)
+    units = likelihoods.max(axis=(2, 3))
+    weights = np.exp(likelihoods - units[..., None, None])
+    units += fits.draws * _UNIT_DENSITY[:, None] + np.log(step * scale * narrow)
+    posterior = _posterior(nodes, logs, weights)
+    with np.errstate(divide="ignore"):  # one family, or both, may be out of the question
+        evidence = units.sum(axis=1) + np.log(posterior[:, 0].sum(axis=(1, 2)))
+    if evidence.max() == -math.inf:
         return None
+    posterior *= np.exp(units.sum(axis=1) - evidence.max())[:, None, None, None]
+    edges = np.sort(fits.centre[1][:, None] + scale[1][:, None] * _EDGES, axis=None)
+    cells = np.stack([_mean_noise(nodes[:, i], logs[:, i], posterior[:, i], edges) for i in (0, 1)])
     cells /= np.add.reduce(cells, axis=1, keepdims=True)
     return Prediction(edges, cells[0], cells[1])
 
 
-def _fits(past: Points) -> Floats:
-    """Return draws, centres and spreads of Gaussian (0) and Laplace noise (1) on either side.
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """Of Gaussian (0) and Laplace noise (1) on either side; all have shape ``(2, 2)``.
 
-    They have shape ``(4, 2, 2)``; the last is for scales. Centres are means and medians; spreads
-    are standard deviations from the mean, and mean absolute deviations from the median.
+    Centres are means and medians; spreads are standard deviations from the mean, and mean absolute
+    deviations from the median.
     """
+
+    draws: Floats
+    centre: Floats
+    spread: Floats
+
+
+def _fits(past: Points) -> _Fits:
     values = past.values
     weights = past.weights
     below = weights.cumsum(axis=1)
-    fits = np.empty((4, 2, 2))
-    fits[0] = n = below[:, -1]
-    fits[1, 0] = means = values[0] + weights @ (values - values[0]) / n
+    n = below[:, -1]
+    means = values[0] + weights @ (values - values[0]) / n
+    medians = np.empty(2)
     for i in range(2):  # the median may lie between two draws
         low, high = below[i].searchsorted(n[i] * _MEDIAN)
-        fits[1, 1, i] = values[low] + (values[high] - values[low]) / 2
+        medians[i] = values[low] + (values[high] - values[low]) / 2
     squares = weights * (values - means[:, None]) ** 2
-    far = weights * np.abs(values - fits[1, 1][:, None])
-    fits[2, 0] = np.sqrt(squares.sum(axis=1) / n)
-    fits[2, 1] = far.sum(axis=1) / n
-    return fits
+    far = weights * np.abs(values - medians[:, None])
+    spreads = np.stack([np.sqrt(squares.sum(axis=1) / n), far.sum(axis=1) / n])
+    return _Fits(np.stack([n, n]), np.stack([means, medians]), spreads)
+
+
+def _log_likelihoods(past: Points, fits: _Fits, nodes: Floats, logs: Floats) -> Floats:
+    """Return log likelihoods of locations and log scales, but for a constant, ``(2, 2, 5, 5)``.
+
+    The nodes of locations and those of log scales have shape ``(2, 2, 5)``: family, side, node.
+    """
+    draws = fits.draws[..., None]
+    off = nodes[0] - fits.centre[0][:, None]
+    squares = 0.5 * draws[0] * (fits.spread[0][:, None] ** 2 + off**2)
+    far = np.abs(past.values - nodes[1][..., None]) @ past.weights[..., None]
+    lost = np.stack([squares, far[..., 0]])
+    inverse = np.exp(_POWERS * logs)
+    return np.asarray(-(draws * logs)[:, :, None] - lost[..., None] * inverse[:, :, None])
+
+
+def _posterior(nodes: Floats, logs: Floats, weights: Floats) -> Floats:
+    """Return the posterior weights of each side's nodes, but for a factor of each family.
+
+    ``weights`` are likelihoods of locations and log scales. Both have shape ``(2, 2, 5, 5)``:
+    family, side, location, scale.
+    """
+    r = (logs[:, 0, :, None] - logs[:, 1, None]) / _NARROW  # family, scale of x, scale of x'
+    near = 1 / ((1 + r * r) ** 2 * _NARROW)
+    r *= _NARROW / _WIDE_LOG
+    far = r * r / ((1 + r * r) ** 2 * _WIDE_LOG)
+    inverse = np.exp(-0.5 * (logs[:, 0, :, None] + logs[:, 1, None]))
+    same = (_SCALE * far + _NEITHER * near) * inverse / _NARROW
+    other = (_LOCATION * near + _BOTH * far) * inverse
+    # family, location of x, location of x', scale of x, scale of x'
+    off = nodes[:, 0, :, None] - nodes[:, 1, None]
+    u = (off[..., None, None] * inverse[:, None, None]) ** 2
+    prior = other[:, None, None] * u / (1 + u) ** 2
+    prior += same[:, None, None] / (1 + u / _NARROW**2) ** 2
+    both = prior * weights[:, 0, :, None, :, None] * weights[:, 1, None, :, None]
+    return np.stack([both.sum(axis=(2, 4)), both.sum(axis=(1, 3))], axis=1)
+
+
+def _mean_noise(nodes: Floats, logs: Floats, weights: Floats, edges: Floats) -> Floats:
+    """Return the probabilities of cells under a side's noise, ``(2, 5)`` nodes by their weights."""
+    from scipy.special import ndtr
+
+    below = np.zeros(edges.size)
+    total = 0.0
+    for a in range(2):
+        location, scale = np.nonzero(weights[a] > _NEGLIGIBLE)
+        weight = weights[a, location, scale]
+        z = (edges - nodes[a, location, None]) * np.exp(-logs[a, scale, None])
+        if a == 0:
+            shares = ndtr(z)
+        else:
+            tail = 0.5 * np.exp(-np.abs(z))
+            shares = np.where(z < 0, tail, 1 - tail)
+        below += weight @ shares
+        total += weight.sum()
+    return np.diff(below, prepend=0.0, append=total) + 1e-12
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
@@ -241,10 +317,74 @@ def tree(past: Points) -> Prediction | None:
     edges = np.where((low <= middle) & (middle < high), middle, low)
     edges = np.where(repeats[last + 1], np.nextafter(high, -math.inf), edges)
     p, q = np.add.reduceat(past.weights, np.concatenate([[0], last + 1]), axis=1)
-    ranges = np.zeros((2 * p.size, 2), np.int64)
-    parts = np.zeros((2 * p.size, 2))
-    _split(p, q, np.zeros((3, p.size + 1)), ranges, parts)
+    p, q = _pooled_tree(p, q)
     return Prediction(np.where(repeats[last], low, edges), p, q)
+
+
+def _pooled_tree(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Return the probabilities that a Pólya tree predicts from counts in cells.
+
+    It cuts ranges of cells in two, as nearly in half as it can, until each is a cell.
+    """
+    if p.size == 1:
+        return np.ones(1), np.ones(1)
+    below = np.zeros((2, p.size + 1))  # counts before each cell
+    np.stack([p, q]).cumsum(axis=1, out=below[:, 1:])
+    pooled = below.sum(axis=0).tolist()
+    ranges = [(0, p.size)]
+    cuts = []
+    for start, end in ranges:
+        cut = _cut(pooled, start, end)
+        cuts.append((start, cut, end))
+        for part in ((start, cut), (cut, end)):
+            if part[1] - part[0] > 1:
+                ranges.append(part)
+    starts, middles, ends = np.array(cuts).T
+    left = below[:, middles] - below[:, starts]
+    right = below[:, ends] - below[:, middles]
+    shares = _left_shares(left, right)
+    predicted = np.ones((2, p.size))
+    for i, (start, cut, end) in enumerate(cuts):
+        predicted[:, start:cut] *= shares[:, i, None]
+        predicted[:, cut:end] *= 1 - shares[:, i, None]
+    return predicted[0], predicted[1]
+
+
+def _cut(below: list[float], start: int, end: int) -> int:
+    """Return the cell between start and end before which most nearly half of the draws are."""
+    half = 0.5 * (below[start] + below[end])
+    cut = bisect_left(below, half, start + 1, end - 1)
+    if cut - 1 > start and half - below[cut - 1] < below[cut] - half:
+        return cut - 1
+    return cut
+
+
+def _left_shares(left: Floats, right: Floats) -> Floats:
+    """Return the predicted shares of the left part of ranges, from counts; all are ``(2, k)``.
+
+    They are means over three hypotheses: both sides have the same share, they have similar ones, or
+    any. The weight of each is its prior probability times its likelihood.
+    """
+    total = left + right
+    mean = (left.sum(axis=0) + 0.5) / (total.sum(axis=0) + 1)
+    same = left.sum(axis=0) * np.log(mean) + right.sum(axis=0) * np.log(1 - mean)
+    near = _log_likelihood(left, right, mean, _NEAR_DRAWS).sum(axis=0)
+    far = _log_likelihood(left, right, mean, _FAR_DRAWS).sum(axis=0)
+    logs = np.stack([same, near, far])
+    weights = _PRIOR_SHARES[:, None] * np.exp(logs - logs.max(axis=0))
+    weights /= weights.sum(axis=0)
+    shares = weights[0] * mean
+    shares = shares + weights[1] * (left + _NEAR_DRAWS * mean) / (total + _NEAR_DRAWS)
+    return np.asarray(shares + weights[2] * (left + _FAR_DRAWS * mean) / (total + _FAR_DRAWS))
+
+
+def _log_likelihood(left: Floats, right: Floats, mean: Floats, draws: float) -> Floats:
+    """Return log likelihoods of counts whose share has a Beta prior of so many draws."""
+    from scipy.special import betaln
+
+    a = draws * mean
+    b = draws * (1 - mean)
+    return np.asarray(betaln(left + a, right + b) - betaln(a, b))
 
 
 def _repeat(masses: Floats) -> Bools:
@@ -302,52 +442,6 @@ def spikes(past: Points) -> Prediction | None:
 
 def _finite(past: Points) -> bool:
     return bool(-math.inf < past.values[0] and past.values[-1] < math.inf)
-
-
-def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
-    """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta).
-
-    It is the projection, in a hundredth of the time of a solver that bounds its error. The clips of
-    a delta are found in turn, so that for a delta above .01 the growth may lack up to .04 nats.
-    """
-    shares, ratios, sums = _in_order(prediction)
-    fs, gs = np.empty((2, ratios.size, epsilons.size))
-    _factors(shares, ratios, sums, epsilons, deltas, np.empty(3), fs, gs)
-    return fs, gs
-
-
-def _in_order(prediction: Prediction) -> tuple[Floats, Floats, Floats]:
-    """Return the shares of p and q in each cell, and ratios and sums in the order of p/q.
-
-    They have shape ``(2, k)``, ``(k,)`` and ``(2, k + 1)``; sums are the probabilities before each
-    cell. Both p and q take a part of the other first, so that none is 0.
-    """
-    part = prediction.floor / 2
-    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
-    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
-    both = np.stack([p, q])
-    ratios = p / q
-    order = ratios.argsort(kind="stable")
-    sums = np.zeros((2, order.size + 1))
-    both[:, order].cumsum(axis=1, out=sums[:, 1:])
-    return both / (p + q), ratios[order], sums
-
-
-def renyi_factors(prediction: Prediction, orders: Floats, rhos: Floats) -> tuple[Floats, Floats]:
-    """Return ln f and ln g of the cells, ``(k, m)``, for m claims D_a <= rho, either way round.
-
-    For a clipped power r of p/q, phi = r^(a-1) and psi = r^a, f = 1 + l (phi - u) and g = 1 - l
-    kappa (psi - v) are those of `epsilometer_audit.statistics.wealth`, where v is the mean of psi
-    under q. So E_P'[f] + E_Q'[g] <= 2. A bet on D_a(Q' || P') is added to both, which the sum
-    allows. With r = p*/q* and the best l, this is the projection; here a few clips are tried.
-    """
-    part = prediction.floor / 2
-    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
-    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
-    fs, gs = np.zeros((2, p.size, orders.size))
-    clips = np.array([0.5, 1.0, 2.0, 4.0])
-    _renyi_factors(p, q, orders, rhos, clips, np.empty((7, p.size)), fs, gs)
-    return fs, gs
 
 
 DISCRETE: Shares = {histogram: 0.7, tree: 0.3}  # for few numbers
@@ -492,432 +586,3 @@ def _sums(draws: Floats, cuts: Sequence[int], edges: Floats, logs: Floats) -> Fl
 def _log_mean(logs: Floats, log_shares: Floats) -> Floats:
     """Return the log of the mean wealth over the last axis but one of logs."""
     return np.asarray(np.logaddexp.reduce(logs + log_shares[:, None], axis=-2))
-
-
-# --- loops ----------------------------------------------------------------------------------------
-
-
-@compiled_part
-def _likelihoods(a, side, values, weights, fits, nodes, logs, work):  # type: ignore[no-untyped-def]
-    """Set the nodes of a family and a side, and likelihoods there; return the log of a unit."""
-    n = fits[0, a, side]
-    centre = fits[1, a, side]
-    spread = fits[2, a, side]
-    scale = fits[3, a, side]
-    size = nodes.shape[2]
-    most = -math.inf
-    step = 1 / math.sqrt(n)
-    narrow = step if a else step * 0.7071067811865476
-    for j in range(size):
-        nodes[a, side, j] = centre + (j - (size - 1) / 2) * step * scale
-        logs[a, side, j] = math.log(scale) + narrow * (j - (size - 1) / 2)
-    for j in range(size):
-        lost = 0.0
-        off = nodes[a, side, j] - centre
-        if a == 0:
-            lost = 0.5 * n * (spread * spread + off * off)
-        else:
-            for i in range(values.size):
-                lost += weights[side, i] * abs(values[i] - nodes[a, side, j])
-        for k in range(size):
-            log = logs[a, side, k]
-            work[a, side, j, k] = -n * log - lost * math.exp((a - 2) * log)
-            most = max(most, work[a, side, j, k])
-    for j in range(size):
-        for k in range(size):
-            work[a, side, j, k] = math.exp(work[a, side, j, k] - most)
-    constant = -0.6931471805599453 if a else -0.9189385332046727
-    return most + n * constant + math.log(step * scale * narrow)
-
-
-@compiled_part
-def _posterior(a, nodes, logs, work):  # type: ignore[no-untyped-def]
-    """Set the posterior weights of each side's nodes, 0 before, but for a factor; return it."""
-    size = nodes.shape[2]
-    total = 0.0
-    for k in range(size):
-        for h in range(size):
-            r = (logs[a, 0, k] - logs[a, 1, h]) / _NARROW
-            near = 1 / ((1 + r * r) * (1 + r * r) * _NARROW)
-            r *= _NARROW / _WIDE_LOG
-            far = r * r / ((1 + r * r) * (1 + r * r) * _WIDE_LOG)
-            inverse = math.exp(-0.5 * (logs[a, 0, k] + logs[a, 1, h]))
-            same = (_SCALE * far + _NEITHER * near) * inverse / _NARROW
-            other = (_LOCATION * near + _BOTH * far) * inverse
-            for j in range(size):
-                for i in range(size):
-                    u = (nodes[a, 0, j] - nodes[a, 1, i]) * inverse
-                    u *= u
-                    v = 1 + u
-                    t = 1 + u / (_NARROW * _NARROW)
-                    w = other * u / (v * v) + same / (t * t)
-                    w *= work[a, 0, j, k] * work[a, 1, i, h]
-                    work[a, 0, j, size + k] += w
-                    work[a, 1, i, size + h] += w
-                    total += w
-    return total
-
-
-@compiled
-def _families(values, weights, fits, edges, nodes, logs, work, units, cells):  # type: ignore[no-untyped-def]
-    """Add predicted probabilities to those of the cells; return whether there are any."""
-    # by family, side and location: likelihoods at each scale, then posteriors
-    top = -math.inf
-    size = nodes.shape[2]
-    for a in range(2):
-        units[a] = _likelihoods(a, 0, values, weights, fits, nodes, logs, work)
-        units[a] += _likelihoods(a, 1, values, weights, fits, nodes, logs, work)
-        total = _posterior(a, nodes, logs, work)
-        if total > 0:
-            top = max(top, units[a] + math.log(total))
-    if top == -math.inf:
-        return False
-    for a in range(2):
-        for side in range(2):
-            for j in range(size):
-                for k in range(size):
-                    weight = work[a, side, j, size + k] * math.exp(units[a] - top)
-                    if weight > 3e-4:
-                        inverse = math.exp(-logs[a, side, k])
-                        _add_noise(a, weight, nodes[a, side, j], inverse, edges, cells[side])
-    return True
-
-
-@compiled_part
-def _add_noise(a, weight, centre, inverse, edges, cells):  # type: ignore[no-untyped-def]
-    """Add Gaussian (0) or Laplace noise (1), with one over its scale, to probabilities of cells."""
-    before = 0.0
-    for i in range(edges.size):
-        z = (edges[i] - centre) * inverse
-        tail = 0.5 * (math.exp(-abs(z)) if a else math.erfc(abs(z) * 0.7071067811865476))
-        below = 1 - tail if z >= 0 else tail
-        cells[i] += weight * (below - before)
-        before = below
-    cells[edges.size] += weight * (1 - before)
-
-
-@compiled
-def _split(p, q, below, ranges, parts):  # type: ignore[no-untyped-def]
-    """Replace counts in cells by the probabilities that a Pólya tree predicts.
-
-    It cuts ranges of cells in two, until each is a cell. Row i of ``ranges`` is the start and the
-    end of one, and row i of ``parts`` its probabilities on x and on x'. ``below`` takes the counts
-    before each cell: on x, on x', and on both.
-    """
-    for i in range(p.size):
-        below[0, i + 1] = below[0, i] + p[i]
-        below[1, i + 1] = below[1, i] + q[i]
-        below[2, i + 1] = below[2, i] + p[i] + q[i]
-    ranges[0, 0], ranges[0, 1] = 0, p.size
-    parts[0, 0], parts[0, 1] = 1.0, 1.0
-    done = 0
-    size = 1
-    while done < size:
-        start = ranges[done, 0]
-        end = ranges[done, 1]
-        part = parts[done, 0]
-        part_prime = parts[done, 1]
-        done += 1
-        if end - start == 1:
-            p[start], q[start] = part, part_prime
-            continue
-        cut = _cut(below[2], start, end)
-        left = below[0, cut] - below[0, start]
-        right = below[0, end] - below[0, cut]
-        left_prime = below[1, cut] - below[1, start]
-        right_prime = below[1, end] - below[1, cut]
-        share, share_prime = _left_shares(left, right, left_prime, right_prime)
-        ranges[size, 0], ranges[size, 1] = start, cut
-        parts[size, 0], parts[size, 1] = part * share, part_prime * share_prime
-        ranges[size + 1, 0], ranges[size + 1, 1] = cut, end
-        parts[size + 1, 0], parts[size + 1, 1] = part * (1 - share), part_prime * (1 - share_prime)
-        size += 2
-
-
-@compiled_part
-def _cut(below, start, end):  # type: ignore[no-untyped-def]
-    """Return the cell between start and end before which most nearly half of the draws are."""
-    half = 0.5 * (below[start] + below[end])
-    cut = start + 1
-    while cut < end - 1 and below[cut] < half:
-        cut += 1
-    if cut - 1 > start and half - below[cut - 1] < below[cut] - half:
-        cut -= 1
-    return cut
-
-
-@compiled_part
-def _left_shares(left, right, left_prime, right_prime):  # type: ignore[no-untyped-def]
-    """Return the predicted shares of the left part of a range on x and on x'.
-
-    They are means over three hypotheses: both sides have the same share, they have similar ones, or
-    any. The weight of each is its prior probability times its likelihood.
-    """
-    total = left + right + left_prime + right_prime
-    mean = (left + left_prime + 0.5) / (total + 1)
-    log = (left + left_prime) * math.log(mean) + (right + right_prime) * math.log(1 - mean)
-    near = _log_likelihood(left, right, mean, _NEAR_DRAWS)
-    near += _log_likelihood(left_prime, right_prime, mean, _NEAR_DRAWS)
-    far = _log_likelihood(left, right, mean, _FAR_DRAWS)
-    far += _log_likelihood(left_prime, right_prime, mean, _FAR_DRAWS)
-    top = max(log, near, far)
-    same = _SAME_SHARE * math.exp(log - top)
-    near = _NEAR_SHARE * math.exp(near - top)
-    far = _FAR_SHARE * math.exp(far - top)
-    share = same * mean
-    share_prime = same * mean
-    share += near * (left + _NEAR_DRAWS * mean) / (left + right + _NEAR_DRAWS)
-    share += far * (left + _FAR_DRAWS * mean) / (left + right + _FAR_DRAWS)
-    share_prime += (
-        near * (left_prime + _NEAR_DRAWS * mean) / (left_prime + right_prime + _NEAR_DRAWS)
-    )
-    share_prime += far * (left_prime + _FAR_DRAWS * mean) / (left_prime + right_prime + _FAR_DRAWS)
-    total = same + near + far
-    return share / total, share_prime / total
-
-
-@compiled_part
-def _log_likelihood(left, right, mean, draws):  # type: ignore[no-untyped-def]
-    """Return the log likelihood of counts whose share has a Beta prior of so many draws."""
-    a = draws * mean
-    b = draws * (1 - mean)
-    prior = math.lgamma(draws) - math.lgamma(a) - math.lgamma(b)
-    return (
-        prior + math.lgamma(left + a) + math.lgamma(right + b) - math.lgamma(left + right + draws)
-    )
-
-
-@compiled_part
-def _below(ratios, ratio):  # type: ignore[no-untyped-def]
-    """Return how many of the increasing ratios are smaller."""
-    start = 0
-    end = ratios.size
-    while start < end:
-        half = (start + end) >> 1
-        if ratios[half] < ratio:
-            start = half + 1
-        else:
-            end = half
-    return start
-
-
-# A bet against (epsilon, delta) has three numbers, ``bet``: a, the largest f and the largest g.
-# With b = 2 - a, let the cells be in the order of p/q. In the middle f = a and g = b. Behind, p/q
-# is large and e f + g = e a + b, so that f rises with p/q up to the largest f; before, f + e g =
-# a + e b, so that g rises up to the largest g. ``sums`` are the probabilities before each cell,
-# those of p first.
-
-
-@compiled_part
-def _slope_of_a(ratios, sums, e, bet):  # type: ignore[no-untyped-def]
-    """Return the derivative of the growth of a bet by a, and minus the second one."""
-    p = sums[0]
-    q = sums[1]
-    a = bet[0]
-    b = 2 - bet[0]
-    top = a * e + b
-    top_prime = a + b * e
-    least = _least_other(e, top, bet[1])
-    least_prime = _least_other(e, top_prime, bet[2])
-    # ratios in the middle
-    first = a / (e * b)
-    last = e * a / b
-    i = _below(ratios, first)
-    j = _below(ratios, last)
-    i_most = _below(ratios, min(least_prime / (e * bet[2]), first))
-    j_most = _below(ratios, max(e * bet[1] / least, last))
-    middle = (p[j] - p[i]) / a
-    middle_prime = (q[j] - q[i]) / b
-    behind = (p[j_most] - p[j] + q[j_most] - q[j]) / top
-    before = (p[i] - p[i_most] + q[i] - q[i_most]) / top_prime
-    at_end = (q[ratios.size] - q[j_most]) / least
-    at_start = p[i_most] / least_prime
-    slope = (behind + at_end - before - at_start) * (e - 1) + middle - middle_prime
-    bend = behind / top + at_end / least + before / top_prime + at_start / least_prime
-    return slope, bend * (e - 1) * (e - 1) + middle / a + middle_prime / b
-
-
-@compiled_part
-def _slope_of_largest(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
-    """Return the same by the largest f (1) or by the largest g (2)."""
-    p = sums[0]
-    q = sums[1]
-    a = bet[0]
-    b = 2 - bet[0]
-    largest = bet[which]
-    if which == 1:
-        least = _least_other(e, a * e + b, largest)
-        j = _below(ratios, max(e * largest / least, e * a / b))
-        gain = p[ratios.size] - p[j]
-        loss = q[ratios.size] - q[j]
-    else:
-        least = _least_other(e, a + b * e, largest)
-        i = _below(ratios, min(least / (e * largest), a / (e * b)))
-        gain = q[i]
-        loss = p[i]
-    lost = 2 * delta / (2 * (1 - delta) + delta * (bet[1] + bet[2]))
-    gain = gain / largest
-    loss = e * loss / least
-    return gain - loss - lost, gain / largest + e * loss / least - 0.5 * lost * lost
-
-
-@compiled_part
-def _least_other(e, top, largest):  # type: ignore[no-untyped-def]
-    """Return the other factor where one is the largest."""
-    return max(top - e * largest, 1e-100)
-
-
-@compiled_part
-def _solve(ratios, sums, e, delta, bet, which):  # type: ignore[no-untyped-def]
-    """Set number ``which`` of a bet where the growth has no slope, by Newton's method."""
-    low = max(2 - bet[2], 0.0)
-    high = min(bet[1], 2.0)
-    if which > 0:  # the largest f is at least a, the largest g at least b
-        low = bet[0] if which == 1 else 2 - bet[0]
-        high = low + (2 - low) / e
-    if not low < bet[which] < high:
-        bet[which] = 0.5 * (low + high)
-    for _ in range(64):
-        if which == 0:
-            slope, bend = _slope_of_a(ratios, sums, e, bet)
-        else:
-            slope, bend = _slope_of_largest(ratios, sums, e, delta, bet, which)
-        if slope > 0:
-            low = bet[which]
-        else:
-            high = bet[which]
-        step = slope / bend if bend > 0 else high - low
-        if not low < bet[which] + step < high:
-            step = 0.5 * (low + high) - bet[which]
-        bet[which] += step
-        if abs(step) < 1e-10:
-            break
-
-
-@compiled_part
-def _factors_of_cell(share, other, e, bet):  # type: ignore[no-untyped-def]
-    """Return f and g of a cell, whose p and q are ``share`` and ``other`` of their sum."""
-    a = bet[0]
-    b = 2 - bet[0]
-    if share * b > e * other * a:
-        top = a * e + b
-        f = share * top / e
-        return (bet[1], top - e * bet[1]) if f > bet[1] else (f, other * top)
-    if other * a > e * share * b:
-        top = a + b * e
-        g = other * top / e
-        return (top - e * bet[2], bet[2]) if g > bet[2] else (share * top, g)
-    return a, b
-
-
-@compiled
-def _factors(shares, ratios, sums, epsilons, deltas, bet, fs, gs):  # type: ignore[no-untyped-def]
-    """Set ln f and ln g, of shape ``(k, m)``, for each claim (epsilon, delta)."""
-    for m in range(epsilons.size):
-        e = math.exp(epsilons[m])
-        delta = deltas[m]
-        bet[0], bet[1], bet[2] = 1.0, 1e300, 1e300
-        for step in range(13 if delta > 1e-4 else 1):  # less hardly changes the bet
-            _solve(ratios, sums, e, delta, bet, step % 3)
-        most = 0.0  # A
-        most_prime = 0.0  # B
-        largest = 0.0  # F
-        largest_prime = 0.0  # G
-        for i in range(shares.shape[1]):
-            f, g = _factors_of_cell(shares[0, i], shares[1, i], e, bet)
-            fs[i, m], gs[i, m] = f, g
-            most = max(most, e * f + g)
-            most_prime = max(most_prime, f + e * g)
-            largest = max(largest, f)
-            largest_prime = max(largest_prime, g)
-        total = (1 - delta) * (most + most_prime) / (1 + e) + delta * (largest + largest_prime)
-        scale = math.log(2 / total)
-        for i in range(shares.shape[1]):
-            fs[i, m] = math.log(fs[i, m]) + scale
-            gs[i, m] = math.log(gs[i, m]) + scale
-
-
-@compiled_part
-def _renyi_bet(q, ratio, clip, sign, order, rho, gain, loss):  # type: ignore[no-untyped-def]
-    """Set phi - u and kappa (psi - v) for D_a <= rho, up to a factor; q is below the ratio.
-
-    The log of the clipped ratio is ``sign`` times that of ``ratio``.
-    """
-    top = -math.inf
-    for i in range(q.size):
-        loss[i] = sign * min(max(ratio[i], -clip), clip)
-        top = max(top, loss[i])
-    v = 0.0
-    for i in range(q.size):
-        gain[i] = math.exp((order - 1) * (loss[i] - top))  # phi
-        loss[i] = math.exp(order * (loss[i] - top))  # psi
-        v += q[i] * loss[i]
-    s = math.exp(rho * (order - 1) / order)
-    u = s * v ** ((order - 1) / order)
-    kappa = s * (order - 1) / order * v ** (-1 / order)
-    for i in range(q.size):
-        gain[i] -= u
-        loss[i] = kappa * (loss[i] - v)
-
-
-@compiled_part
-def _best_stake(p, q, f, g, up, down):  # type: ignore[no-untyped-def]
-    """Add l up to f and -l down to g, with l >= 0 of the largest growth, by bisection."""
-    low = 0.0
-    high = 1e300
-    for i in range(p.size):
-        if up[i] < 0:
-            high = min(high, -0.98 * f[i] / up[i])
-        if down[i] > 0:
-            high = min(high, 0.98 * g[i] / down[i])
-    for _ in range(10):
-        middle = 0.5 * (low + high)
-        slope = 0.0
-        for i in range(p.size):
-            slope += p[i] * up[i] / (f[i] + middle * up[i])
-            slope -= q[i] * down[i] / (g[i] - middle * down[i])
-        if slope > 0:
-            low = middle
-        else:
-            high = middle
-    for i in range(p.size):
-        f[i] += low * up[i]
-        g[i] -= low * down[i]
-    return low
-
-
-@compiled
-def _renyi_factors(p, q, orders, rhos, clips, work, fs, gs):  # type: ignore[no-untyped-def]
-    """Set ln f and ln g, of shape ``(k, m)``, for each claim D_a <= rho; 0 if no bet grows."""
-    ratio = work[0]
-    gain = work[1]
-    loss = work[2]
-    gain_prime = work[3]
-    loss_prime = work[4]
-    f = work[5]
-    g = work[6]
-    for i in range(p.size):
-        ratio[i] = 0.85 * math.log(p[i] / q[i])  # less than predicted, which is overfitted
-    for m in range(orders.size):
-        best = 0.0
-        for clip in clips:
-            _renyi_bet(q, ratio, clip, 1.0, orders[m], rhos[m], gain, loss)
-            _renyi_bet(p, ratio, clip, -1.0, orders[m], rhos[m], gain_prime, loss_prime)
-            for i in range(p.size):
-                f[i] = 1.0
-                g[i] = 1.0
-            for _ in range(2):
-                stake = _best_stake(p, q, f, g, gain, loss)
-                other = _best_stake(q, p, g, f, gain_prime, loss_prime)
-                if stake + other == 0:
-                    break
-            grown = 0.0
-            grown_prime = 0.0
-            for i in range(p.size):
-                grown += p[i] * math.log(f[i])
-                grown_prime += q[i] * math.log(g[i])
-            if grown + grown_prime > best:
-                best = grown + grown_prime
-                for i in range(p.size):
-                    fs[i, m] = math.log(f[i])
-                    gs[i, m] = math.log(g[i])
