@@ -276,6 +276,7 @@ AUDITS = [
     (f"{OK} --epsilon one", 2, "--epsilon: 'one' is not a number"),
     (f"{OK} --epsilon -1", 2, "--epsilon: must lie in [0, 300]"),
     (f"{OK} --delta .1", 2, "--delta: needs --epsilon"),
+    (f"{OK} --profile three.csv", 2, "must be CSV of two columns of numbers"),
     (f"{OK} --epsilon 1 --gdp 1", 2, "--gdp: cannot be used with --epsilon; choose one"),
     (f"{OK} --renyi 2", 2, "write ORDER=EPS, as in 2=0.5"),
     (f"{OK} --renyi 1=.5", 2, "--renyi: order must be above 1 and finite, got 1.0"),

@@ -26,9 +26,6 @@ from epsilometer_audit.outputs.outcomes import learn_layout
 from tests.benchmarks import seen
 from tests.unit.audits import again
 
-BIT = st.sampled_from([0, 1])
-
-
 # --- parities -------------------------------------------------------------------------------------
 
 
