@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import epsilometer_audit as ea
-from epsilometer.claims import AnyClaim, Claim, Delta
+from epsilometer.claims import Claim, Delta
 from epsilometer.errors import ArgumentError
 from epsilometer.events.choosing import ChosenEvent, choose_events
 from epsilometer.events.events import Event
@@ -463,20 +463,9 @@ def test_each_recorded_output_is_handed_out_once():
 ORDERS = (1.01, 2.0, 20.0, 500.0)
 
 
-def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> list[float]:
-    """Return lower bounds, in tenths, of a mechanism that answers 1 with probability p, or q."""
-    rng = np.random.default_rng(seed)
-
-    def draw(sides: Any, size: int) -> Any:
-        return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
-
-    evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
-    levels = np.linspace(0.1, 12, 120)
-    return [
-        float(levels[int(np.argmin(wealth.log_wealth(part, levels).max(axis=0) >= wealth.needed))])
-        - 0.1
-        for part, wealth in evidence.wealths.items()
-    ]
+def one_of_two(p: float, q: float) -> Callable[..., Any]:
+    """Return a law of 1 with probability p, or q, and of 0 else."""
+    return lambda side, n, rng: (rng.random(n) < (p, q)[side]).astype(np.int64)
 
 
 # --- Rényi bets -----------------------------------------------------------------------------------
@@ -485,13 +474,14 @@ def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> l
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize(("p", "q", "enough"), [(0.0, 1.0, 4.9), (0.1, 0.9, 1.2)])
 def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
-    claim = renyi(dict.fromkeys(ORDERS, 3.0))
-    few, more, many = (bounds_of(p, q, claim, n, seed) for n in (2000, 20_000, 200_000))
-    for order, low, middle, high in zip(ORDERS, few, more, many, strict=True):
+    law, claim = one_of_two(p, q), renyi(dict.fromkeys(ORDERS, 3.0))
+    bounds = [evidence_of(law, claim, n, seed).bounds() for n in (2000, 20_000, 200_000)]
+    for order, low, middle, high in zip(ORDERS, *(of.values() for of in bounds), strict=True):
         assert enough < low <= middle <= high, order
         assert high <= np.log(9) if p else high > middle > low, order
         assert p or order != 20 or high > 10
-    few, many = (bounds_of(0.0, 1.0, zcdp(0.5), n, seed)[0] for n in (1000, 10_000))
+    law = one_of_two(0.0, 1.0)
+    few, many = (anytime_bound(law, zcdp(0.5), n, seed) for n in (1000, 10_000))
     assert 2.5 < few < many
 
 
@@ -507,14 +497,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     for seed in range(runs):
         if seed == 12 and hits >= 11:
             return hits / 12
-
-        rng = np.random.default_rng([7, seed])
-
-        def draw(sides: Any, size: int, rng: Any = rng) -> Any:
-            return [noise(side, size, rng) for _, side in sides]
-
-        evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
-        hits += evidence.refuted()
+        hits += evidence_of(noise, claim, samples, seed).refuted()
     return hits / runs
 
 

@@ -193,19 +193,6 @@ def test_a_sharp_low_floor_leaves_the_divergence_as_it_is(order):
     assert rb.divergence(P, P, order=order, tau=1e-9, beta=1e9).value == pytest.approx(0, abs=1e-12)
 
 
-def test_the_variance_by_hand():
-    """(18) as printed, on three atoms far above the floor."""
-    a = 3.0
-    main = (P**a * Q ** (1 - a)).sum()
-    first = a**2 * ((P ** (2 * a - 1) * Q ** (2 - 2 * a)).sum() - main**2)
-    second = (1 - a) ** 2 * ((Q ** (1 - 2 * a) * P ** (2 * a)).sum() - main**2)
-    by_hand = (first + second) / ((a - 1) * main) ** 2
-    estimate = rb.divergence(P, Q, order=a, tau=1e-9, beta=1e9)
-    assert estimate.variance == pytest.approx(by_hand, rel=1e-9)
-    bound = estimate.bound(10_000)
-    assert bound == pytest.approx(estimate.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
-
-
 @pytest.mark.parametrize("spacing", [1.0, 0.25])
 @pytest.mark.parametrize("order", [1.5, 2.0, 4.0])
 def test_the_variance_is_that_of_the_delta_method(order, spacing):
@@ -224,7 +211,10 @@ def test_the_variance_is_that_of_the_delta_method(order, spacing):
         slopes = [(value(side, i, step) - value(side, i, -step)) / (2 * step) for i in range(3)]
         influence, mass = np.array(slopes) / spacing, density * spacing
         variance += (influence**2 * mass).sum() - (influence * mass).sum() ** 2
-    assert rb.divergence(p, q, **settings).variance == pytest.approx(variance, rel=1e-6)
+    estimate = rb.divergence(p, q, **settings)
+    assert estimate.variance == pytest.approx(variance, rel=1e-6)
+    deviation = math.sqrt(estimate.variance / 10_000)
+    assert estimate.bound(10_000) == pytest.approx(estimate.value - Z * deviation)
 
 
 def test_the_floor_is_smooth_and_from_above():
@@ -388,18 +378,6 @@ def test_where_the_grid_is_coarser_than_the_kernel_the_bias_is_of_the_grid():
         values.append(rb.divergence(p, q, **settings).value)
         expected.append(rb.bias(p, q, n=n, bandwidths=(h, h), **settings))
     assert np.mean(values) == pytest.approx(np.mean(expected), rel=0.1)
-
-
-@pytest.mark.parametrize("order", [2.0, 5.0])
-def test_the_bias_is_the_mean_error_of_the_estimates(order):
-    rng = np.random.default_rng(11)
-    n, p, q = 3000, np.full(50, 0.02), np.linspace(0.01, 0.03, 50)
-    q /= q.sum()
-    settings = {"order": order, "tau": 1e-6, "beta": 1e6}
-    pairs = [(rng.multinomial(n, p) / n, rng.multinomial(n, q) / n) for _ in range(3000)]
-    errors = [rb.divergence(*pair, **settings).value - exact(p, q, order) for pair in pairs]
-    expected = rb.bias(p, q, n=n, **settings)
-    assert np.mean(errors) == pytest.approx(expected, rel=0.25 if order > 2 else 0.1)
 
 
 @pytest.mark.parametrize("spacing", [1.0, 0.25])
