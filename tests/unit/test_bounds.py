@@ -337,20 +337,6 @@ def test_few_draws_are_not_trusted_whatever_they_show(n, order):
         assert not method.trusted(Densities(x, y), order=order, n=n)
 
 
-def with_hidden_draws(share, tau):
-    """Return two equal sides, of which so large a share lies on outcomes below the floor."""
-    outcomes = int(share / (0.8 * tau))
-    side = np.append(1 - share, np.full(outcomes, share / outcomes))
-    return Densities(side, side.copy())
-
-
-def test_a_bound_is_not_trusted_where_most_draws_are_below_the_floor():
-    method, n = rb.RenyiBound(draws_at_floor=50), 100_000
-    tau, _ = method.floor(n)
-    assert method.trusted(with_hidden_draws(0.49, tau), order=2.0, n=n)
-    assert not method.trusted(with_hidden_draws(0.51, tau), order=2.0, n=n)
-
-
 def test_the_published_bound_is_not_trusted_where_its_bias_shows():
     published = rb.RenyiBoundAsPublished(draws_at_floor=50)
     rng = np.random.default_rng(0)
