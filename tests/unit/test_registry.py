@@ -76,10 +76,6 @@ def first(*identity):
     return seeds.generator(*identity).integers(0, 2**63)
 
 
-def test_same_words_same_stream():
-    assert first(1, "laplace", "epsilon=1", 0) == first(1, "laplace", "epsilon=1", 0)
-
-
 def test_every_word_counts():
     words = [(1, "laplace", "a", 0), (2, "laplace", "a", 0), (1, "gauss", "a", 0)]
     words += [(1, "laplace", "b", 0), (1, "laplace", "a", 1), (1, "laplacea", "", 0)]
