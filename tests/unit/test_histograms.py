@@ -71,6 +71,11 @@ def test_empty_cells_can_be_skipped():
     assert zeros.forward == 0
 
 
+def test_shapes_must_agree():
+    with pytest.raises(ArgumentError, match="x_prime has shape"):
+        histogram_estimate(np.array([1, 2]), np.array([1, 2, 3]))
+
+
 def test_cells_follow_the_claims():
     estimator = HistogramEstimator(gamma=0.5, unguaranteed_cells=200)
     assert estimator.cells(Claims(outcomes=7), math.inf) == 7
@@ -81,8 +86,6 @@ def test_cells_follow_the_claims():
     for nothing in (Claims(support=(0, 1)), Claims()):
         with pytest.raises(ArgumentError, match="lipschitz must be claimed"):
             estimator.cells(nothing, math.inf)
-    with pytest.raises(ArgumentError, match="x_prime has shape"):
-        histogram_estimate(np.array([1, 2]), np.array([1, 2, 3]))
     with pytest.raises(ArgumentError, match="smallest_probability must be claimed"):
         estimator.planned_samples(Claims(outcomes=7), math.inf, 0.8)
 
