@@ -19,8 +19,7 @@ from scipy.stats import norm
 import epsilometer_audit as ea
 from epsilometer.claims import Claim, Delta
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import ChosenEvent, choose_events
-from epsilometer.events.events import Event
+from epsilometer.events.choosing import choose_events
 from epsilometer.events.exact_test import count, largest_bound
 from epsilometer.events.looks import PastDraws
 from epsilometer_audit.answer import conclusion
@@ -408,16 +407,6 @@ def test_the_worst_pair_is_followed():
     assert bound == grid[np.argmin(refuted) - 1]
 
 
-# --- fixed numbers of draws -----------------------------------------------------------------------
-
-
-def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
-    """Of an event with Q(S) above 1/2 the tangent is flatter than 1: its complement is counted."""
-    chosen = ChosenEvent(Event(((1, 1),)), False, 0.977, 0.841, expected=1.0)
-    x, y = (np.repeat([1, 0], [round(10_000 * p), round(10_000 * (1 - p))]) for p in (0.977, 0.841))
-    assert 0.9 < largest_bound(count([chosen], x, y), gdp(0.5), 0.05)[0] < 1.0
-
-
 # --- power ----------------------------------------------------------------------------------------
 
 
@@ -458,7 +447,7 @@ def test_each_recorded_output_is_handed_out_once():
     assert draw([(0, 1)], 30) == [first]
 
 
-# --- forecasts of whole audits --------------------------------------------------------------------
+# --- Rényi bets -----------------------------------------------------------------------------------
 
 ORDERS = (1.01, 2.0, 20.0, 500.0)
 
@@ -466,9 +455,6 @@ ORDERS = (1.01, 2.0, 20.0, 500.0)
 def one_of_two(p: float, q: float) -> Callable[..., Any]:
     """Return a law of 1 with probability p, or q, and of 0 else."""
     return lambda side, n, rng: (rng.random(n) < (p, q)[side]).astype(np.int64)
-
-
-# --- Rényi bets -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", FIVE)
