@@ -301,17 +301,13 @@ def laplace(distance: float) -> Callable[..., Any]:
     return lambda side, n, rng: rng.laplace(side * distance, 1, n)
 
 
-def coin(side: int, n: int, rng: np.random.Generator) -> Any:
-    return (rng.random(n) < (0.5, math.exp(0.5) / 2)[side]).astype(np.int64)
+def one_of_two(p: float, q: float) -> Callable[..., Any]:
+    """Return a law of 1 with probability p, or q, and of 0 else."""
+    return lambda side, n, rng: (rng.random(n) < (p, q)[side]).astype(np.int64)
 
 
 def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
     return rng.normal(side, 1, n)
-
-
-def response(side: int, n: int, rng: np.random.Generator) -> Any:
-    """Randomised response: epsilon is 1, and delta at 0 is .462."""
-    return (rng.random(n) < 1 / (1 + math.e)) != side
 
 
 def four(side: int, n: int, rng: np.random.Generator) -> Any:
@@ -324,14 +320,19 @@ def error(alpha: float) -> float:
     return float(norm.cdf(norm.isf(alpha) - 1))
 
 
+UNLIKELIER = 1 / (1 + math.e)
+RESPONSE = one_of_two(UNLIKELIER, 1 - UNLIKELIER)  # epsilon is 1, and delta at 0 is .462
 AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
     "pure, Laplace": (pure(0.5), laplace(0.5)),
-    "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), coin),
+    "pure, coin": (
+        pure(math.log(0.5 / (1 - math.exp(0.5) / 2))),
+        one_of_two(0.5, math.exp(0.5) / 2),
+    ),
     "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
     "GDP": (gdp(1.0), gaussian),
     "Rényi 2 and 4": (renyi({2: 1.0, 4: 2.0}), gaussian),
     "zCDP": (zcdp(0.5), gaussian),
-    "profile": (ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0}), response),
+    "profile": (ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0}), RESPONSE),
     "tradeoff": (ea.tradeoff({0.1: error(0.1), 0.3: error(0.3)}), gaussian),
     "tradeoff, its lines": (ea.tradeoff({0.1: 0.8}), four),
     "identical": (pure(0.001), laplace(0.0)),
@@ -452,11 +453,6 @@ def test_each_recorded_output_is_handed_out_once():
 ORDERS = (1.01, 2.0, 20.0, 500.0)
 
 
-def one_of_two(p: float, q: float) -> Callable[..., Any]:
-    """Return a law of 1 with probability p, or q, and of 0 else."""
-    return lambda side, n, rng: (rng.random(n) < (p, q)[side]).astype(np.int64)
-
-
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize(("p", "q", "enough"), [(0.0, 1.0, 4.9), (0.1, 0.9, 1.2)])
 def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
@@ -569,8 +565,8 @@ def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch
 @pytest.mark.parametrize(
     ("mechanism", "claim", "delta"),
     [
-        (response, ea.profile({0: 0.3, 1: 0.01, 2: 0}), 0.3),
-        (response, ea.profile({0: 0.47, 0.8: 0.02, 1: 0}), 0.02),
+        (RESPONSE, ea.profile({0: 0.3, 1: 0.01, 2: 0}), 0.3),
+        (RESPONSE, ea.profile({0: 0.47, 0.8: 0.02, 1: 0}), 0.02),
         (gaussian, ea.profile({0: 0.39, 2: 1e-3}), 1e-3),
     ],
 )
