@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -165,7 +166,9 @@ def through_python(name):
 
 def through_the_command(name):
     words = ["--pair", "0", "1", "--samples", str(DRAWS), "--as-reals", "--no-checks", "--quiet"]
-    code = main(["audit", "laws.py:law", *words, *words_of(name, Path())])
+    code = main(["audit", "laws.py:law", *words, *words_of(name, Path()), "--json", "v.json"])
+    made_of = json.loads(Path("v.json").read_text())["provenance"]["made of"]
+    assert Path("curve.csv").is_file() == ("curve.csv" in made_of)
     return {0: "not refuted", 1: "violated"}[code]
 
 
@@ -363,18 +366,35 @@ def test_a_function_is_read_up_to_rare_errors_and_kept_in_few_lines():
     assert len({point[0] for point in smooth.errors}) <= 10
 
 
-@pytest.mark.parametrize("table", [{0.5: 0.51}, {-0.1: 0.5}, {0.1: -0.5}, {}])
-def test_errors_that_no_test_has_are_refused(table):
-    with pytest.raises(ArgumentError, match=r"must map errors of type I .* together at most 1"):
-        ea.tradeoff(table)
-
-
 def test_errors_at_the_ends_claim_nothing():
     assert ea.tradeoff({0.5: 0.5 + 1e-10}).parts[0].delta == 0  # as rounded
     assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts
-    for table in ({0.0: 1.0}, {1.0: 0.0}, {0.2: 0.0}):
-        with pytest.raises(ArgumentError, match="must have a point with both errors above 0"):
-            ea.tradeoff(table)
+
+
+NONE = [  # no curve or orders, and what is said
+    *(
+        (ea.tradeoff, table, r"errors of type I .* together at most 1")
+        for table in [{0.5: 0.51}, {-0.1: 0.5}, {0.1: -0.5}, {}]
+    ),
+    *(
+        (ea.tradeoff, table, "must have a point with both errors above 0")
+        for table in [{0: 1.0}, {1.0: 0}, {0.2: 0}]
+    ),
+    (ea.tradeoff, 0.5, "function of alpha, got float$"),
+    (ea.profile, {}, "must have 1 to 20 points"),
+    (ea.profile, {k / 10: 0.5 - k / 100 for k in range(21)}, "must have 1 to 20 points"),
+    (ea.profile, {1: 1.0}, "delta must lie in"),
+    (ea.profile, {-1: 0.1}, "epsilon must lie in"),
+    (ea.profile, SimpleNamespace(delta=float), "mapping.*function.*its method delta"),
+    (ea.renyi, {}, "at least one order"),
+    (ea.renyi, [(2, 0.5), (2, 1)], "each order once"),
+]
+
+
+@pytest.mark.parametrize(("kind", "stated", "message"), NONE)
+def test_what_is_no_claim_is_refused(kind, stated, message):
+    with pytest.raises(ArgumentError, match=message):
+        kind(stated)
 
 
 # --- claims of several parts ----------------------------------------------------------------------
@@ -386,9 +406,6 @@ def test_each_order_that_is_stated_is_a_part():
     assert {part.orders: part.level for part in parts} == {(a,): bounds[a] for a in bounds}
     assert ea.renyi([(2.0, 0.5)]).parts == ea.renyi({2.0: 0.5}).parts
     assert len(ea.renyi({2.0: 0.5}).parts) == 1
-    for wrong, message in (({}, "at least one order"), ([(2, 0.5), (2, 1)], "each order once")):
-        with pytest.raises(ArgumentError, match=message):
-            ea.renyi(wrong)
 
 
 def test_each_point_of_a_profile_with_a_delta_below_1_is_a_part():
@@ -396,9 +413,6 @@ def test_each_point_of_a_profile_with_a_delta_below_1_is_a_part():
     assert {part.level: part.delta for part in ea.profile(deltas).parts} == deltas
     read = ea.profile(lambda epsilon: {0.0: 1.0, 700.0: 0.0}.get(epsilon, 0.05)).parts
     assert all(part.delta < 1 for part in read)
-    for wrong in ({}, {k / 10: 0.5 - k / 100 for k in range(21)}):
-        with pytest.raises(ArgumentError, match="must have 1 to 20 points"):
-            ea.profile(wrong)
 
 
 def test_a_function_of_epsilon_is_tested_where_delta_is_small_and_at_0():
@@ -458,3 +472,5 @@ def test_a_level_to_be_detected_is_above_the_claim():
 def test_numbers_as_keys_of_json_keep_all_digits(number):
     (key,) = ea.profile({number: 0.01}).to_plain()["deltas"]
     assert float(key) == number
+    orders = ea.renyi({1 + number: 0.3, 1 + 2 * number: 0.4}).to_plain()["orders"]
+    assert [float(order) for order in orders] == [1 + number, 1 + 2 * number]

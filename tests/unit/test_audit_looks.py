@@ -140,7 +140,7 @@ def test_low_bits_without_information_refute_nothing(mechanism):
     assert verdict.verdict == "not refuted"
 
 
-def test_entries_of_vectors_and_recorded_outputs_have_low_bits():
+def test_entries_of_vectors_have_low_bits():
     def vector(x: float, size: int, rng: Rng) -> Any:
         return np.column_stack([rng.laplace(0, 1, size), laplace(x, size, rng)])
 
@@ -149,10 +149,6 @@ def test_entries_of_vectors_and_recorded_outputs_have_low_bits():
     assert verdict.witness is not None
     assert "lowest bit of entry 1" in verdict.witness.event
     assert verdict.witness.note
-    rng = np.random.default_rng(4)
-    outputs = [side.tolist() for side in (laplace(0, 4000, rng), laplace(1, 4000, rng))]
-    assert ea.audit_outputs(outputs, ea.pure(1.1)).verdict == "violated"
-    assert ea.audit_outputs(outputs, ea.pure(1.1), as_reals=True).verdict == "not refuted"
 
 
 # --- scores that were learned ---------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 Equal numbers are equal outputs, whatever their types. So the same outputs pass through every source
 in every type, some with an odd one on one side. Equal outputs must have equal columns, and others
-different ones: then two containers of one law have one law. For arrays of two types, verdicts of 40
-seeds are looked at, too.
+different ones: then two containers of one law have one law.
 """
 
 import datetime
@@ -29,7 +28,6 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
-from scipy.stats import binom
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
@@ -43,7 +41,6 @@ from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.columns import (
     DRAWS,
-    assert_a_column_differs,
     assert_same_where_keys_are,
     assert_told,
     drawn,
@@ -470,8 +467,6 @@ LAYOUTS = {name: learn_layout(outputs) for name, (outputs, *_) in KINDS.items()}
 
 # Containers
 
-SEEDS, ALPHA = 40, 0.05
-MOST = int(binom.isf(1e-3, SEEDS, ALPHA))  # false alarms, by chance
 ODD = {"nan": math.nan, "inf": math.inf, "half": 0.5, "none": None, "large": 2**70, "word": "n/a"}
 CLAIM = ea.pure(1.0)
 
@@ -588,9 +583,8 @@ TYPES = {  # of whole numbers, on two sides
 }
 
 
-def typed_sides(name, seed, leak=0):
-    values = np.random.default_rng(seed).geometric(0.5, (2, DRAWS))
-    values[1] += leak
+def typed_sides(name):
+    values = np.random.default_rng(0).geometric(0.5, (2, DRAWS))
     kinds = zip(TYPES[name], values, strict=True)
     return values, [kind(side) if callable(kind) else side.astype(kind) for kind, side in kinds]
 
@@ -599,18 +593,11 @@ def typed_sides(name, seed, leak=0):
 def test_the_type_of_an_array_is_no_outcome(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    values, sides = typed_sides(name, 0)
+    values, sides = typed_sides(name)
     source = callable_source(lambda x, size: sides[x])
     called = [source.draw(x, DRAWS, 1) for x in (0, 1)]
     for pair in (sides, called, *([] if "O" in name else [kept("npy", sides)])):
         assert_told_by_value(values.tolist(), recorded_pair(*pair)[:2])
-
-
-@pytest.mark.parametrize("name", ["f2 i8", "texts in records"])
-def test_the_type_of_an_array_is_no_violation(name):
-    verdicts = [ea.audit_outputs(typed_sides(name, seed)[1], CLAIM) for seed in range(SEEDS)]
-    assert sum(verdict.verdict in ("violated", "invalid") for verdict in verdicts) <= MOST
-    assert ea.audit_outputs(typed_sides(name, 0, leak=3)[1], CLAIM).verdict == "violated"
 
 
 WIDTHS = {"real": ("f4", "f8"), "complex": ("c8", "c16")}
@@ -680,12 +667,6 @@ def test_words_of_several_calls_are_joined_by_value():
     assert len(together.values) == 4
 
 
-def test_a_missing_number_is_an_outcome_beside_nan():
-    assert_a_column_differs(
-        drawn(lambda x, rng: None if rng.random() < 0.2 + 0.6 * x else math.nan)
-    )
-
-
 # --- digits ---------------------------------------------------------------------------------------
 
 
@@ -727,13 +708,10 @@ def large(x, rng):
     return Decimal(10**30 + x + int(two_sided(rng)))
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "x", "verdict"),
-    [(LEAKS["layers in a key"], 1, "violated"), (large, 3, "violated"), (large, 1, "not refuted")],
-)
-def test_large_numbers_vary_and_their_last_digits_are_a_violation(mechanism, x, verdict):
+@pytest.mark.parametrize(("x", "verdict"), [(3, "violated"), (1, "not refuted")])
+def test_large_numbers_vary_and_their_last_digits_are_a_violation(x, verdict):
     options = {"samples": 500, "seed": 1, "check_sampler": False}
-    assert ea.audit(mechanism, [(0, x)], CLAIM, **options).verdict == verdict
+    assert ea.audit(large, [(0, x)], CLAIM, **options).verdict == verdict
 
 
 def test_what_no_real_holds_is_said():

@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import rankdata
 
 import epsilometer_audit as ea
 from epsilometer_audit.checks import calls, fresh_processes, sampler
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
-from epsilometer_audit.checks.permutations import calls_p, pieces
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
 from epsilometer_audit.outputs.callables import callable_source, load
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
@@ -606,7 +604,9 @@ def noted(verdict, name):
 def test_constant_outputs_are_undecided(output, seed):
     recorded = ea.audit_outputs(([output] * 200, [output] * 200), ea.pure(1.0), seed=seed)
     drawn = [audited(lambda x: output, seed, claim, samples=200) for claim in (0.0, 1.0)]
-    for verdict in (*drawn, recorded):
+    pairs = [(0, 1), (0, 2)]
+    several = ea.audit(lambda x: output, pairs, ea.pure(1.0), samples=1000, seed=seed)
+    for verdict in (*drawn, several, recorded):
         assert verdict.verdict == "undecided"
         (reason,) = verdict.reasons
         assert reason.startswith("no output varied: all outputs are ")
@@ -815,20 +815,3 @@ def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(se
         return (twice if size > 2000 else laplace)(x, size, rng)
 
     assert audited(long, seed, samples=20_000).verdict == "invalid"
-
-
-# --- noise that draws of a call share -------------------------------------------------------------
-
-
-@pytest.mark.parametrize("draw", ["normal", "standard_cauchy", "integers"])
-def test_calls_of_independent_draws_differ_by_chance_only(draw):
-    """Of 100 sets of calls, 5 % have a p-value of .05 at most; 14 are four errors more."""
-    alarms, sizes = 0, [100, 100, 200, 400, 800]
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        n = sum(sizes)
-        options = (0, 3) if draw == "integers" else ()
-        sides = [getattr(rng, draw)(*options, size=n) for _ in range(2)]
-        scores = [[of_draws(rankdata(side) - (n + 1) / 2)] for side in sides]
-        alarms += calls_p([*map(pieces, scores, (sizes, sizes[::-1]))], rng, 0.05) <= 0.05
-    assert 1 <= alarms <= 14

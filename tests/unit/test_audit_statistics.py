@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,15 +17,12 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import epsilometer_audit as ea
-from epsilometer.claims import AnyClaim, Claim, Delta, gaussian_deltas
+from epsilometer.claims import Claim, Delta
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import ChosenEvent, choose_events
-from epsilometer.events.events import Event
+from epsilometer.events.choosing import choose_events
 from epsilometer.events.exact_test import count, largest_bound
 from epsilometer.events.looks import PastDraws
 from epsilometer_audit.answer import conclusion
-from epsilometer_audit.cli.cases import AuditsFile
-from epsilometer_audit.cli.main import main
 from epsilometer_audit.drawing import free_memory
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import (
@@ -335,21 +331,40 @@ def laplace(distance: float) -> Callable[..., Any]:
     return lambda side, n, rng: rng.laplace(side * distance, 1, n)
 
 
-def coin(side: int, n: int, rng: np.random.Generator) -> Any:
-    return (rng.random(n) < (0.5, math.exp(0.5) / 2)[side]).astype(np.int64)
+def one_of_two(p: float, q: float) -> Callable[..., Any]:
+    """Return a law of 1 with probability p, or q, and of 0 else."""
+    return lambda side, n, rng: (rng.random(n) < (p, q)[side]).astype(np.int64)
 
 
 def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
     return rng.normal(side, 1, n)
 
 
+def four(side: int, n: int, rng: np.random.Generator) -> Any:
+    """The most that errors of (.1, .8) or less allow: the concave hull of their power."""
+    return rng.choice(4, n, p=np.array([[0, 3, 5, 1], [1, 5, 2, 1]][side]) / 9)
+
+
+def error(alpha: float) -> float:
+    """The error of type II of N(0, 1) against N(1, 1)."""
+    return float(norm.cdf(norm.isf(alpha) - 1))
+
+
+UNLIKELIER = 1 / (1 + math.e)
+RESPONSE = one_of_two(UNLIKELIER, 1 - UNLIKELIER)  # epsilon is 1, and delta at 0 is .462
 AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
     "pure, Laplace": (pure(0.5), laplace(0.5)),
-    "pure, coin": (pure(math.log(0.5 / (1 - math.exp(0.5) / 2))), coin),
+    "pure, coin": (
+        pure(math.log(0.5 / (1 - math.exp(0.5) / 2))),
+        one_of_two(0.5, math.exp(0.5) / 2),
+    ),
     "delta, Laplace": (approximate(0.5, 1 - math.exp(-0.25)), laplace(1.0)),
     "GDP": (gdp(1.0), gaussian),
     "Rényi 2 and 4": (renyi({2: 1.0, 4: 2.0}), gaussian),
     "zCDP": (zcdp(0.5), gaussian),
+    "profile": (ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0}), RESPONSE),
+    "tradeoff": (ea.tradeoff({0.1: error(0.1), 0.3: error(0.3)}), gaussian),
+    "tradeoff, its lines": (ea.tradeoff({0.1: 0.8}), four),
     "identical": (pure(0.001), laplace(0.0)),
 }
 
@@ -446,16 +461,6 @@ def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round():
         past += step.draws
 
 
-# --- fixed numbers of draws -----------------------------------------------------------------------
-
-
-def test_a_gaussian_claim_is_refuted_by_frequent_events_too():
-    """Of an event with Q(S) above 1/2 the tangent is flatter than 1: its complement is counted."""
-    chosen = ChosenEvent(Event(((1, 1),)), False, 0.977, 0.841, expected=1.0)
-    x, y = (np.repeat([1, 0], [round(10_000 * p), round(10_000 * (1 - p))]) for p in (0.977, 0.841))
-    assert 0.9 < largest_bound(count([chosen], x, y), gdp(0.5), 0.05)[0] < 1.0
-
-
 # --- power ----------------------------------------------------------------------------------------
 
 
@@ -496,40 +501,22 @@ def test_each_recorded_output_is_handed_out_once():
     assert draw([(0, 1)], 30) == [first]
 
 
-# --- forecasts of whole audits --------------------------------------------------------------------
+# --- Rényi bets -----------------------------------------------------------------------------------
 
 ORDERS = (1.01, 2.0, 20.0, 500.0)
-
-
-def bounds_of(p: float, q: float, claim: AnyClaim, samples: int, seed: int) -> list[float]:
-    """Return lower bounds, in tenths, of a mechanism that answers 1 with probability p, or q."""
-    rng = np.random.default_rng(seed)
-
-    def draw(sides: Any, size: int) -> Any:
-        return [(rng.random(size) < (p, q)[side]).astype(np.int64) for _, side in sides]
-
-    evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
-    levels = np.linspace(0.1, 12, 120)
-    return [
-        float(levels[int(np.argmin(wealth.log_wealth(part, levels).max(axis=0) >= wealth.needed))])
-        - 0.1
-        for part, wealth in evidence.wealths.items()
-    ]
-
-
-# --- Rényi bets -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize(("p", "q", "enough"), [(0.0, 1.0, 4.9), (0.1, 0.9, 1.2)])
 def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
-    claim = renyi(dict.fromkeys(ORDERS, 3.0))
-    few, more, many = (bounds_of(p, q, claim, n, seed) for n in (2000, 20_000, 200_000))
-    for order, low, middle, high in zip(ORDERS, few, more, many, strict=True):
+    law, claim = one_of_two(p, q), renyi(dict.fromkeys(ORDERS, 3.0))
+    bounds = [evidence_of(law, claim, n, seed).bounds() for n in (2000, 20_000, 200_000)]
+    for order, low, middle, high in zip(ORDERS, *(of.values() for of in bounds), strict=True):
         assert enough < low <= middle <= high, order
         assert high <= np.log(9) if p else high > middle > low, order
         assert p or order != 20 or high > 10
-    few, many = (bounds_of(0.0, 1.0, zcdp(0.5), n, seed)[0] for n in (1000, 10_000))
+    law = one_of_two(0.0, 1.0)
+    few, many = (anytime_bound(law, zcdp(0.5), n, seed) for n in (1000, 10_000))
     assert 2.5 < few < many
 
 
@@ -545,14 +532,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     for seed in range(runs):
         if seed == 12 and hits >= 11:
             return hits / 12
-
-        rng = np.random.default_rng([7, seed])
-
-        def draw(sides: Any, size: int, rng: Any = rng) -> Any:
-            return [noise(side, size, rng) for _, side in sides]
-
-        evidence = run_rounds(draw, schedule(samples, 1), Evidence(claim, 1, 0.05, as_reals=True))
-        hits += evidence.refuted()
+        hits += evidence_of(noise, claim, samples, seed).refuted()
     return hits / runs
 
 
@@ -635,51 +615,12 @@ def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch
 # --- claims that are profiles or trade-off curves -------------------------------------------------
 
 
-def normal(x, size, rng):
-    return x + rng.normal(0, 1, size)
-
-
-def response(x, size, rng):
-    """Randomised response: epsilon is 1, and delta at 0 is .462."""
-    return (rng.random(size) < 1 / (1 + math.e)) != x
-
-
-def four(x, size, rng):
-    """The most that errors of (.1, .8) or less allow: the concave hull of their power."""
-    return rng.choice(4, size, p=np.array([[0, 3, 5, 1], [1, 5, 2, 1]][int(x)]) / 9)
-
-
-def delta_of(mu):
-    return lambda epsilon: float(gaussian_deltas(np.array([epsilon]), mu)[0])
-
-
-def beta_of(mu):
-    return lambda alpha: float(norm.cdf(norm.isf(alpha) - mu))
-
-
-CURVES = {  # a claim that just holds, by mechanism
-    "profile": (response, ea.profile({0: math.tanh(0.5), 0.5: 0.2891, 1: 0})),
-    "tradeoff": (normal, ea.tradeoff({0.1: beta_of(1.0)(0.1), 0.3: beta_of(1.0)(0.3)})),
-    "tradeoff, its lines": (four, ea.tradeoff({0.1: 0.8})),
-}
-
-
-@pytest.mark.parametrize("name", CURVES)
-def test_a_curve_that_holds_is_refuted_with_probability_alpha_at_most(name):
-    mechanism, claim = CURVES[name]
-
-    def wrong(seed):
-        return audited(mechanism, claim, 400, seed, alpha=0.1).verdict == "violated"
-
-    assert seldom(wrong, 0.1)
-
-
 @pytest.mark.parametrize(
     ("mechanism", "claim", "delta"),
     [
-        (response, ea.profile({0: 0.3, 1: 0.01, 2: 0}), 0.3),
-        (response, ea.profile({0: 0.47, 0.8: 0.02, 1: 0}), 0.02),
-        (normal, ea.profile({0: 0.39, 2: 1e-3}), 1e-3),
+        (RESPONSE, ea.profile({0: 0.3, 1: 0.01, 2: 0}), 0.3),
+        (RESPONSE, ea.profile({0: 0.47, 0.8: 0.02, 1: 0}), 0.02),
+        (gaussian, ea.profile({0: 0.39, 2: 1e-3}), 1e-3),
     ],
 )
 def test_the_point_that_fails_is_named(mechanism, claim, delta):
@@ -690,98 +631,20 @@ def test_the_point_that_fails_is_named(mechanism, claim, delta):
     assert [bound.claimed for bound in verdict.bounds] == [c.epsilon for c in claim.claims]
 
 
-@pytest.mark.parametrize("claim", [ea.profile(delta_of(0.5)), ea.tradeoff(beta_of(0.5))])
-def test_a_function_may_be_an_accountants(claim):
-    assert audited(normal, claim, 10_000, 0).verdict == "violated"
-    for point in claim.claims:  # it claims a little less than the function
-        assert -1e-8 <= point.delta - delta_of(0.5)(point.epsilon) <= 0.004
-
-
 @pytest.mark.stored
 def test_the_page_shows_the_verdicts_on_curves():
     page = " ".join(Path("docs/audit.md").read_text().split())
     for claim in ea.tradeoff({0.1: 0.8}), ea.profile({0: 0.383, 1: 0.13, 2: 0.011, 3: 0.00155}):
-        assert ea.audit(normal, [(0, 1)], claim, as_reals=True).lines()[0] in page
+        assert ea.audit(gaussian, [(0, 1)], claim, as_reals=True).lines()[0] in page
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("point", [(0.1, 0.8), (0.8, 0.1)])
 def test_the_points_of_a_trade_off_curve_are_tested(point, seed):
-    verdict = audited(normal, ea.tradeoff([point]), 50_000, seed)  # at .1 it has .611
+    verdict = audited(gaussian, ea.tradeoff([point]), 50_000, seed)  # at .1 it has .611
     alpha, beta = point
     claimed = f"VIOLATED: a trade-off curve, beta at alpha: {beta} at {alpha} is claimed"
     assert str(verdict).startswith(f"{claimed}, near alpha = {alpha} epsilon at delta = 0.111111")
-
-
-@pytest.mark.parametrize(
-    "points", [{0.1: 0.8}, {0: 0.9, 0.1: 0.7}, {0.1: 0.8, 0.2: 0.75, 0.3: 0.2}]
-)
-def test_lines_of_errors_lie_on_the_hull_of_their_power(points):
-    at = np.linspace(0, 1, 4001)[1:-1]
-    both = [*points.items(), *((b, a) for a, b in points.items())]
-    of = (np.where(at < a, b * (1 - at) / (1 - a), 1 - at * (1 - b) / (a or 1e-9)) for a, b in both)
-    power = 1 - np.max([*of], axis=0)
-    for line in ea.tradeoff(points).claims:
-        assert -1e-12 <= (math.exp(line.epsilon) * at + line.delta - power).min() < 1e-3
-
-
-@pytest.mark.parametrize("mu", [0.3, 1, 3])
-def test_a_function_keeps_lines_near_its_curve(mu):
-    at = 1 / (1 + np.exp(np.linspace(-12, 12, 999)))
-    lines = ea.tradeoff(beta_of(mu)).claims
-    near = [math.exp(c.epsilon) * at + c.delta for c in lines]
-    near += [1 - (1 - at - c.delta) * math.exp(-c.epsilon) for c in lines]
-    above = np.minimum(np.min(near, axis=0), 1) - [1 - beta_of(mu)(a) for a in at]
-    assert len(lines) == 10
-    assert -1e-9 < above.min() < above.max() < 0.05
-
-
-def test_points_that_lie_close_stay_apart_in_json():
-    profile = ea.profile({1.0: 0.2, 1 + 1e-7: 0.1}).to_plain()
-    renyi = ea.renyi({2.0: 0.3, 2 + 1e-9: 0.4}).to_plain()
-    assert list(profile["deltas"].items()) == [("1", 0.2), ("1.0000001", 0.1)]
-    assert list(renyi["orders"]) == ["2", "2.000000001"]
-
-
-@pytest.mark.parametrize(
-    ("curve", "message"),
-    [
-        (lambda: ea.profile({}), "profile must have 1 to 20 points"),
-        (lambda: ea.profile({1: 1.0}), "delta must lie in"),
-        (lambda: ea.profile({-1: 0.1}), "epsilon must lie in"),
-        (lambda: ea.tradeoff({0.5: 2}), "tradeoff must map errors"),
-        (lambda: ea.tradeoff({0: 0.9}), "must have a point with both errors above 0"),
-        (lambda: ea.profile(SimpleNamespace(delta=float)), "mapping.*function.*its method delta"),
-        (lambda: ea.tradeoff(0.5), "function of alpha, got float$"),
-    ],
-)
-def test_mistakes_are_named(curve, message):
-    with pytest.raises(ArgumentError, match=message):
-        curve()
-
-
-def test_the_command_and_files_of_audits_take_curves(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(
-        "def f(x, size, rng):\n    return x + rng.normal(0, 1, size)\n"
-    )
-    (tmp_path / "p.csv").write_text("epsilon,delta\n0,.3\n2,.5\n")
-    (tmp_path / "t.csv").write_text("alpha,beta\n.1,.8\n.2,.7\n")
-    few = ["--pair", "0", "1", "--samples", "4000", "--no-checks", "--as-reals", "--quiet"]
-    for name, first in (("p.csv", 0.3), ("t.csv", 1 / 9)):
-        assert main(["audit", "own.py:f", *few, "--profile", name, "--json", "-"]) == 1
-        verdict = json.loads(capsys.readouterr().out)
-        assert next(iter(verdict["claim"]["deltas"].values())) == pytest.approx(first)
-        assert name in verdict["provenance"]["made of"]
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    assert main(["audit", "own.py:f", *few, "--profile", "x.csv"]) == 2
-    assert "must be CSV of two columns of numbers" in capsys.readouterr().err
-    entry = (
-        "audits: {a: {mechanism: 'own.py:f', pairs: [[0, 1]], claim: {profile: {1: .1, 0: .4}}}}"
-    )
-    (tmp_path / "a.yaml").write_text(entry)
-    (case,) = AuditsFile(tmp_path / "a.yaml").cases.values()
-    assert case.request().claim == ea.profile({0: 0.4, 1: 0.1})
 
 
 @pytest.mark.parametrize(

@@ -32,17 +32,6 @@ def count(x, size, rng, epsilon=1.0):
     p = 1 - np.exp(-epsilon)
     return sum(x) + rng.geometric(p, size) - rng.geometric(p, size)
 
-def vector(x, size, rng):
-    return np.asarray(x) + rng.laplace(0, 1, (size, len(x)))
-
-def words(x, rng):
-    u = rng.random()
-    if u < 0.3:
-        return (None, float("nan"), ("a", 1, {"k": 2.5, 3: b"bytes"}))[int(10 * u)]
-    if u < 0.4:
-        raise KeyError("x")
-    return "yes" if rng.random() < (0.7 if sum(x) else 0.4) else "no"
-
 def stuck(x, size, rng):
     return sum(x) + np.random.default_rng(7).laplace(0, 1, size)
 
@@ -172,17 +161,6 @@ def test_a_case_is_the_same_after_it_was_written(small):
 
 # --- the verdict of a case ------------------------------------------------------------------------
 
-NAMED = {"first": ([0, 0], [0, 1]), "second": ([0], [1]), "third": ([1, 1], [0, 1])}
-
-
-def requested(function="laplace", claim=None, **changed):
-    """Return the request of a case."""
-    mechanism = changed.pop("mechanism", {"function": f"own.py:{function}"})
-    if not {"outputs", "one_run"} & {*mechanism}:
-        changed = {"pairs": NAMED, "samples": 1000, **changed}
-    claim = ea.pure(1.0) if claim is None else claim
-    return Request(mechanism=mechanism, claim=claim, seed=5, **changed)
-
 
 def plain(values):
     """Return a verdict without times and without the command that makes it again."""
@@ -191,40 +169,24 @@ def plain(values):
 
 
 @pytest.mark.parametrize(
-    ("function", "claim"),
+    ("mechanism", "word", "message"),
     [
-        ("laplace", ea.pure(0.2)),
-        ("laplace", ea.gdp(0.3)),
-        ("words", ea.pure(0.2)),
-        ("vector", ea.renyi({2.0: 0.1})),
-    ],
-)
-def test_the_verdict_is_that_of_an_audit_of_the_mechanism(function, claim):
-    failures = function == "words"
-    answer = running.audited(requested(function, claim, failures=failures), ".", print)
-    source = load(f"own.py:{function}", folder=".", failures=failures)
-    live = ea.audit(source, NAMED, claim, samples=1000, seed=5)
-    assert plain(answer.to_plain()) == plain(live.to_plain())
-    assert answer.provenance["made of"] == source.digest()
-
-
-@pytest.mark.parametrize(
-    ("changed", "word", "message"),
-    [
-        ({"function": "raises"}, "failed", "]: ValueError: no | budget left (own.py:"),
-        ({"function": "stuck"}, "invalid", "a constant seed inside"),
-        ({"function": "lapalce"}, "failed", "own.py has no function 'lapalce'; did you mean 'lap"),
+        ({"function": "own.py:raises"}, "failed", "]: ValueError: no | budget left (own.py:"),
+        ({"function": "own.py:stuck"}, "invalid", "a constant seed inside"),
+        ({"function": "own.py:lapalce"}, "failed", "no function 'lapalce'; did you mean 'laplace'"),
         (
-            {"mechanism": {"function": "own.py:laplace", "parameters": {"skale": 1}}},
+            {"function": "own.py:laplace", "parameters": {"skale": 1}},
             *("failed", "takes no parameter 'skale'; did you mean 'scale'?"),
         ),
-        ({"mechanism": {"command": "./gone"}}, "failed", "command './gone' is not a program"),
-        ({"mechanism": {"python": "gone", "function": "own.py:f"}}, "failed", "not a program"),
-        ({"mechanism": {"outputs": ["gone.csv"]}}, "failed", "gone.csv cannot be read"),
+        ({"command": "./gone"}, "failed", "command './gone' is not a program"),
+        ({"python": "gone", "function": "own.py:f"}, "failed", "not a program"),
+        ({"outputs": ["gone.csv"]}, "failed", "gone.csv cannot be read"),
     ],
 )
-def test_the_failure_of_a_mechanism_takes_the_place_of_its_verdict(changed, word, message):
-    answer = running.audited(requested(**changed), ".", print)
+def test_the_failure_of_a_mechanism_takes_the_place_of_its_verdict(mechanism, word, message):
+    draws = {} if "outputs" in mechanism else {"pairs": [([0], [1])], "samples": 1000}
+    request = Request(mechanism=mechanism, claim=ea.pure(1.0), seed=5, **draws)
+    answer = running.audited(request, ".", print)
     assert answer.verdict == word
     (reason,) = [reason for reason in answer.reasons if message in reason]
     assert "\n" not in reason
@@ -269,6 +231,7 @@ def test_the_verdicts_are_those_of_each_case_alone(write):
     own = [running.audited(case.request(), ".", print).to_plain() for case in cases.values()]
     assert {"violated", "not refuted", "failed"} <= {each["verdict"] for each in own}
     assert [plain(row.verdict.to_plain()) for row in rows] == [plain(each) for each in own]
+    assert own[0]["provenance"]["made of"] == load("own.py:count", folder=".").digest()
 
 
 def test_a_crash_is_a_failure_of_its_case_only(write, capfd):

@@ -23,7 +23,7 @@ BUDGET = "{budget: 1000, delta: 0.8}"
 GAMMA_1 = "parameters: {gamma: 1.0, unguaranteed_cells: 100}"
 AFTER = "{after: local-loss-floor=0.001, alpha: 0.05}"
 SEARCH, NOISY, ERROR = ("search: {runs: 2, n: 1..64}", "noisy: {runs: 2, n: 20+50}", "n: [20, 50]")
-MECHANISM, EPSILON = "mechanism: [truncated-laplace]", "epsilon: [0.5, 2]"
+EPSILON = "epsilon: [0.5, 2]"
 PLAN = "plan: {delta: 0.8, estimator: safety-check-claimed, as_published: true}"
 
 CASES = [  # file, old text, new text, the error

@@ -1,6 +1,5 @@
 """Values have one spelling in paths; the error of a bad path is one line."""
 
-import math
 import re
 
 import pytest
@@ -102,9 +101,7 @@ def test_other_spellings_are_refused(kind):
             WRITTEN[kind][1](text)
 
 
-def test_parts_of_what_is_read():
-    assert parsing.order("inf") == math.inf
-    assert [Batch.parse(text) for text in ("9-9", "0-9")] == [Batch(9, 9), Batch(0, 9)]
+def test_the_first_stage_of_what_is_read():
     assert Draws.parse("20+50").first_stage == Draws(20)
     assert Draws.parse("1..20").first_stage == Draws(20, searched=True)
 

@@ -237,19 +237,6 @@ def test_a_sharp_low_floor_leaves_the_divergence_as_it_is(order):
     assert rb.divergence(P, P, order=order, tau=1e-9, beta=1e9).value == pytest.approx(0, abs=1e-12)
 
 
-def test_the_variance_by_hand():
-    """(18) as printed, on three atoms far above the floor."""
-    a = 3.0
-    main = (P**a * Q ** (1 - a)).sum()
-    first = a**2 * ((P ** (2 * a - 1) * Q ** (2 - 2 * a)).sum() - main**2)
-    second = (1 - a) ** 2 * ((Q ** (1 - 2 * a) * P ** (2 * a)).sum() - main**2)
-    by_hand = (first + second) / ((a - 1) * main) ** 2
-    estimate = rb.divergence(P, Q, order=a, tau=1e-9, beta=1e9)
-    assert estimate.variance == pytest.approx(by_hand, rel=1e-9)
-    bound = estimate.bound(10_000)
-    assert bound == pytest.approx(estimate.value - 1.6448536269514722 * math.sqrt(by_hand) / 100)
-
-
 @pytest.mark.parametrize("spacing", [1.0, 0.25])
 @pytest.mark.parametrize("order", [1.5, 2.0, 4.0])
 def test_the_variance_is_that_of_the_delta_method(order, spacing):
@@ -268,7 +255,10 @@ def test_the_variance_is_that_of_the_delta_method(order, spacing):
         slopes = [(value(side, i, step) - value(side, i, -step)) / (2 * step) for i in range(3)]
         influence, mass = np.array(slopes) / spacing, density * spacing
         variance += (influence**2 * mass).sum() - (influence * mass).sum() ** 2
-    assert rb.divergence(p, q, **settings).variance == pytest.approx(variance, rel=1e-6)
+    estimate = rb.divergence(p, q, **settings)
+    assert estimate.variance == pytest.approx(variance, rel=1e-6)
+    deviation = math.sqrt(estimate.variance / 10_000)
+    assert estimate.bound(10_000) == pytest.approx(estimate.value - Z * deviation)
 
 
 def test_the_floor_is_smooth_and_from_above():
@@ -391,20 +381,6 @@ def test_few_draws_are_not_trusted_whatever_they_show(n, order):
         assert not method.trusted(Densities(x, y), order=order, n=n)
 
 
-def with_hidden_draws(share, tau):
-    """Return two equal sides, of which so large a share lies on outcomes below the floor."""
-    outcomes = int(share / (0.8 * tau))
-    side = np.append(1 - share, np.full(outcomes, share / outcomes))
-    return Densities(side, side.copy())
-
-
-def test_a_bound_is_not_trusted_where_most_draws_are_below_the_floor():
-    method, n = rb.RenyiBound(draws_at_floor=50), 100_000
-    tau, _ = method.floor(n)
-    assert method.trusted(with_hidden_draws(0.49, tau), order=2.0, n=n)
-    assert not method.trusted(with_hidden_draws(0.51, tau), order=2.0, n=n)
-
-
 def test_the_published_bound_is_not_trusted_where_its_bias_shows():
     published = rb.RenyiBoundAsPublished(draws_at_floor=50)
     rng = np.random.default_rng(0)
@@ -432,18 +408,6 @@ def test_where_the_grid_is_coarser_than_the_kernel_the_bias_is_of_the_grid():
         values.append(rb.divergence(p, q, **settings).value)
         expected.append(rb.bias(p, q, n=n, bandwidths=(h, h), **settings))
     assert np.mean(values) == pytest.approx(np.mean(expected), rel=0.1)
-
-
-@pytest.mark.parametrize("order", [2.0, 5.0])
-def test_the_bias_is_the_mean_error_of_the_estimates(order):
-    rng = np.random.default_rng(11)
-    n, p, q = 3000, np.full(50, 0.02), np.linspace(0.01, 0.03, 50)
-    q /= q.sum()
-    settings = {"order": order, "tau": 1e-6, "beta": 1e6}
-    pairs = [(rng.multinomial(n, p) / n, rng.multinomial(n, q) / n) for _ in range(3000)]
-    errors = [rb.divergence(*pair, **settings).value - exact(p, q, order) for pair in pairs]
-    expected = rb.bias(p, q, n=n, **settings)
-    assert np.mean(errors) == pytest.approx(expected, rel=0.25 if order > 2 else 0.1)
 
 
 @pytest.mark.parametrize("spacing", [1.0, 0.25])

@@ -343,14 +343,12 @@ def test_vectors_have_deltas_in_any_units(d):
 
 BAD = [
     ([*range(500), math.nan], r"x has 1 entries that are NaN or infinite"),
-    ([0.5] * 500 + [math.inf, -math.inf], r"x has 2 entries"),
     ([], r"x must have shape \(n,\) or \(n, d\), not empty, got \(0,\)"),
     (3.0, r"x must have shape \(n,\) or \(n, d\), not empty, got \(\)"),
     (np.zeros((500, 2, 2)), r"x must have shape"),
     ([[1.0, 2.0], [3.0]], r"x must have shape"),
     (None, r"x must"),
     (np.ones(500) * 1j, r"x must hold numbers"),
-    (np.ma.masked_less(np.arange(500), 3), r"x must have no masked entries"),
     (np.full(500, 2**63, np.uint64), r"x must hold integers from -2\^62 to 2\^62"),
 ]
 

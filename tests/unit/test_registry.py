@@ -1,12 +1,9 @@
-"""Names, words of seeds, and exact intervals: what all else rests on."""
+"""Names, and words of seeds: what all else rests on."""
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from epsilometer import seeds
 from epsilometer.errors import UnknownNameError
-from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer.settings.registry import Registry, load
 from epsilometer_workflow.configuration.functions import BUILDERS, RENDERERS
 from tests.unit.loading import printed
@@ -79,10 +76,6 @@ def first(*identity):
     return seeds.generator(*identity).integers(0, 2**63)
 
 
-def test_same_words_same_stream():
-    assert first(1, "laplace", "epsilon=1", 0) == first(1, "laplace", "epsilon=1", 0)
-
-
 def test_every_word_counts():
     words = [(1, "laplace", "a", 0), (2, "laplace", "a", 0), (1, "gauss", "a", 0)]
     words += [(1, "laplace", "b", 0), (1, "laplace", "a", 1), (1, "laplacea", "", 0)]
@@ -96,17 +89,3 @@ def test_the_streams_are_pinned():
 
 
 PINNED = 3784608934704608672
-
-
-# --- intervals of counted probabilities -----------------------------------------------------------
-
-
-def test_clopper_pearson_is_exact():
-    k = np.arange(11)
-    low, high = clopper_pearson(k, np.full(11, 10))
-    for i in k:
-        exact = stats.binomtest(int(i), 10).proportion_ci(method="exact")
-        assert (low[i], high[i]) == pytest.approx((exact.low, exact.high))
-    for p in (0.03, 0.3, 0.8):
-        covered = (low <= p) & (p <= high)
-        assert stats.binom.pmf(k, 10, p)[covered].sum() >= 0.95

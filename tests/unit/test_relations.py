@@ -26,9 +26,6 @@ from epsilometer_audit.outputs.outcomes import learn_layout
 from tests.benchmarks import seen
 from tests.unit.audits import again
 
-BIT = st.sampled_from([0, 1])
-
-
 # --- parities -------------------------------------------------------------------------------------
 
 
@@ -97,6 +94,9 @@ def test_a_bit_of_a_column_is_its_larger_value_its_lowest_bit_or_above_the_media
     assert bits[0].holds(x).tolist() == (x[:, 0] == 5).tolist()
     assert bits[1].holds(x).tolist() == [i % 2 == 1 for i in range(99)]
     assert bits[2].count(x) == 49
+    mostly = np.array([[5.0], [5.0], [5.0], [1.5], [2.5]])  # its largest value
+    (bit,) = bits_of_columns([mostly, mostly], [])
+    assert bit.holds(mostly).tolist() == [True, True, True, False, False]
 
 
 # --- equality -------------------------------------------------------------------------------------
@@ -195,9 +195,3 @@ def test_a_bit_of_a_word_beside_other_entries():
     assert bits[9].holds(sides[0]).tolist() == ((words >> 9) & 1 == 1).tolist()
     assert again(bits[9]) == bits[9]
     assert bits_of_words([-side for side in sides], 0) == []
-
-
-def test_a_column_that_is_mostly_its_largest_value_has_a_bit():
-    column = np.array([[5.0], [5.0], [5.0], [1.5], [2.5]])
-    (bit,) = bits_of_columns([column, column], [])
-    assert bit.holds(column).tolist() == [True, True, True, False, False]

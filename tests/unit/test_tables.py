@@ -143,10 +143,6 @@ def odd(anything: pd.DataFrame): ...
 def untyped(summary): ...
 
 
-def each(summary: pd.DataFrame):
-    return pd.DataFrame({"mean": [summary["estimate"].mean()]})
-
-
 def none(*, k: int):
     return pd.DataFrame({"epsilon": [0.2], "kind": ["a"], "n": [k]})
 
