@@ -342,7 +342,7 @@ def gaussian(side: int, n: int, rng: np.random.Generator) -> Any:
 
 def four(side: int, n: int, rng: np.random.Generator) -> Any:
     """The most that errors of (.1, .8) or less allow: the concave hull of their power."""
-    return rng.choice(4, n, p=np.array([[0, 3, 5, 1], [1, 5, 2, 1]][side]) / 9)
+    return rng.choice(4, n, p=np.array([[0, 3, 5, 1], [1, 5, 3, 0]][side]) / 9)
 
 
 def error(alpha: float) -> float:
