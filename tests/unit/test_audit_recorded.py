@@ -1,6 +1,7 @@
 """Recorded outputs are read from any table; the error of a bad file is one line."""
 
 import math
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -61,6 +62,9 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
         floats(0.1, 5e-324),
     ),
     ('"x\ny",b\n1,2\n3,4\n', integers(1, 3), integers(2, 4)),
+    ('a,b\n"say ""no"", or",x\n"a,"",b",""\n', ['say "no", or', 'a,",b'], ["x", ""]),
+    ('a,b\n"two\n""",""""\n"",x\n', ['two\n"', ""], ['"', "x"]),
+    (f"a,b\n{'w' * 200_000},x\nv,y\n", ["w" * 200_000, "v"], ["x", "y"]),
 ]
 
 
@@ -91,6 +95,14 @@ SETS_OF_FILES = [  # texts of files, columns, the outputs on x and on x'
 @pytest.mark.parametrize(("texts", "columns", "x", "x_prime"), SETS_OF_FILES)
 def test_columns_of_one_file_or_two(texts, columns, x, x_prime):
     pair_of({f"{i}.csv": text for i, text in enumerate(texts)}, (x, x_prime), columns=columns)
+
+
+def test_a_parquet_file_without_pyarrow_is_an_error_and_a_csv_file_is_not(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    Path("o.parquet").write_bytes(b"PAR1")
+    with error_in_one_line(ArgumentError, ["o.parquet", "pip install 'epsilometer[parquet]'"]):
+        read(["o.parquet"])
+    pair_of({"o.csv": "a,b\n1,2\n3,4\n"}, (integers(1, 3), integers(2, 4)))
 
 
 def test_parquet():

@@ -32,6 +32,7 @@ _TEXTS = {str, type(None)}
 _NUMBERS = {int, float, type(None)}
 _DIGITS = 15  # that a real holds
 _EMPTY_TEXT = re.compile(r'(?<![^,\r\n])""(?=[,\r\n]|$)')  # a field, or within a longer text
+_LONGEST = 2**31 - 1  # characters of a field
 _MARK = "\ue000\ue001"  # in its place, as csv tells no empty text from a missing one
 _TRUTHS = {"true": True, "false": False, "True": True, "False": False, None: None}
 
@@ -217,6 +218,7 @@ def _csv(file: Path, names: Sequence[str] | None) -> list[tuple[str, Any]]:
     text = file.read_bytes().removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n").decode()
     if not text:
         return []
+    csv.field_size_limit(_LONGEST)
     rows = list(csv.reader(io.StringIO(_EMPTY_TEXT.sub(_MARK, text), newline="")))
     width = len(rows[0])
     columns: list[list[str | None]] = [[] for _ in range(width)]
