@@ -507,3 +507,10 @@ def test_names_of_pairs_differ():
 def test_single_numbers_are_read(arguments):
     x = np.arange(200.0)
     assert len(str(em.measure(x, x, **arguments)).splitlines()) <= 8
+
+
+def test_fifty_draws_a_side_are_measured_and_fewer_are_refused():
+    x = np.arange(50.0)
+    assert em.measure(x, x).n == 40  # a fifth chooses events
+    with pytest.raises(ArgumentError, match="has 49 draws; 50 or more are needed"):
+        em.measure(x, x[:49])

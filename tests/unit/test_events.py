@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from scipy.stats import chi2_contingency
 
 import epsilometer_audit as ea
 from epsilometer.claims import Pure
-from epsilometer.events import choosing
+from epsilometer.events import choosing, scores
 from epsilometer.events.candidates import (
     FOLDS,
     Candidate,
@@ -526,3 +527,18 @@ def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
     if "score" in witness["event"] or witness["score"]:
         assert "JSON" in witness["rests_on"]
         assert not re.search("entry|key|bit", witness["event"]) or witness["score"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_learned_weights_are_those_of_a_logistic_regression_with_a_ridge(seed):
+    """Its steps end early, so that weights lack up to a tenth."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal([[[2.0, 0.5]], [[0.5, 0.5]]], 1, (2, 300, 2)).reshape(600, 2)
+    sign = np.repeat([1.0, -1.0], 300)
+
+    def loss(weights):
+        margins = sign * (features @ weights[:2] + weights[2])
+        return np.logaddexp(0, -margins).sum() + 0.5 * (weights[:2] ** 2).sum()
+
+    best = minimize(loss, np.zeros(3)).x[:2]
+    assert scores._weights(features, 300) == pytest.approx(best, abs=0.15)
