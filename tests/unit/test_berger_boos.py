@@ -16,6 +16,7 @@ from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
 from epsilometer.events import exact_test
 from epsilometer.events.choosing import ChosenEvent
+from epsilometer.events.events import Event
 from epsilometer.events.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
 from epsilometer.numerics.bisection import bisected
 from epsilometer.numerics.proportions import clopper_pearson
@@ -354,3 +355,13 @@ def test_the_tails_are_the_same_without_a_compiler(draws, shares, epsilon, delta
     tail = exact_test._largest_tail(*counts, scale, delta, values, 1.0)
     compiled = exact_test._compiled_tails(*counts, scale, delta, values, 1.0)
     assert tail == pytest.approx(compiled, rel=1e-9, abs=1e-14)
+
+
+def test_hits_are_those_of_the_side_where_the_event_is_likelier():
+    x = np.array([0, 0, 1, 0])
+    x_prime = np.array([1, 1, 0, 1])
+    event = Event(((1, 1),))
+    for swapped, hits in ((False, 1), (True, 3)):
+        chosen = ChosenEvent(event, swapped, 0.5, 0.2, expected=1.0)
+        (counted,) = exact_test.count([chosen], x, x_prime)
+        assert (counted.hits, counted.hits_prime, counted.draws) == (hits, 4 - hits, 4)

@@ -76,3 +76,10 @@ def test_the_largest_word_of_each_group():
         rows = np.flatnonzero(groups == group)
         np.testing.assert_array_equal(most[group], words[rows].max(axis=0))
         np.testing.assert_array_equal(places[group], rows[words[rows].argmax(axis=0)])
+
+
+def test_laplace_noise_is_as_wide_on_either_side():
+    """The mean of an exponential draw is 1; the chance of a false alarm is 1e-6 on each side."""
+    draws = Noise(np.random.default_rng(5)).laplaces(200_000)
+    for side in (draws[draws > 0], -draws[draws < 0]):
+        assert side.mean() == pytest.approx(1, abs=stats.norm.isf(5e-7) / np.sqrt(side.size))
