@@ -64,6 +64,7 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
     ('"x\ny",b\n1,2\n3,4\n', integers(1, 3), integers(2, 4)),
     ('a,b\n"say ""no"", or",x\n"a,"",b",""\n', ['say "no", or', 'a,",b'], ["x", ""]),
     ('a,b\n"two\n""",""""\n"",x\n', ['two\n"', ""], ['"', "x"]),
+    (f"a,b\n{'9' * 5000},1\n2,3\n", [Decimal("9" * 5000), 2], integers(1, 3)),
     (f"a,b\n{'w' * 200_000},x\nv,y\n", ["w" * 200_000, "v"], ["x", "y"]),
 ]
 

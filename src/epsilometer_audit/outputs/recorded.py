@@ -316,7 +316,7 @@ def _numbers(values: Array | list[Any]) -> Outputs:
         return values
     kinds = set(map(type, values))
     if kinds == {str} and all(map(_WHOLE.fullmatch, values)):
-        with suppress(OverflowError):
+        with suppress(OverflowError, ValueError):  # of more digits than Python reads
             return np.array([int(text) for text in values], np.int64)
     with suppress(ValueError):
         if kinds <= _TEXTS and not any(map(_is_long, values)):

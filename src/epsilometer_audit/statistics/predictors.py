@@ -10,17 +10,8 @@ KL(q || q*), and f = p/p*, g = q/q*, the pair of draws multiplies the wealth by
 **Validity.** At a minimum over a convex set the directional derivative is not negative, so that
 E_P'[f] + E_Q'[g] <= 2 for all (P', Q') in N (Larsson, Ramdas and Ruf, arXiv 2402.18810, for the
 pair as a single distribution). So the product of the two means, which is E's mean as X and Y are
-independent, is at most 1. Here it holds whatever f and g are, as they are divided by S/2, where
-
-    S = (1 - delta) (A + B)/(1 + e) + delta (F + G),    F = max f,  G = max g,
-    A = max(e f + g),  B = max(f + e g),  e = exp(epsilon),
-
-is at least E_P'[f] + E_Q'[g] for all (P', Q') in N. Proof for e > 1: let (a, b) solve e a + b = A,
-a + e b = B, so that a + b = (A + B)/(1 + e). Where f > a, g - b <= -e (f - a), so that P' (f - a) +
-Q' (g - b) <= (f - a) (P' - e Q'); alike where g > b; elsewhere it is at most 0. The sum over the
-cells is at most (F - a) delta + (G - b) delta: F >= a, as f + e g <= B where e f + g = A, and
-G >= b alike. For e = 1, take any a + b = A with a <= F, b <= G. So neither rounding nor a poor
-minimum matters.
+independent, is at most 1. `epsilometer_audit.statistics.projection` finds f and g, and divides them
+by a sum for which this holds in any rounding.
 
 Probabilities of cells satisfy the claim where the distributions do, so that any cells chosen before
 the draws will do, and so will any p and q. The wealth is a mean of products of such factors with
