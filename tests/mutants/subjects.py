@@ -9,7 +9,6 @@ from pathlib import Path
 
 _NEIGHBOURS = "unit/test_audit_neighbours.py"
 _LOOKS = "unit/test_audit_looks.py"
-_STATISTICS = "unit/test_audit_statistics.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
 _TABLES = ["unit/test_tables.py", "unit/test_captions.py"]
@@ -55,12 +54,14 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/checks/*.py": ["unit/test_audit_sampler.py"],
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/profiles.py": ["unit/test_one_run.py"],
-    "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py", _STATISTICS],
-    "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_predictors.py", _STATISTICS],
+    "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py"],
+    "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_predictors.py"],
+    "src/epsilometer_audit/statistics/projection.py": ["unit/test_predictors.py"],
     "src/epsilometer_audit/statistics/witnesses.py": ["unit/test_witnesses.py"],
     "src/epsilometer_audit/statistics/power.py": ["unit/test_power.py"],
-    "src/epsilometer_audit/statistics/bets.py": ["unit/test_bets.py", _STATISTICS],
-    "src/epsilometer_audit/statistics/*.py": [_STATISTICS, "contract/test_use_of_draws.py"],
+    "src/epsilometer_audit/statistics/bets.py": ["unit/test_bets.py"],
+    "src/epsilometer_audit/statistics/wealth.py": ["unit/test_wealth.py"],
+    "src/epsilometer_audit/statistics/rounds.py": ["unit/test_rounds.py"],
     "src/epsilometer_audit/answer/*.py": ["unit/test_audit.py", "unit/test_one_run.py"],
     "src/epsilometer_workflow/stages/summarise.py": _TABLES,
     "src/epsilometer_workflow/stages/tabulate.py": _TABLES,

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import norm
 
 import epsilometer_audit as ea
@@ -35,183 +30,20 @@ from epsilometer_audit.question.claims import (
     zcdp,
 )
 from epsilometer_audit.statistics import rounds
-from epsilometer_audit.statistics.bets import Bet, PlacedBet, stake
 from epsilometer_audit.statistics.power import detectable, samples_needed
 from epsilometer_audit.statistics.rounds import (
     Evidence,
-    Step,
-    kept_pairs,
-    least_samples,
     run_rounds,
     schedule,
-    shuffled,
-    successive,
 )
-from epsilometer_audit.statistics.wealth import PairBets, Wealth
+from epsilometer_audit.statistics.wealth import Wealth
 from tests.benchmarks.power import sampler
 from tests.sharing import FIVE
 from tests.unit.audits import audited, seldom, single_claims
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
-
-
-def level_of(claim: Claim, p: Floats, q: Floats, order: float) -> float:
-    """The exact level of two laws of few outcomes, from x to x': of an order, or of all events."""
-    if claim.orders:
-        divergence = math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
-        return divergence / claim.divergence(1.0, order)
-    events = np.array([*itertools.product([0.0, 1.0], repeat=p.size)])[1:-1]
-    return float(claim.of(events @ p, events @ q).max())
-
-
 CLAIMS = single_claims()
 by_claim = pytest.mark.parametrize("claim", CLAIMS, ids=Claim.text)
-
-
-@settings(max_examples=60, deadline=None)
-@given(p=laws, q=laws, mean=st.floats(0.02, 0.98), ahead=st.integers(1, 10**6), data=st.data())
-@by_claim
-def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, data):
-    """E[e] <= 1, by exact sums over the outcomes, for anything that was learned from the past."""
-    if claim.events:
-        event = np.array(data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), float)
-        phi = psi = event
-        order = math.nan
-    else:
-        g = np.array(data.draw(st.lists(st.floats(-2, 2), min_size=4, max_size=4)))
-        order = data.draw(st.sampled_from(claim.orders))
-        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
-        mean *= float(psi.max())
-    kappa, b = claim.null(np.array([max(level_of(claim, p, q, order), 0.0)]), mean, order)
-    u = kappa * mean + b
-    most = u - phi.min(), kappa * (psi.max() - mean)
-    at = stake(np.array(1e9), u, most, 0.1 + 0.1 * kappa**2, ahead, 0.05)
-    won, lost = 1 + at * (phi - u), 1 - at * kappa * (psi - mean)
-    assert won.min() > 0
-    assert lost.min() > 0
-    assert (p @ won) * (q @ lost) <= 1 + 1e-9
-
-
-@by_claim
-def test_growth_is_the_sum_over_single_draws(claim):
-    rng = np.random.default_rng(3)
-    order = next(iter(claim.orders), math.nan)
-    phi = psi = np.array([0.0, 1.0])
-    if claim.orders:
-        phi, psi = np.array([0.5, 2.0]), np.array([0.25, 4.0])
-    bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
-    x, y = rng.integers(2, size=50), rng.integers(2, size=50)
-    sizes = Step(1, 50, 1000).blocks(50)
-    levels = np.array([0.01, 0.2])
-    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
-    kappa, b = claim.null(levels, 0.4, order)
-    u = kappa * 0.4 + b
-    most = u - phi.min(), kappa * (psi.max() - 0.4)
-    at = stake(np.array(bet.mean_phi), u, most, 0.2 + kappa**2 * 0.2, 1000, 0.05)
-    single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
-    assert np.allclose(rates, np.add.reduceat(single, np.cumsum([0, *sizes[:-1]]), axis=0))
-
-
-def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
-    still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
-    counts = np.array([[5, 5]])
-    placed = [PlacedBet(still, counts, counts, 10)] * 2
-    wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
-    for remaining in ([0, 1, 2], [0, 2], [2], [2, 3], [3, 4]):  # 3 and 4 join
-        wealth.record(dict.fromkeys(remaining, PairBets(placed)))
-    assert np.allclose(wealth.history, 0.0)
-    assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
-
-
-@dataclass(frozen=True)
-class Multiplied:
-    """Bets that multiply the wealth of each purse by these factors, ``(blocks, purses)``."""
-
-    factors: Floats
-    bets: tuple[int, ...] = ()
-
-    def logs(self, claim, levels, alpha, by_block):
-        return np.log(np.repeat(self.factors[:, :, None], levels.size, axis=2))
-
-
-def test_the_wealth_of_pairs_and_purses_is_that_of_an_account():
-    """In plain numbers: who is dropped leaves all to the others; who joins gets a tenth."""
-    rng, claim = np.random.default_rng(0), pure(1.0)
-    first = np.append(0.95, 0.05 * np.array(claim.bet_shares))
-    later = np.append(0.5, 0.5 * np.array(claim.bet_shares))
-    wealth, shares = Wealth(claim, pairs=3, alpha=0.05), first
-    account = dict.fromkeys(range(3), first / 3)
-    expected = []
-    for number, pairs in enumerate([[0, 1, 2], [0, 2], [0, 2], [2], [2, 3, 4], [4]]):
-        given = {pair: purses for pair, purses in account.items() if pair not in pairs}
-        if not given and any(pair not in account for pair in pairs):
-            given = {pair: 0.1 * purses for pair, purses in account.items()}
-            account = {pair: 0.9 * purses for pair, purses in account.items()}
-        inherited = sum(purses.sum() for purses in given.values()) / len(pairs)
-        account = {pair: account.get(pair, 0 * first) + inherited * shares for pair in pairs}
-        if number == 2:  # events are chosen
-            shares = later
-            account = {pair: purses.sum() * later for pair, purses in account.items()}
-        blocks = rng.uniform(0.5, 2, (len(pairs), 3, first.size))
-        step = dict(
-            zip(pairs, (Multiplied(of, (1,) * (number >= 2)) for of in blocks), strict=True)
-        )
-        wealth.record(step)
-        for block in range(3):
-            for pair, factors in zip(pairs, blocks, strict=True):
-                account[pair] = account[pair] * factors[block]
-            expected.append(sum(purses.sum() for purses in account.values()))
-    assert np.exp(wealth.history) == pytest.approx(expected)
-    assert {pair: math.exp(log) for pair, log in wealth.of_pairs.items()} == pytest.approx(
-        {pair: purses.sum() for pair, purses in account.items()}
-    )
-
-
-@pytest.mark.parametrize("share", [1.0, 0.25])
-def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
-    wealth = Wealth(pure(1.0), pairs=1, alpha=0.05, share=share)
-    enough = math.log(1 / (0.05 * share))
-    for log, refuted in ((enough, True), (enough - 1e-9, False), (enough + 1, True)):
-        wealth.history = [0.3, log, -4.0]  # whether it ever was so large
-        assert wealth.refuted == refuted
-        assert wealth.p_value() == pytest.approx(math.exp(-log) / share)
-    wealth.history = [-2.0]
-    assert (wealth.p_value(), wealth.refuted) == (1.0, False)
-
-
-EVENT_BET = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0.7, 0.1, 0.2, 0.1)
-
-
-def with_hits(*hits, draws=100):
-    """Return the wealth of bets on an event with so many hits on x, by step, and a tenth on x'."""
-    wealth = Wealth(pure(0.2), pairs=1, alpha=0.05)
-    for number in hits:
-        few = draws // 10
-        counts = np.array([[draws - number, number]]), np.array([[draws - few, few]])
-        wealth.record({0: PairBets([PlacedBet(EVENT_BET, *counts, 4 * draws)])})
-    return wealth
-
-
-@pytest.mark.parametrize("hits", [(70, 70), (90, 5), (40,), (15, 15), (99, 99, 99), (10,)])
-@pytest.mark.parametrize("share", [1.0, 0.3])
-def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(hits, share):
-    """At whatever time: of all levels of the grid, one by one."""
-    wealth, claim = with_hits(*hits), pure(0.2)
-    grid = np.union1d(claim.grid, [claim.level])
-    largest = wealth.log_wealth(claim, grid).max(axis=0)
-    stands = largest < math.log(1 / (0.05 * share))
-    first = int(stands.argmax()) if stands.any() else grid.size
-    assert wealth.lower_bound(claim, share) == grid[max(first - 1, 0)]
-    assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
-
-
-def test_a_bound_follows_each_round():
-    wealth, all_hits = Wealth(pure(0.2), pairs=1, alpha=0.05), (40, 70, 70, 5)
-    for number, step in enumerate(with_hits(*all_hits).steps, start=1):
-        wealth.record(step)
-        bound = wealth.lower_bound(wealth.claim)
-        assert bound == with_hits(*all_hits[:number]).lower_bound(wealth.claim)
 
 
 @pytest.mark.parametrize("claim", [pure(0.3), ea.profile({0.3: 0.01, 0.6: 0.001})])
@@ -233,98 +65,6 @@ def test_a_sharpened_bound_and_that_of_the_wealth_share_alpha(claim, monkeypatch
     assert len(spent) == 2 * len(claim.parts)
     assert sum(spent) == pytest.approx(0.05)
     assert all(sharp[part] >= part.level for part in claim.parts)
-
-
-def test_the_witness_is_the_bet_that_won_most():
-    wealth = Wealth(pure(0.2), pairs=1, alpha=0.05)
-    bets = [replace(EVENT_BET, mean_phi=0.7 - i / 100) for i in range(3)]
-    for i, hits in ((0, 30), (1, 80), (0, 40), (2, 75)):
-        counts = np.array([[100 - hits, hits]]), np.array([[90, 10]])
-        wealth.record({0: PairBets([PlacedBet(bets[i], *counts, 400)])})
-    placed, portfolio_won = wealth.witness(0, 0.2)
-    assert placed.bet is bets[1]
-    assert not portfolio_won
-    assert wealth.witness(0, 0.2)[0].counts.tolist() == [[20, 80]]
-    both = Wealth(pure(0.2), pairs=1, alpha=0.05)
-    for hits in (75, 70):
-        counts = np.array([[100 - hits, hits]]), np.array([[90, 10]])
-        both.record({0: PairBets([PlacedBet(bets[0], *counts, 400)])})
-    assert sorted(both.witness(0, 1.0)[0].counts.tolist()) == [[25, 75], [30, 70]]
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.001])
-def test_a_stake_reaches_one_over_alpha_within_the_draws_at_the_smallest_excess(alpha):
-    """Its growth is l e - l^2 v / 2 a draw; it is largest at e = l v."""
-    n, v = 5000, 0.3
-    most = np.array(0.5), np.array(0.5)
-    at = float(stake(1.0, np.array(0.9), most, v, n, alpha))
-    assert n * (at * (at * v) - at**2 * v / 2) == pytest.approx(math.log(1 / alpha))
-    for mean in (0.9, 0.8):  # the past shows no excess
-        assert stake(mean, np.array(0.9), most, v, n, alpha) == 0
-    few = stake(1.0, np.array(0.9), (np.array(2.0), np.array(0.5)), v, 1, alpha)
-    assert 0 < 1 - few * 2.0 < 0.1  # no factor is 0
-    assert few == stake(1.0, np.array(0.9), (np.array(0.5), np.array(2.0)), v, 1, alpha)
-
-
-@pytest.mark.parametrize("v", [0.1, 0.9])
-def test_no_draw_takes_more_than_most_of_the_wealth(v):
-    """Where few draws are to come, the worst of them leaves a twentieth."""
-    bet = replace(EVENT_BET, mean_phi=0.99, mean_psi=v)
-    inside, outside = np.array([[0, 1]]), np.array([[1, 0]])
-    nothing = np.array([[0, 0]])
-    draws = [(inside, nothing), (outside, nothing), (nothing, inside), (nothing, outside)]
-    levels = np.array([0.01, 0.05])
-    logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
-    assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
-
-
-@pytest.mark.parametrize("pairs", [2, 3, 4, 7, 30, 300])
-def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
-    """Those that are kept halve, until as many join: half of the pairs of a round at most."""
-    steps = schedule(10**6, pairs, joining=True)
-    before = steps[0]
-    assert (before.pairs, before.new) == (pairs, 0)
-    for step in steps[1:]:
-        assert step.new <= step.pairs / 2
-        kept = step.pairs - step.new
-        assert kept <= before.pairs
-        assert step.pairs <= max(2 * pairs if pairs < 40 else pairs, 1)
-        before = step
-    assert (before.pairs, before.new) == (1, 0)
-
-
-@given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())
-@settings(max_examples=100, deadline=None)
-def test_a_schedule_spends_the_budget(samples, pairs, joining):
-    if samples < least_samples(pairs):
-        with pytest.raises(ArgumentError, match="samples must be at least"):
-            schedule(samples, pairs)
-        return
-    steps = schedule(samples, pairs, joining=joining)
-    assert sum(step.pairs * step.draws + step.new * step.before for step in steps) == samples
-    sizes = [step.pairs for step in steps][joining:]
-    assert sizes == sorted(sizes, reverse=True)
-    assert min(step.draws for step in steps) > 0
-    assert all(step.new <= step.pairs / 2 and bool(step.new) == bool(step.before) for step in steps)
-    assert steps[0].pairs == pairs
-    assert steps[-1].pairs == 1
-    assert steps[0].ahead == sum(step.draws for step in steps)
-    for step, past in itertools.product(steps, (0, 100)):
-        assert sum(blocks := step.blocks(past)) == step.draws
-        assert min(blocks) > 0
-
-
-@pytest.mark.parametrize(("times", "kept"), [(1, [0, 1, 2, 8, 9]), (4, [0, 1, 2, 7, 9])])
-def test_pairs_are_kept_by_expected_levels_unless_a_side_alone_has_several_draws(times, kept):
-    """A draw or two on one side only are there by chance; pair 7 has so many of them."""
-    claim, x = ea.pure(1.0), np.array([0, 1] * 20)
-    one = np.where(np.arange(40) < times, 5, x)
-    evidence = SimpleNamespace(
-        of_pairs={pair: -1.0 - pair for pair in range(10)},
-        pasts={pair: SimpleNamespace(sides=(one if pair == 7 else x, x)) for pair in range(10)},
-    )
-    levels = {pair: {claim: [SimpleNamespace(expected=pair / 10)]} for pair in range(10)}
-    assert sorted(kept_pairs(list(range(10)), levels, 5, evidence)) == kept
 
 
 def laplace(distance: float) -> Callable[..., Any]:
@@ -438,29 +178,6 @@ def test_the_worst_pair_is_followed():
     assert bound == grid[np.argmin(refuted) - 1]
 
 
-def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round():
-    """Bets count the draws of their round, which come after those that are past."""
-    rng, claim, made = np.random.default_rng(2), pure(0.5), 0
-
-    def draw(sides: Any, size: int) -> Any:
-        nonlocal made
-        made += size * len(sides)
-        return [10 * pair + side + rng.random(size) / 2 for pair, side in sides]
-
-    evidence = run_rounds(draw, schedule(2000, 3), Evidence(claim, 3, 0.05, as_reals=True))
-    for pair, sides in enumerate(evidence.raw):
-        for side, batches in enumerate(sides):
-            assert (np.floor(np.concatenate(batches)) == 10 * pair + side).all()
-        assert evidence.past(pair) == sum(map(len, sides[0])) == sum(map(len, sides[1]))
-    assert made == 2 * sum(evidence.past(pair) for pair in range(3)) == 2 * evidence.drawn
-    past = 0
-    for step, bets in zip(evidence.steps, evidence.wealths[claim].steps, strict=True):
-        for placed in bets[evidence.best].bets:
-            assert placed.past == past
-            assert placed.counts.sum() == placed.counts_prime.sum() == step.draws
-        past += step.draws
-
-
 # --- power ----------------------------------------------------------------------------------------
 
 
@@ -488,17 +205,6 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
 def test_bad_arguments_of_samples_needed_are_errors(arguments, words):
     with pytest.raises(ArgumentError, match=words):
         samples_needed(pure(1.0), **arguments)
-
-
-# --- recorded outputs -----------------------------------------------------------------------------
-
-
-def test_each_recorded_output_is_handed_out_once():
-    x = shuffled(list(range(100)), np.random.default_rng(0))
-    draw = successive([(x, x)])
-    (first,), (rest,) = draw([(0, 0)], 30), draw([(0, 0)], 70)
-    assert sorted(first + rest) == list(range(100))
-    assert draw([(0, 1)], 30) == [first]
 
 
 # --- Rényi bets -----------------------------------------------------------------------------------
@@ -645,23 +351,3 @@ def test_the_points_of_a_trade_off_curve_are_tested(point, seed):
     alpha, beta = point
     claimed = f"VIOLATED: a trade-off curve, beta at alpha: {beta} at {alpha} is claimed"
     assert str(verdict).startswith(f"{claimed}, near alpha = {alpha} epsilon at delta = 0.111111")
-
-
-@pytest.mark.parametrize(
-    ("level", "lower", "refuted", "violated"),
-    [
-        (1.0, 1.0, True, True),  # the claim is the last level that is refuted
-        (1.0, 1.2, True, True),
-        (1.0, np.nextafter(1.0, 0), True, False),
-        (1.0, 1.2, False, False),  # the bound of a share of alpha, not of all
-        (0.0, 0.0, True, False),  # no level is refuted
-        (0.0, 1e-9, True, True),
-    ],
-)
-def test_a_claim_is_violated_if_it_and_all_levels_below_are_refuted(
-    monkeypatch, level, lower, refuted, violated
-):
-    claim = pure(level)
-    evidence = Evidence(claim, 1, 0.05)
-    monkeypatch.setattr(Evidence, "refuted", lambda _: refuted)
-    assert evidence.violated({claim: lower}) is violated

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from epsilometer.claims import Claim
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
-from epsilometer_audit.question.claims import Concentrated, Renyi
+from epsilometer_audit.question.claims import Concentrated, Renyi, pure
 from epsilometer_audit.statistics import bets
-from epsilometer_audit.statistics.bets import Goal, Moments, PlacedBet, expected_levels, moments
+from epsilometer_audit.statistics.bets import (
+    Bet,
+    Goal,
+    Moments,
+    PlacedBet,
+    expected_levels,
+    moments,
+    stake,
+)
+from epsilometer_audit.statistics.rounds import Step
+from tests.unit.audits import single_claims
+
+by_claim = pytest.mark.parametrize("claim", single_claims(), ids=Claim.text)
+EVENT_BET = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0.7, 0.1, 0.2, 0.1)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -112,3 +130,87 @@ def test_a_log_ratio_of_frequencies_is_shrunken_by_so_many_draws(shrinkage):
     expected = [math.log((a / 10 + more) / (b / 20 + more)) for a, b in ((3, 1), (0, 4), (7, 15))]
     found = bets._log_ratio(counts, counts_prime, shrinkage)
     assert found[0] == pytest.approx(expected)
+
+
+# --- the growth of the wealth --------
+
+laws = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda w: np.array(w) / sum(w))
+
+
+def level_of(claim, p, q, order):
+    """The exact level of two laws of few outcomes, from x to x': of an order, or of all events."""
+    if claim.orders:
+        divergence = math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+        return divergence / claim.divergence(1.0, order)
+    events = np.array([*itertools.product([0.0, 1.0], repeat=p.size)])[1:-1]
+    return float(claim.of(events @ p, events @ q).max())
+
+
+@settings(max_examples=60, deadline=None)
+@given(p=laws, q=laws, mean=st.floats(0.02, 0.98), ahead=st.integers(1, 10**6), data=st.data())
+@by_claim
+def test_no_bet_wins_on_average_where_the_claim_holds(claim, p, q, mean, ahead, data):
+    """E[e] <= 1, by exact sums over the outcomes, for anything that was learned from the past."""
+    if claim.events:
+        event = np.array(data.draw(st.lists(st.booleans(), min_size=4, max_size=4)), float)
+        phi = psi = event
+        order = math.nan
+    else:
+        g = np.array(data.draw(st.lists(st.floats(-2, 2), min_size=4, max_size=4)))
+        order = data.draw(st.sampled_from(claim.orders))
+        phi, psi = np.exp((order - 1) * g), np.exp(order * g)
+        mean *= float(psi.max())
+    kappa, b = claim.null(np.array([max(level_of(claim, p, q, order), 0.0)]), mean, order)
+    u = kappa * mean + b
+    most = u - phi.min(), kappa * (psi.max() - mean)
+    at = stake(np.array(1e9), u, most, 0.1 + 0.1 * kappa**2, ahead, 0.05)
+    won, lost = 1 + at * (phi - u), 1 - at * kappa * (psi - mean)
+    assert won.min() > 0
+    assert lost.min() > 0
+    assert (p @ won) * (q @ lost) <= 1 + 1e-9
+
+
+@by_claim
+def test_growth_is_the_sum_over_single_draws(claim):
+    rng = np.random.default_rng(3)
+    order = next(iter(claim.orders), math.nan)
+    phi = psi = np.array([0.0, 1.0])
+    if claim.orders:
+        phi, psi = np.array([0.5, 2.0]), np.array([0.25, 4.0])
+    bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
+    x, y = rng.integers(2, size=50), rng.integers(2, size=50)
+    sizes = Step(1, 50, 1000).blocks(50)
+    levels = np.array([0.01, 0.2])
+    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
+    kappa, b = claim.null(levels, 0.4, order)
+    u = kappa * 0.4 + b
+    most = u - phi.min(), kappa * (psi.max() - 0.4)
+    at = stake(np.array(bet.mean_phi), u, most, 0.2 + kappa**2 * 0.2, 1000, 0.05)
+    single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
+    assert np.allclose(rates, np.add.reduceat(single, np.cumsum([0, *sizes[:-1]]), axis=0))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.001])
+def test_a_stake_reaches_one_over_alpha_within_the_draws_at_the_smallest_excess(alpha):
+    """Its growth is l e - l^2 v / 2 a draw; it is largest at e = l v."""
+    n, v = 5000, 0.3
+    most = np.array(0.5), np.array(0.5)
+    at = float(stake(1.0, np.array(0.9), most, v, n, alpha))
+    assert n * (at * (at * v) - at**2 * v / 2) == pytest.approx(math.log(1 / alpha))
+    for mean in (0.9, 0.8):  # the past shows no excess
+        assert stake(mean, np.array(0.9), most, v, n, alpha) == 0
+    few = stake(1.0, np.array(0.9), (np.array(2.0), np.array(0.5)), v, 1, alpha)
+    assert 0 < 1 - few * 2.0 < 0.1  # no factor is 0
+    assert few == stake(1.0, np.array(0.9), (np.array(0.5), np.array(2.0)), v, 1, alpha)
+
+
+@pytest.mark.parametrize("v", [0.1, 0.9])
+def test_no_draw_takes_more_than_most_of_the_wealth(v):
+    """Where few draws are to come, the worst of them leaves a twentieth."""
+    bet = replace(EVENT_BET, mean_phi=0.99, mean_psi=v)
+    inside, outside = np.array([[0, 1]]), np.array([[1, 0]])
+    nothing = np.array([[0, 0]])
+    draws = [(inside, nothing), (outside, nothing), (nothing, inside), (nothing, outside)]
+    levels = np.array([0.01, 0.05])
+    logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
+    assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])

@@ -1,0 +1,418 @@
+"""The rounds of an audit: how draws are spread, which pairs stay, what is counted where."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import epsilometer_audit as ea
+from epsilometer.errors import ArgumentError
+from epsilometer.events.events import Event
+from epsilometer_audit.outputs.outcomes import learn_layout
+from epsilometer_audit.question.claims import pure
+from epsilometer_audit.statistics import rounds
+from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.rounds import (
+    Evidence,
+    Step,
+    kept_pairs,
+    least_samples,
+    run_rounds,
+    schedule,
+    shuffled,
+    successive,
+)
+from epsilometer_audit.statistics.wealth import Wealth
+from epsilometer_audit.statistics.witnesses import Chosen
+
+
+@pytest.mark.parametrize("samples", [10, 11, 45, 60, 100, 1279, 1281, 6400, 10**6])
+def test_a_round_of_one_pair_has_as_many_draws_as_all_before_it(samples):
+    """The first has a 64th, or 20 if that is less, or a half of fewer; the last the rest."""
+    draws = [step.draws for step in schedule(samples, 1)]
+    past = [*itertools.accumulate(draws)]
+    assert draws[0] == max(samples // 64, min(20, samples // 2))
+    assert draws[1:-1] == past[:-2]
+    assert past[-2] / 2 <= draws[-1] < 2 * past[-2]
+
+
+@pytest.mark.parametrize("joining", [False, True])
+@pytest.mark.parametrize("pairs", [2, 4, 16, 17, 100])
+def test_the_kth_round_of_many_pairs_has_a_kth_of_the_draws_of_the_first(pairs, joining):
+    """A tenth of all draws for each of these rounds, and a half at most.
+
+    Half of the draws of a round at most are of pairs that join, before their first bets; each has
+    no more than a pair of the first round.
+    """
+    steps = schedule(10**7, pairs, joining=joining)
+    many = [step for step in steps if step.pairs > 1]
+    first, budgets = many[0], 10**7 * min(0.1 * len(many), 0.5) / np.arange(1, len(many) + 1)
+    budgets /= sum(1 / k for k in range(1, len(many) + 1))
+    assert [step.total for step in many] == pytest.approx(budgets, rel=1e-4)
+    for step, budget in zip(many, budgets, strict=True):
+        least = min(first.draws, int(budget / 2 / step.new)) if step.new else 0
+        assert step.before == least
+    if not joining:
+        halves = [math.ceil(pairs / 2**i) for i in range(len(steps))]
+        assert [step.pairs for step in many] == [half for half in halves if half > 1]
+    few = [step.new for step in steps if step.pairs <= min(4, pairs)]
+    assert not any(few)
+
+
+@pytest.mark.parametrize(("pairs", "new"), [(1, 0), (2, 6), (3, 9), (16, 28), (100, 44)])
+def test_so_many_pairs_join_as_pages_say(pairs, new):
+    """Those of a hundred join in six rounds."""
+    joining = [step.new for step in schedule(10**6, pairs, joining=True) if step.new]
+    assert sum(joining) == new
+    assert pairs < 100 or len(joining) == 6
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 10, 11, 100])
+def test_the_least_budget_has_twenty_draws_of_each_pair_in_each_round(pairs):
+    least = least_samples(pairs)
+    many = [step.draws for step in schedule(least, pairs) if step.pairs > 1]
+    assert min(many, default=20) >= 20
+    assert pairs > 2 or many == [20] * (pairs - 1)
+    assert pairs > 1 or least == 10
+    words = f"must be at least {least}{f' for {pairs} pairs' if pairs > 1 else ''}, got {least - 1}"
+    with pytest.raises(ArgumentError, match=words) as error:
+        schedule(least - 1, pairs)
+    assert ("of a domain, limit says" in str(error.value)) == (pairs > 10)
+
+
+@pytest.mark.parametrize("draws", [1, 15, 16, 17, 100, 1000])
+def test_blocks_are_even_and_those_without_past_draws_grow_by_a_32nd(draws):
+    step = Step(1, draws, draws)
+    even = step.blocks(50)
+    assert len(even) == min(16, draws)
+    assert max(even) - min(even) <= 1
+    sizes = step.blocks(0)
+    grown = np.maximum(np.cumsum([0, *sizes[:-1]]) // 32, 1)
+    assert (sizes[:-1] == grown[:-1]).all()
+    assert sizes[-1] <= grown[-1]
+    assert sum(sizes) == sum(even) == draws
+
+
+@pytest.mark.parametrize("pairs", [2, 3, 4, 7, 30, 300])
+def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
+    """Those that are kept halve, until as many join: half of the pairs of a round at most."""
+    steps = schedule(10**6, pairs, joining=True)
+    before = steps[0]
+    assert (before.pairs, before.new) == (pairs, 0)
+    for step in steps[1:]:
+        assert step.new <= step.pairs / 2
+        kept = step.pairs - step.new
+        assert kept <= before.pairs
+        assert step.pairs <= max(2 * pairs if pairs < 40 else pairs, 1)
+        before = step
+    assert (before.pairs, before.new) == (1, 0)
+
+
+@given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_a_schedule_spends_the_budget(samples, pairs, joining):
+    if samples < least_samples(pairs):
+        with pytest.raises(ArgumentError, match="samples must be at least"):
+            schedule(samples, pairs)
+        return
+    steps = schedule(samples, pairs, joining=joining)
+    assert sum(step.pairs * step.draws + step.new * step.before for step in steps) == samples
+    sizes = [step.pairs for step in steps][joining:]
+    assert sizes == sorted(sizes, reverse=True)
+    assert min(step.draws for step in steps) > 0
+    assert all(step.new <= step.pairs / 2 and bool(step.new) == bool(step.before) for step in steps)
+    assert steps[0].pairs == pairs
+    assert steps[-1].pairs == 1
+    ends = [*itertools.accumulate(step.draws for step in reversed(steps))]
+    assert [step.ahead for step in reversed(steps)] == ends
+    for step, past in itertools.product(steps, (0, 100)):
+        assert min(step.blocks(past)) > 0
+
+
+ONE = pure(1.0)
+
+
+def evidence_of_past(wealth, times):
+    """Return the evidence of pairs of this wealth, with so many draws on x only of each."""
+    base = np.array([0, 1] * 20)
+    sides = [(np.append(base, np.full(number, 0.5)), base) for number in times]
+    return SimpleNamespace(
+        of_pairs=dict(enumerate(wealth)),
+        pasts={pair: SimpleNamespace(sides=of_pair) for pair, of_pair in enumerate(sides)},
+    )
+
+
+def expecting(levels, claim=ONE):
+    """Return bets of pairs with these expected levels."""
+    return {pair: {claim: [SimpleNamespace(expected=level)]} for pair, level in enumerate(levels)}
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("seed", range(5))
+def test_half_are_kept_by_wealth_a_third_by_one_sided_draws_and_others_by_levels(seed, number):
+    """Fewer than four draws on one side only are there by chance."""
+    rng = np.random.default_rng(seed)
+    wealth, levels, times = rng.permutation(12), rng.permutation(12), rng.integers(0, 12, 12)
+    third = min(number // 3, number // 2)
+    half = math.ceil(number / 2)
+    left, kept = set(range(12)), []
+    for count, key in (
+        (half, lambda pair: wealth[pair]),
+        (number - half - third, lambda pair: levels[pair]),
+        (third, lambda pair: (times[pair] if times[pair] >= 4 else 0, levels[pair])),
+    ):
+        kept += sorted(left, key=key, reverse=True)[:count]
+        left -= {*kept}
+    evidence = evidence_of_past(wealth, times)
+    assert sorted(kept_pairs([*range(12)], expecting(levels), number, evidence)) == sorted(kept)
+
+
+@pytest.mark.parametrize(
+    ("wealth", "levels", "times", "kept"),
+    [
+        ([-3, -5, -1.0], [3, 2, 1], [0, 0, 0], 2),
+        ([-3, -5, -1.2], [1, 3, 2], [0, 0, 0], 1),  # none has more than its first part, 1/3
+        ([-3, 0, -1.2], [1, 3, 2], [0, 0, 8], 2),  # none has grown beyond 1
+        ([-3, 0, -1.2], [1, 3, 2], [0, 0, 7], 1),
+        ([-3, 0.1, -1.2], [1, 3, 2], [0, 0, 20], 1),
+        ([-3, 0, -1.2], [1, 3, 2], [9, 0, 9], 2),  # of equals the larger level
+    ],
+)
+def test_the_last_pair_is_that_of_most_wealth_or_of_draws_that_are_not_by_chance(
+    wealth, levels, times, kept
+):
+    evidence = evidence_of_past(wealth, times)
+    assert kept_pairs([0, 1, 2], expecting(levels), 1, evidence) == [kept]
+
+
+def test_expected_levels_are_in_units_of_their_claims():
+    bets = {**expecting([0.2], pure(0.5))[0], **expecting([0.3], pure(1.0))[0]}
+    assert rounds._expected_share(bets) == pytest.approx(0.4)
+    assert rounds._expected_share(expecting([0.002], pure(0.0))[0]) == pytest.approx(2)
+    assert rounds._expected_share({pure(1.0): []}) == -math.inf
+
+
+def alone(ours, theirs):
+    """Return the most draws in a value that the other side lacks, or .3 of those beyond it."""
+    inside = [ours.count(value) for value in ours if value not in theirs]
+    below = sum(value < min(theirs) for value in ours)
+    above = sum(value > max(theirs) for value in ours)
+    return max(0, *inside, 0.3 * below, 0.3 * above)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 70])
+def test_draws_on_one_side_only_are_counted_by_value_and_beyond_the_ends(columns):
+    """In the first 64 columns; three or fewer are by chance."""
+    found = []
+    for seed in range(0, 30, 2):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(0, 5 + seed, (2, 40, columns))
+        x[:seed, -1] = -np.arange(1, seed + 1)
+        pairs = [(side.T.tolist(), other.T.tolist()) for side, other in ((x, y), (y, x))]
+        most = max(max(map(alone, ours[:64], theirs[:64])) for ours, theirs in pairs)
+        found.append(rounds._one_sided(*(side.squeeze() for side in (x, y))))
+        assert found[-1] == pytest.approx(most if most >= 4 else 0)
+    assert columns > 1 or (min(found) == 0 and any(number % 1 for number in found))
+
+
+@pytest.mark.parametrize("joining", [False, True])
+def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round(joining):
+    """Bets count the draws of their round, which come after those that are past.
+
+    A pair that joins is drawn before, without bets. The wealth is looked at after each block.
+    """
+    rng, claim, made = np.random.default_rng(2), pure(0.5), 0
+    steps = schedule(3000, 3, joining=joining)
+
+    def draw(sides: Any, size: int) -> Any:
+        nonlocal made
+        made += size * len(sides)
+        return [10 * pair + side + rng.random(size) / 2 for pair, side in sides]
+
+    def join(near: Any, number: int) -> Any:
+        assert 0 < len(near) <= 3
+        return range(len(evidence.raw), len(evidence.raw) + number)
+
+    evidence = Evidence(claim, 3, 0.05, as_reals=True)
+    assert run_rounds(draw, steps, evidence, join=join) is evidence
+    assert len(evidence.raw) == 3 + sum(step.new for step in steps)
+    for pair, sides in enumerate(evidence.raw):
+        for side, batches in enumerate(sides):
+            assert (np.floor(np.concatenate(batches)) == 10 * pair + side).all()
+        assert evidence.past(pair) == sum(map(len, sides[0])) == sum(map(len, sides[1]))
+    assert made == 2 * sum(map(evidence.past, range(len(evidence.raw)))) == 2 * evidence.drawn
+    assert evidence.steps == steps
+    ends = [*itertools.accumulate(step.total for step in steps)]
+    assert set(ends) <= set(evidence.looks)
+    assert len(evidence.looks) == len(evidence.wealths[claim].history)
+    assert evidence.looks == sorted(evidence.looks)
+    past = 0
+    for step, bets in zip(evidence.steps, evidence.wealths[claim].steps, strict=True):
+        assert len(bets) == step.pairs
+        for placed in bets[evidence.best].bets if evidence.best < 3 else ():
+            assert placed.past == past
+            assert placed.ahead == step.ahead
+            assert placed.counts.sum() == placed.counts_prime.sum() == step.draws
+        past += step.draws
+
+
+@pytest.mark.parametrize("each_block", [False, True])
+def test_rounds_stop_after_the_block_or_the_round_that_suffices(each_block):
+    rng = np.random.default_rng(0)
+    evidence = run_rounds(
+        lambda sides, size: [rng.random(size) for _ in sides],
+        schedule(400, 1),
+        Evidence(pure(0.5), 1, 0.05, as_reals=True),
+        lambda so_far: so_far.drawn >= 23,
+        each_block=each_block,
+    )
+    drawn = 25 if each_block else 40  # blocks of 20 draws are of one or two
+    assert evidence.drawn == evidence.past(0) <= drawn
+    assert [step.draws for step in evidence.steps] == [20, evidence.drawn - 20]
+    assert each_block or evidence.drawn == 40
+
+
+def test_a_part_of_batches_is_that_of_all_in_a_row():
+    batches = [np.arange(5), np.arange(5, 7), np.arange(7, 20)]
+    for start, end in itertools.product(range(-3, 22), [None, *range(-1, 22)]):
+        expected = np.arange(20)[max(start, 0) : 20 if end is None else max(end, 0)]
+        assert np.array_equal(rounds._part(batches, start, end), expected)
+
+
+def placed_on(event, layout, past, counts):
+    """Return a bet on an event after so many draws, with as many draws as the counts sum to."""
+    bet = SimpleNamespace(event=lambda: event, swapped=False)
+    return SimpleNamespace(bet=bet, layout=layout, past=past, counts=np.array(counts))
+
+
+def test_an_event_is_counted_in_the_draws_that_its_bet_was_on():
+    rng, claim = np.random.default_rng(1), pure(1.0)
+    x, y = rng.integers(0, 9, 100), rng.integers(3, 12, 100)
+    evidence = Evidence(claim, 1, 0.05)
+    evidence.raw[0] = tuple([side[:30], side[30:60], side[60:]] for side in (x, y))
+    layout, event = learn_layout(x, y), Event(((None, 4),))
+    shown = evidence.shown(placed_on(event, layout, 20, [[3, 7], [10, 5]]), claim)
+    assert shown.hits == (sum(x[20:45] <= 4), sum(y[20:45] <= 4))
+    assert shown.draws == (25, 25)
+    assert not shown.predicted
+    assert evidence.shown(None, claim) is None
+    assert evidence.shown(placed_on(None, layout, 20, [[3]]), claim) is None
+    assert evidence.shown(placed_on(event, None, 20, [[3]]), claim) is None
+
+
+@pytest.mark.parametrize("draws", [8, 9, 10, 11, 99])
+def test_a_portfolio_predicts_from_half_of_the_draws_what_is_counted_in_others(draws, monkeypatch):
+    """If five draws of a side or more predict it."""
+    rng, claim = np.random.default_rng(2), pure(1.0)
+    x, y = rng.integers(0, 9, draws), rng.integers(3, 12, draws)
+    evidence = Evidence(claim, 1, 0.05)
+    evidence.raw[0] = tuple([side[:7], side[7:]] for side in (x, y))
+    event, half, asked = Event(((None, 4),)), draws // 2, []
+
+    def predicted(_, *past):
+        asked.append(past)
+        return Chosen(event, False, learn_layout(x, y))
+
+    monkeypatch.setattr(Portfolio, "event", predicted)
+    shown = evidence._predicted(claim, 0.7)
+    if half < 5:
+        assert shown is None
+        return
+    ((of_x, of_y, level),) = asked
+    assert (of_x.tolist(), of_y.tolist(), level) == (x[:half].tolist(), y[:half].tolist(), 0.7)
+    assert shown.hits == (sum(x[half:] <= 4), sum(y[half:] <= 4))
+    assert shown.draws == (draws - half,) * 2
+    assert shown.predicted
+    monkeypatch.setattr(Portfolio, "event", lambda *_: None)
+    assert evidence._predicted(claim, 0.7) is None
+
+
+@pytest.mark.parametrize(
+    ("level", "lower", "portfolio_won", "asked", "shown", "candidates"),
+    [
+        (1.0, 0.5, True, 0.5, 0.5, ["sharp", "won"]),
+        (1.0, 1.0, True, 1.0, 1.0, ["predicted", "won", "sharp"]),
+        (1.0, 1.5, False, 1.5, 1.0, ["won", "sharp", "predicted"]),
+        (1.0, 0.0, False, 0.0025, 0.0025, ["sharp", "won"]),  # the first level above 0
+        (0.0, 0.3, False, 0.3, 0.0, ["won", "sharp", "predicted"]),
+    ],
+)
+def test_a_verdict_shows_the_event_of_the_bet_that_won(
+    monkeypatch, level, lower, portfolio_won, asked, shown, candidates
+):
+    """One that refutes less than the claim shows that of the last test first."""
+    evidence, claim = Evidence(pure(level), 1, 0.05), pure(level)
+    seen = []
+
+    def witness(_, pair, of_level):
+        seen.append((pair, of_level))
+        return "won", portfolio_won
+
+    def counted(_, bet, of_claim):
+        seen.append(of_claim.level)
+        return bet
+
+    monkeypatch.setattr(Wealth, "witness", witness)
+    monkeypatch.setattr(Evidence, "shown", counted)
+    monkeypatch.setattr(Evidence, "_predicted", lambda *_: "predicted")
+    monkeypatch.setattr(rounds, "first_visible", list)
+    assert evidence.witness(claim, lower, "sharp") == candidates
+    assert seen == [(0, asked), shown, shown]
+
+
+def test_the_wealth_of_a_pair_is_the_largest_over_the_parts_of_a_claim():
+    claim = ea.profile({0.3: 0.01, 0.6: 0.001})
+    evidence = Evidence(claim, 3, 0.05)
+    logs = [{0: 0.1, 1: 0.3, 2: -1.0}, {0: 0.2, 1: -0.3, 2: -2.0}]
+    evidence.wealths = {
+        part: SimpleNamespace(of_pairs=log, refuted=log[0] > 0.1)
+        for part, log in zip(claim.parts, logs, strict=True)
+    }
+    assert evidence.of_pairs == {0: 0.2, 1: 0.3, 2: -1.0}
+    assert evidence.best == 1
+    assert evidence.refuted()  # a part is
+    fresh = Evidence(claim, 3, 0.05)
+    assert [wealth.share for wealth in fresh.wealths.values()] == [0.5, 0.5]
+
+
+def test_each_recorded_output_is_handed_out_once():
+    x = shuffled(list(range(100)), np.random.default_rng(0))
+    draw = successive([(x, x)])
+    (first,), (rest,) = draw([(0, 0)], 30), draw([(0, 0)], 70)
+    assert sorted(first + rest) == list(range(100))
+    assert draw([(0, 1)], 30) == [first]
+
+
+@pytest.mark.parametrize("outputs", [[0, 1, 2], (0, 1, 2), np.arange(3)])
+def test_recorded_outputs_come_in_every_order(outputs):
+    """All six in sixty shuffles, but for a chance of 1e-4."""
+    orders = [shuffled(outputs, np.random.default_rng(seed)) for seed in range(60)]
+    assert {type(order) for order in orders} == {type(outputs)}
+    assert {tuple(order) for order in orders} == {*itertools.permutations(range(3))}
+
+
+@pytest.mark.parametrize(
+    ("level", "lower", "refuted", "violated"),
+    [
+        (1.0, 1.0, True, True),  # the claim is the last level that is refuted
+        (1.0, 1.2, True, True),
+        (1.0, np.nextafter(1.0, 0), True, False),
+        (1.0, 1.2, False, False),  # the bound of a share of alpha, not of all
+        (0.0, 0.0, True, False),  # no level is refuted
+        (0.0, 1e-9, True, True),
+    ],
+)
+def test_a_claim_is_violated_if_it_and_all_levels_below_are_refuted(
+    monkeypatch, level, lower, refuted, violated
+):
+    claim = pure(level)
+    evidence = Evidence(claim, 1, 0.05)
+    monkeypatch.setattr(Evidence, "refuted", lambda _: refuted)
+    assert evidence.violated({claim: lower}) is violated
