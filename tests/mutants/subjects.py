@@ -53,7 +53,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/checks/accepted_pairs.py": ["unit/test_audit_domains.py"],
     "src/epsilometer_audit/checks/*.py": ["unit/test_audit_sampler.py"],
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
-    "src/epsilometer_audit/statistics/profiles.py": ["unit/test_one_run.py"],
+    "src/epsilometer_audit/statistics/profiles.py": ["unit/test_profiles.py"],
     "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py"],
     "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_predictors.py"],
     "src/epsilometer_audit/statistics/projection.py": ["unit/test_predictors.py"],

@@ -2,8 +2,9 @@
 
 It collects tests once, and runs them once without a fault, to know which functions each calls. For
 a fault, a fork of it gets the changed functions, and runs the tests that call one of them, the
-fastest first, until one fails. A fault outside of functions needs a new interpreter. Tests that
-take long are left out: whole audits, which say that something differs, and hold up all others.
+fastest first, until one fails. A fault outside of functions, or in machine code, needs a new
+interpreter. Tests that take long are left out: whole audits, which say that something differs, and
+hold up all others.
 
 A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
 prints a line for each: whether the tests pass.
@@ -85,31 +86,13 @@ def _plain(code: CodeType) -> tuple[str, tuple[str, ...], int]:
 
 
 def put_in(file: str, functions: dict[Function, CodeType]) -> None:
-    """Give functions of a file their new code; compile loops of machine code again."""
-    loops = False
-    for thing in gc.get_objects():
-        is_loop = type(thing).__name__ == "_Loop"
-        function = thing.py_func if is_loop else thing
+    """Give functions of a file their new code."""
+    for function in gc.get_objects():
         if not isinstance(function, FunctionType) or function.__code__.co_filename != file:
             continue
         code = functions.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
         if code is not None:
             function.__code__ = code
-            loops |= is_loop
-    if loops:
-        keep_no_machine_code()
-
-
-def keep_no_machine_code() -> None:
-    """Let this process compile loops, and neither read nor write files of them."""
-    from numba.core import dispatcher
-
-    from epsilometer.numerics import compiled
-
-    kind: Any = dispatcher.Dispatcher
-    kind.enable_caching = lambda _: None
-    of_module: Any = compiled
-    of_module._save = lambda *_: None
 
 
 class Trying:
@@ -157,6 +140,9 @@ class Trying:
             )
         except OutsideFunctionsError:
             functions = None
+        lines = before.splitlines()
+        if functions and any(lines[first - 1].startswith("@compiled") for _, first in functions):
+            functions = None  # Numba compiles it in a new interpreter
         items = [item for item in session.items if self.called[item.nodeid].busy <= _LONGEST]
         if functions is None:
             run = functools.partial(self._start_again, items)
@@ -176,15 +162,8 @@ class Trying:
     def _tests_of(
         self, items: Sequence[pytest.Item], file: str, functions: dict[Function, CodeType]
     ) -> list[pytest.Item]:
-        """Return the tests that call functions of a file, the fastest first; of a loop, all."""
-        loops = [thing for thing in gc.get_objects() if type(thing).__name__ == "_Loop"]
-        for loop in loops:
-            code = loop.py_func.__code__
-            if code.co_filename == file and (code.co_qualname, code.co_firstlineno) in functions:
-                chosen = list(items)
-                break
-        else:
-            chosen = [item for item in items if self.called[item.nodeid].any_of(file, functions)]
+        """Return the tests that call functions of a file, the fastest first."""
+        chosen = [item for item in items if self.called[item.nodeid].any_of(file, functions)]
         return sorted(chosen, key=lambda item: self.called[item.nodeid].seconds)
 
     def _run_with(

@@ -21,7 +21,7 @@ from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
 from epsilometer_audit.cli.running import audited
 from epsilometer_audit.outputs import callables as sources
-from epsilometer_audit.statistics import guessing, profiles
+from epsilometer_audit.statistics import guessing
 from epsilometer_audit.statistics.guessing import (
     Counted,
     Rule,
@@ -660,42 +660,6 @@ def test_a_mistake_in_a_file_is_a_line_with_file_and_key(here, mechanism, more, 
 
 
 # --- Gaussian privacy -----------------------------------------------------------------------------
-
-
-def smallest(right, guesses, limits, costs):
-    """Return the smallest a0 of the weights of `profiles`, by a linear program."""
-    r, q = guesses, len(limits)
-    rows = []
-    for k in range(r + 1):
-        weights = np.zeros((q, r))
-        if k:
-            weights[:, k - 1] += k
-        if k < r:
-            weights[:, k] -= costs * (r - k)
-        rows.append([-1, *-weights.ravel()])
-    above = [-float(k >= right) for k in range(r + 1)]
-    bounds = [(0, None), *[(0, limit) for limit in np.repeat(limits, r)]]
-    return linprog([1, *[0] * (q * r)], rows, above, bounds=bounds).fun
-
-
-@pytest.mark.parametrize("scale", [0.003, 0.01, 0.03, 0.2])
-@pytest.mark.parametrize(("right", "guesses"), [(1, 3), (9, 12), (12, 12), (33, 40)])
-def test_no_weights_are_better_than_those_of_the_recursion(right, guesses, scale):
-    limits, costs = scale * np.array([1.0, 2.0, 0.5]), np.exp([0.5, 1.0, 1.8])
-    exact = smallest(right, guesses, limits, costs)
-    assert exact - 1e-9 <= profiles._smallest(right, guesses, limits, costs) <= exact * 1.002 + 1e-6
-
-
-@pytest.mark.parametrize("top", [20, 40])
-def test_many_epsilons_are_at_least_as_good_as_one(top):
-    rule = Rule(top, 40 - top)
-    single, many = [], []
-    for right in (34, 37, 40):
-        counted = Counted(rule, right, 400, 1.0)
-        single.append(counted.at_one_epsilon(0.3).p_value)
-        many.append(counted.p_value_of(Gaussian(0.3)))
-    assert all(a <= b for a, b in zip(many, single, strict=True))
-    assert many[0] > many[1] > many[2]
 
 
 def test_the_bound_is_a_level_that_is_refuted_whatever_is_claimed():
