@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from hypothesis import strategies as st
 from epsilometer.claims import Claim
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
+from epsilometer.events.looks import PastDraws
+from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import Concentrated, Renyi, pure
 from epsilometer_audit.statistics import bets
 from epsilometer_audit.statistics.bets import (
@@ -214,3 +217,75 @@ def test_no_draw_takes_more_than_most_of_the_wealth(v):
     levels = np.array([0.01, 0.05])
     logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
     assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
+
+
+# --- the choice of functions ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("shrinkage", [2.0, 16.0])
+@pytest.mark.parametrize(("order", "clip"), [(1.5, 1.0), (2.0, 0.99), (4.0, 0.7), (9.0, 0.5)])
+def test_functions_are_taught_by_other_draws_than_those_of_their_moments(
+    monkeypatch, swapped, shrinkage, order, clip
+):
+    """By the functions of each draw: four fifths of the draws teach those of the others."""
+    monkeypatch.setattr(bets, "_CLIPS", (clip,))
+    rng = np.random.default_rng(1)
+    x, y = (
+        rng.multinomial(40, [0.4, 0.3, 0.2, 0.1], 5),
+        rng.multinomial(60, [0.2, 0.2, 0.5, 0.1], 5),
+    )
+    look = SimpleNamespace(folds=(x, y), coded=len, event=lambda cells: cells.tolist())
+    goal = Goal(Renyi(order, 0.1), order, 5000, 0.05)
+    bet = bets._function_bet(look, goal, swapped, shrinkage)
+    ours, theirs = (y, x) if swapped else (x, y)
+
+    def log_ratio(kept):
+        shares = [side[kept].sum(axis=0) / side[kept].sum() for side in (ours, theirs)]
+        more = shrinkage / ours[kept].sum()
+        return np.log(shares[0] + more) - np.log(shares[1] + more)
+
+    whole = log_ratio(np.arange(5))
+    top = clip * whole.max()
+    phis, psis = [], [1.0] * 10 + [0.0] * 10  # half of a draw more at either end, by twentieths
+    for fold in range(5):
+        others = np.maximum(log_ratio(np.arange(5) != fold), 2 * whole.min())
+        off = np.minimum(others, top) - top
+        phis += np.repeat(np.exp((order - 1) * off), ours[fold]).tolist()
+        psis += np.repeat(np.exp(order * off), 20 * theirs[fold]).tolist()
+    assert bet.mean_phi == pytest.approx(np.mean(phis))
+    assert bet.variance_phi == pytest.approx(np.var(phis))
+    assert bet.mean_psi == pytest.approx(np.mean(psis))
+    assert bet.variance_psi == pytest.approx(np.var(psis))
+    off = np.append(np.minimum(whole, top), 0.0) - top  # the ratio is 1 outside all cells
+    assert bet.phi == pytest.approx(np.exp((order - 1) * off))
+    assert bet.psi == pytest.approx(np.exp(order * off))
+    assert (bet.swapped, bet.order, bet.coded) == (swapped, order, len)
+    assert bet.event() == np.flatnonzero(whole > 0).tolist()
+    of_phi, of_psi = (
+        Moments(np.array([mean]), np.array([variance]))
+        for mean, variance in (
+            (bet.mean_phi, bet.variance_phi),
+            (bet.mean_psi, bet.variance_psi),
+        )
+    )
+    fewer = min(x.sum(), y.sum())
+    assert bet.expected == pytest.approx(expected_levels(of_phi, of_psi, goal, fewer)[0])
+
+
+@pytest.mark.parametrize("claim", [Renyi(2.0, 0.05), Concentrated(0.02)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_bet_that_is_learned_should_refute_most_of_what_there_is(claim, turned):
+    """Half of the divergence or more, of many draws; its event has the likelier cells."""
+    rng, q = np.random.default_rng(0), np.array([0.05, 0.25, 0.7])
+    x, y = rng.choice(3, 4000, p=P), rng.choice(3, 4000, p=q)
+    sides = (y, x) if turned else (x, y)
+    (bet,) = bets.learn_bets(PastDraws(*sides, learn_layout(*sides)), claim, 100_000, 0.05)
+    divergences = [
+        math.log(np.sum(p**order * r ** (1 - order))) / (order - 1) / claim.divergence(1.0, order)
+        for order in claim.orders
+        for p, r in ((P, q), (q, P))
+    ]
+    assert 0.5 * max(divergences) < bet.expected < 1.1 * max(divergences)
+    on_p = bet.swapped == turned
+    assert bet.event().holds(np.arange(3)).tolist() == [on_p, on_p, not on_p]

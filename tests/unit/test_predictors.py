@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.special import betaln, logsumexp
-from scipy.stats import norm
+from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Delta
@@ -16,6 +16,7 @@ from epsilometer.events.looks import PastDraws
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import approximate, pure
 from epsilometer_audit.statistics import portfolio as portfolios
+from epsilometer_audit.statistics import predictors
 from epsilometer_audit.statistics.portfolio import Portfolio
 from epsilometer_audit.statistics.predictors import (
     ATOMS,
@@ -23,6 +24,7 @@ from epsilometer_audit.statistics.predictors import (
     DISCRETE,
     FLOOR,
     POINTS,
+    SCORES,
     Mixture,
     Points,
     Prediction,
@@ -175,6 +177,7 @@ def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
     cells = (np.bincount(guess.edges.searchsorted(side), None, size) for side in (x, y))
     assert np.array([guess.p, guess.q]) == pytest.approx(cut_in_two(np.array([*cells])), rel=1e-9)
     assert 8 < size <= 2 * 32 + 1
+    assert seed > 1 or 28 <= size <= 32 + 1  # a cell has a 32nd of the draws
 
 
 def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
@@ -187,6 +190,150 @@ def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
     guess = histogram(Points().with_draws(x, y))
     assert guess.p == pytest.approx(expected[0] / expected[0].sum())
     assert guess.q == pytest.approx(expected[1] / expected[1].sum())
+
+
+def log_prior(location, scale, location_prime, scale_prime):
+    """Return the log density of a difference of two sides, for which invariance leaves a factor.
+
+    Locations differ with probability .4, scales with .3, both with .2; with .1 hardly anything
+    does. Differences are in units of the mean scale, or logs of scales. One that is there has the
+    density d^2 / (1 + d^2)^2 of its multiple of 1 or .7, the other 1 / (1 + d^2)^2 of .3.
+    """
+    unit = math.sqrt(scale * scale_prime)
+    off = (location - location_prime) / unit
+    wider = math.log(scale / scale_prime)
+
+    def there(d, width):
+        return (d / width) ** 2 / (1 + (d / width) ** 2) ** 2 / width
+
+    def little(d):
+        return 1 / (1 + (d / 0.3) ** 2) ** 2 / 0.3
+
+    density = (0.4 * little(wider) + 0.2 * there(wider, 0.7)) * there(off, 1)
+    density += (0.3 * there(wider, 0.7) + 0.1 * little(wider)) * little(off)
+    return math.log(density / unit)
+
+
+def sums_over_nodes(x, y, edges):
+    """Return the distribution functions of both sides, by sums over 25 nodes a side.
+
+    Nodes are whole standard errors from the estimates. The weights are products of the prior, of
+    all draws' densities and of the distances of nodes.
+    """
+    logs, below = [], []
+    for noise, width in ((norm, math.sqrt(0.5)), (laplace, 1.0)):
+        centres = [side.mean() if noise is norm else np.median(side) for side in (x, y)]
+        spreads = []
+        for side, centre in zip((x, y), centres, strict=True):
+            off = side - centre
+            spreads.append(off.std() if noise is norm else np.abs(off).mean())
+        pooled = (spreads[0] ** 2 + spreads[1] ** 2) / 2
+        nodes = []
+        for side, centre, spread in zip((x, y), centres, spreads, strict=True):
+            error = 1 / math.sqrt(side.size)
+            scale = math.sqrt(spread**2 + pooled / min(x.size, y.size))
+            for a, b in itertools.product(range(-2, 3), repeat=2):
+                location = centre + a * error * scale
+                of_node = scale * math.exp(b * error * width)
+                log = noise.logpdf(side, location, of_node).sum()
+                log += math.log(error * scale * error * width)
+                nodes.append((location, of_node, log))
+        for ours, theirs in itertools.product(nodes[:25], nodes[25:]):
+            logs.append(ours[2] + theirs[2] + log_prior(*ours[:2], *theirs[:2]))
+            below.append([noise.cdf(edges, *ours[:2]), noise.cdf(edges, *theirs[:2])])
+    weights = np.exp(np.array(logs) - max(logs))
+    return np.tensordot(weights / weights.sum(), np.array(below), 1)
+
+
+@pytest.mark.parametrize("kind", range(5))
+def test_noise_is_predicted_by_the_mean_over_families_and_their_parameters(kind):
+    """Nodes of less than a few ten thousandths of the weight are left out."""
+    rng = np.random.default_rng(kind)
+    x, y = (
+        (rng.normal(0, 1, 6), rng.normal(1, 1, 6)),
+        (rng.laplace(0, 1, 5), rng.laplace(0, 3, 5)),
+        (rng.normal(0, 1, 40), rng.normal(0.2, 1.6, 40)),
+        (rng.laplace(5, 1, 25), rng.laplace(5.5, 1, 25)),
+        (np.array([0.0, 0.5, 0.5]), np.array([3.0, 3.5, 9.0])),
+    )[kind]
+    guess = families(Points().with_draws(x, y))
+    expected = sums_over_nodes(x, y, guess.edges)
+    for side, below in zip((guess.p, guess.q), expected, strict=True):
+        assert np.cumsum(side)[:-1] == pytest.approx(below, abs=1e-3)
+    for side in (x, y):  # 16 edges, to six mean absolute deviations from the median
+        spread = np.abs(side - np.median(side)).mean()
+        others = (
+            np.abs(np.array([*x - np.median(x), *y - np.median(y)])).reshape(2, -1).mean(axis=1)
+        )
+        reach = 6 * math.sqrt(spread**2 + (others**2).mean() / side.size)
+        for end in (np.median(side) - reach, np.median(side) + reach):
+            assert np.isclose(guess.edges, end, rtol=1e-9).sum() == 1
+    assert guess.edges.size == 32
+
+
+@pytest.mark.parametrize("others", [0, 1, 30])
+def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_between(others):
+    """Each has a fifth of a draw more."""
+    rng = np.random.default_rng(1)
+    x = np.concatenate([np.repeat([0.0, 1.0, 1.5], [12, 5, 8]), rng.normal(0.5, 2, others)])
+    y = np.concatenate([np.repeat([0.0, 1.0, 1.5], [3, 19, 3]), rng.normal(0.5, 2, others)])
+    guess = spikes(Points().with_draws(x, y))
+    wide = families(Points().with_draws(x[25:], y[25:])) if others > 1 else None
+    for side, mine, noise in ((x, guess.p, wide and wide.p), (y, guess.q, wide and wide.q)):
+        atoms = guess.edges.searchsorted([0.0, 1.0, 1.5])
+        counts = np.array([np.sum(side == value) for value in (0.0, 1.0, 1.5)]) + 0.2
+        total = side.size + 4 * 0.2
+        assert mine[atoms] == pytest.approx(counts / total)
+        if noise is not None:
+            cells = wide.edges.searchsorted(np.append(guess.edges, math.inf))
+            wider = np.where(np.isin(np.arange(mine.size), atoms), 0.0, mine)
+            assert np.bincount(cells, wider) == pytest.approx(noise * (others + 0.2) / total)
+            parts = [wider[cells == cell] for cell in np.unique(cells)]
+            assert all(part[part > 0] == pytest.approx(part.max()) for part in parts)
+
+
+def test_distributions_are_fitted_anew_as_draws_grow_by_a_sixth_and_later_by_a_half():
+    fitted, seen = [], []
+
+    def predictor(past):
+        seen.append(past.weights.sum(axis=1).tolist())
+
+    each = mixture(shares={predictor: 1.0})
+    n = 2
+    while n < 3000:
+        fitted.append([n, n])
+        n += max(n // 6, 1) if n < 500 else n // 2
+    each.record(np.zeros(3000), np.ones(3000), [1] * 1000 + [500] * 4)
+    assert seen == fitted
+
+
+@pytest.mark.parametrize("sizes", [[3000, 3000], [6000], [1] * 3000 + [1500, 1500], [4, 5996]])
+def test_draws_that_are_sorted_or_learned_part_by_part_win_as_much(monkeypatch, sizes):
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 9, 6000), rng.integers(1, 9, 6000)
+    fast = mixture(shares=DISCRETE).record(x.astype(float), y.astype(float), sizes)
+    monkeypatch.setattr(predictors, "_MANY_SORTED", 10**9)
+    monkeypatch.setattr(predictors, "_FEW_SORTED", 0)
+    monkeypatch.setattr(predictors, "PART", 100)
+    plain = mixture(shares=DISCRETE).record(x.astype(float), y.astype(float), sizes)
+    assert fast == pytest.approx(plain, rel=1e-9)
+    assert plain[-1, 0] > 10
+
+
+def test_predictors_are_ranked_by_their_wealth_against_a_claim():
+    rng = np.random.default_rng(5)
+    each = mixture(shares={families: 0.3, tree: 0.7})
+    each.record(rng.normal(0, 1, 300), rng.normal(1, 1, 300))
+    for claim in range(2):
+        wealth = each.logs[:, claim] + np.log([0.3, 0.7])
+        expected = [(families, tree)[i] for i in np.argsort(-wealth)]
+        assert [predictor for predictor, _ in each.ranked(claim)] == expected
+    assert [guess.p.size for _, guess in each.ranked(0)].count(33) == 1
+    each.logs[:, 0] = [0.0, -0.8]  # .3 against .31, and .3 against .35
+    each.logs[:, 1] = [0.0, -0.7]
+    assert [each.ranked(claim)[0][0] for claim in (0, 1)] == [tree, tree]
+    each.logs[:, 0] = [0.0, -0.9]
+    assert each.ranked(0)[0][0] is families
 
 
 MANY = np.random.default_rng(7).normal(size=(2, 100))
@@ -488,7 +635,7 @@ def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
     x, y = np.array(numbers[::2], float), np.array(numbers[1::2], float)
     past = PastDraws(x, y, learn_layout(x, y))
     assert portfolios._kinds(View(), past) == [shares]
-    assert sum(shares.values()) == pytest.approx(1)
+    assert sum(shares.values()) == sum(SCORES.values()) == pytest.approx(1)
 
 
 BITS = np.arange(64) % 16
