@@ -55,7 +55,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/profiles.py": ["unit/test_profiles.py"],
     "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py"],
-    "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_predictors.py"],
+    "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_portfolio.py"],
     "src/epsilometer_audit/statistics/projection.py": ["unit/test_predictors.py"],
     "src/epsilometer_audit/statistics/witnesses.py": ["unit/test_witnesses.py"],
     "src/epsilometer_audit/statistics/power.py": ["unit/test_power.py"],

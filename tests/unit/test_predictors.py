@@ -1,30 +1,21 @@
-"""Predictions of draws, and bets on them: all kinds of outputs and claims."""
+"""Predictions of draws, their mixture, and the bets on predicted cells."""
 
 import itertools
 import math
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize_scalar
 from scipy.special import betaln, logsumexp
 from scipy.stats import laplace, norm
 
 import epsilometer_audit as ea
-from epsilometer.claims import Delta
-from epsilometer.events.events import View
-from epsilometer.events.looks import PastDraws
-from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.claims import approximate, pure
-from epsilometer_audit.statistics import portfolio as portfolios
-from epsilometer_audit.statistics import predictors
-from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics import predictors, projection
 from epsilometer_audit.statistics.predictors import (
-    ATOMS,
-    DENSE,
     DISCRETE,
     FLOOR,
     POINTS,
-    SCORES,
     Mixture,
     Points,
     Prediction,
@@ -34,9 +25,7 @@ from epsilometer_audit.statistics.predictors import (
     tree,
 )
 from epsilometer_audit.statistics.projection import factors, renyi_factors
-from epsilometer_audit.statistics.witnesses import beyond
 from limit.kl_inf.project import project
-from tests.unit.audits import single_claims
 
 PREDICTORS = (families, spikes, tree)
 CLAIMS = [(0.0, 0.0), (0.01, 1e-5), (1.0, 1e-5), (1.0, 0.05), (3.0, 0.0), (0.1, 0.3)]
@@ -455,28 +444,36 @@ def test_a_quick_bet_grows_as_fast_as_the_exact_projection(epsilon, delta):
         assert best.growth - short <= growth <= best.kl_inf + 1e-9
 
 
-# --- bets from the first draws on -----------------------------------------------------------------
+def growth_of(p, q, e, delta, a, most, most_prime):
+    """Return the growth of the bet with f = a in the middle and these largest f and g."""
+    values = (np.array([value]) for value in (e, a, most, most_prime))
+    f, g = projection._Bets(*values).of((p / (p + q))[:, None], (q / (p + q))[:, None])
+    total = (1 - delta) * (np.max(e * f + g) + np.max(f + e * g)) / (1 + e)
+    total += delta * (f.max() + g.max())
+    return (p @ np.log(f) + q @ np.log(g)).item() - 2 * math.log(total / 2)
 
 
-def words(side, n, rng):
-    law = [(0.96, 0.02, 0.02), (0.02, 0.96, 0.02)][side]
-    return rng.choice(["yes", "no", "never"], n, p=law).tolist()
-
-
-def numbers(side, n, rng):
-    return rng.laplace(3 * side, 1, n)
-
-
-def vectors(side, n, rng):
-    return rng.normal([0, 3 * side, 0], 1, (n, 3))
-
-
-def dictionaries(side, n, rng):
-    keys = rng.random(n) < (0.97, 0.03)[side]
-    return [{"a": 1.5, "b": 2} if key else {"a": 1.5} for key in keys]
-
-
-KINDS = [words, numbers, vectors, dictionaries]
+@pytest.mark.parametrize(("epsilon", "delta"), [*CLAIMS, (0.5, 0.01), (2.0, 0.02)])
+def test_a_quick_bet_grows_no_faster_with_another_middle_or_another_largest_factor(epsilon, delta):
+    """Each in turn, within its range: f and g are at most what is proportional to p and q."""
+    e = math.exp(epsilon)
+    slack = 1e-3 if delta > 0.1 else 5e-6
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        p, q = law(rng, 12), law(rng, 12)
+        found = projection._best_bets(p, q, np.array([e]), np.array([delta]))
+        a, most, most_prime = (
+            each.item() for each in (found.a, found.largest, found.largest_prime)
+        )
+        reached = growth_of(p, q, e, delta, a, most, most_prime)
+        for step in (-0.02, -0.004, 0.004, 0.02):
+            near = np.clip(a + step, max(2 - most_prime, 1e-9), min(most, 2 - 1e-9))
+            assert growth_of(p, q, e, delta, near, most, most_prime) <= reached + slack
+            if delta > 1e-4:
+                near = np.clip(most + step, a, a + (2 - a) / e)
+                assert growth_of(p, q, e, delta, a, near, most_prime) <= reached + slack
+                near = np.clip(most_prime + step, 2 - a, 2 - a + a / e)
+                assert growth_of(p, q, e, delta, a, most, near) <= reached + slack
 
 
 def test_implied_claims_are_those_of_gaussian_noise():
@@ -486,7 +483,7 @@ def test_implied_claims_are_those_of_gaussian_noise():
         assert np.allclose(deltas, norm.cdf(mu / 2 - epsilons / mu) - tail)
 
 
-@pytest.mark.parametrize("order", [1.25, 2.0, 9.0])
+@pytest.mark.parametrize("order", [1.25, 2.0, 9.0, 500.0])
 @pytest.mark.parametrize("seed", range(20))
 def test_bets_against_renyi_claims_are_e_variables(order, seed):
     rng = np.random.default_rng(seed)
@@ -499,6 +496,42 @@ def test_bets_against_renyi_claims_are_e_variables(order, seed):
     assert p @ np.exp(f[:, 0]) + q @ np.exp(g[:, 0]) <= 2 + 1e-9
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_stake_is_that_of_the_largest_growth(seed):
+    """To a thousandth of the largest that leaves a fiftieth of each factor."""
+    rng = np.random.default_rng(seed)
+    p, q = law(rng, 4), law(rng, 4)
+    f, g = rng.uniform(0.5, 1.5, (2, 1, 1, 4))
+    up, down = (p - q) / q, (p - q) / p * rng.uniform(0.2, 1)
+    if seed == 4:
+        up, down = -up, -down  # nothing grows
+    lost = np.concatenate([-up / f[0, 0], down / g[0, 0]])
+    most = 0.98 / lost.max()
+
+    def shrinks(stake):
+        return -(p @ np.log(f[0, 0] + stake * up) + q @ np.log(g[0, 0] - stake * down))
+
+    exact = minimize_scalar(shrinks, bounds=(0, most), method="bounded", options={"xatol": 1e-9}).x
+    found = projection._best_stake(p, q, f, g, up[None, None], down[None, None])
+    assert found.shape == (1, 1, 1)
+    assert found.item() == pytest.approx(exact, abs=most / 1000)
+    nothing = np.zeros((1, 1, 4))
+    gains = projection._best_stake(p, q, f, g, np.ones((1, 1, 4)), nothing)
+    assert gains.item() > 1e299  # of which no cell loses
+
+
+@pytest.mark.parametrize("factors_of", ["delta", "Rényi"])
+def test_bets_on_cells_that_one_side_lacks_are_finite(factors_of):
+    """Predictions may leave a cell without any probability, and no part of the other's."""
+    guess = Prediction(np.arange(3.0), np.array([0.5, 0.5, 0, 0]), np.array([0, 0.3, 0.7, 0]), 0.0)
+    arguments = np.array([1.0]), np.array([1e-5])
+    bets = factors(guess, *arguments)
+    if factors_of == "Rényi":
+        bets = renyi_factors(guess, np.array([2.0]), np.array([0.5]))
+    assert np.isfinite(bets).all()
+    assert guess.p @ bets[0] + guess.q @ bets[1] > 0.1
+
+
 def test_bets_against_a_renyi_claim_grow_nearly_as_fast_as_any():
     edges = np.linspace(-4, 6, 60)
     p, q = (np.diff(norm.cdf(edges - side), prepend=0, append=1) for side in (0.0, 1.5))
@@ -506,214 +539,3 @@ def test_bets_against_a_renyi_claim_grow_nearly_as_fast_as_any():
     f, g = renyi_factors(Prediction(edges, p, q), np.array([2.0]), np.array([1.0]))
     grown = p @ f[:, 0] + q @ g[:, 0]
     assert 0.7 < grown / project(p, q, ea.renyi({2: 1.0})).growth <= 1 + 1e-6
-
-
-@pytest.mark.parametrize(
-    ("claim", "draw"),
-    [(claim, numbers) for claim in [ea.pure(0.0), *single_claims()]]
-    + [(ea.gdp(1.0), draw) for draw in KINDS],
-)
-def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
-    rng = np.random.default_rng(0)
-    portfolio = Portfolio(claim)
-    growth = portfolio.record(draw(0, 150, rng), draw(1, 150, rng), [1] * 150)
-    at_claim = growth.at(claim, np.array([claim.level]))
-    assert at_claim.shape == (150, 1)
-    assert at_claim.sum() > math.log(20)
-    assert (at_claim[:2] == 0).all()  # nothing is known yet
-
-
-@pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
-def test_wealth_does_not_depend_on_how_draws_come(draw):
-    rng = np.random.default_rng(1)
-    x, y = draw(0, 140, rng), draw(1, 140, rng)
-    claim = ea.approximate(0.5, 1e-5)
-    levels = np.array([0.3, 0.5, 0.6, 0.9])
-    whole = Portfolio(claim).record(x, y, [1] * 140).at(claim, levels)
-    portfolio = Portfolio(claim)
-    pieces = [portfolio.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(140)]
-    assert np.allclose(whole, np.concatenate([each.at(claim, levels) for each in pieces]))
-    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 32, 64, 12]).at(claim, levels)
-    assert np.allclose(whole.sum(axis=0), blocks.sum(axis=0), atol=1e-9)
-
-
-def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
-    rng, claim = np.random.default_rng(2), ea.approximate(1.0, 1e-3)
-    growth = Portfolio(claim).record(rng.normal(0, 1, 60), rng.normal(9, 1, 60), [1] * 60)
-    at = growth.at(claim, np.array([0.0, 0.7, 1.0, 1e6])).sum(axis=0)
-    assert at[0] == at[1] == at[2] > 0 == at[3]
-    deltas = growth.at(Delta(1.0, 1e-3), np.array([0.0, 1e-3, 0.9, 1.0])).sum(axis=0)
-    assert deltas[0] == deltas[1] > 0 == deltas[2] == deltas[3]
-
-
-@pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
-@pytest.mark.parametrize("claim", [ea.pure(0.5), ea.approximate(0.5, 1e-5), ea.renyi({2: 0.5})])
-def test_the_wealth_that_views_share_is_what_they_have_won(draw, claim):
-    """Choosing other views and levels keeps it; a level above all others starts with 1.
-
-    A level between two others has won what the next higher one has.
-    """
-    rng = np.random.default_rng(4)
-    x, y = draw(0, 150, rng), draw(1, 150, rng)
-    portfolio = Portfolio(claim)
-    won, changed = 0.0, 0
-    before = np.zeros(portfolio._levels[claim.quantity].size)
-    for i in range(150):
-        old = portfolio._levels[claim.quantity]
-        growth = portfolio.record(x[i : i + 1], y[i : i + 1], [1])
-        before = before + growth.at(claim, old)[0]
-        won += growth.at(claim, np.array([claim.level]))[0, 0]
-        new = portfolio._levels[claim.quantity]
-        changed += new is not old
-        after = portfolio._wealth()[: new.size]
-        expected = np.append(before, 0.0)[np.searchsorted(old, new)]
-        assert after == pytest.approx(expected, abs=1e-9)
-        assert after[np.searchsorted(new, claim.level)] == pytest.approx(won, abs=1e-9)
-        before = after
-    assert won > 1
-    assert changed > 0 or claim.orders
-
-
-def most_exceeding(guess, claim, draws):
-    """Of the sets of cells with the largest ratios on a side, the one that exceeds the claim most.
-
-    And whether that is x'.
-    """
-    best, inside, swapped = -math.inf, None, False
-    for turned in (False, True):
-        p, q = (guess.q, guess.p) if turned else (guess.p, guess.q)
-        for least in np.unique(p / q)[1:]:
-            cells = p / q >= least
-            sums = (np.array([side[cells].sum()]) for side in (p, q))
-            (excess,) = beyond(claim, *sums, draws)
-            if excess > best:
-                best, inside, swapped = excess, cells, turned
-    return inside, swapped
-
-
-@pytest.mark.parametrize("claim", [*single_claims(), ea.approximate(0.3, 0.1)])
-@pytest.mark.parametrize("outputs", ["reals", "whole", "in steps"])
-def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outputs):
-    """To the last number below and above each edge, and where a number is missing."""
-    step = 0.5 if outputs == "in steps" else 0.0
-    viewed = portfolios._Viewed(View(), 1.0, DISCRETE, step)
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        guess = Prediction(np.array([-2.0, 0.0, 0.5, 1.0, 4.0]), law(rng, 6), law(rng, 6))
-        sides = [np.append(rng.normal(0, 3, n), [-2, 0, 0.5, 7]) for n in (40, 60)]
-        sides[seed % 2][3] = np.nan
-        if outputs == "whole":
-            sides = [np.arange(-9, 9), np.arange(3)]
-        draws = [float(len(side)) for side in sides]
-        inside, swapped = most_exceeding(guess, claim, draws)
-        event, is_swapped = portfolios._event_of(guess, viewed, sides, claim)
-        numbers = np.concatenate([*sides, guess.edges, np.nextafter(guess.edges, 9)])
-        if outputs == "whole":
-            numbers = np.concatenate(sides)
-            assert {type(end) for ends in event.ranges for end in ends} <= {int, type(None)}
-        seen = numbers
-        if step:
-            numbers = numbers[np.abs(numbers / step % 1 - 0.5) > 1e-6]  # ties of rounding
-            seen = np.rint(numbers / step)
-        expected = inside[np.searchsorted(guess.edges, seen)]
-        assert (event.holds(numbers) == expected).all()
-        assert is_swapped == swapped
-
-
-@pytest.mark.parametrize(
-    ("numbers", "shares"),
-    [
-        ([*range(8)] * 2, DISCRETE),
-        ([*range(9)] * 2, ATOMS),
-        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5], ATOMS),  # six of ten: more than half
-        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5], DISCRETE),
-        ([*range(18)], DENSE),
-        ([0, 1], DENSE),
-    ],
-)
-def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
-    x, y = np.array(numbers[::2], float), np.array(numbers[1::2], float)
-    past = PastDraws(x, y, learn_layout(x, y))
-    assert portfolios._kinds(View(), past) == [shares]
-    assert sum(shares.values()) == sum(SCORES.values()) == pytest.approx(1)
-
-
-BITS = np.arange(64) % 16
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "bits"),
-    [
-        (BITS, BITS, 4),
-        (BITS, BITS[::-1] % 8, 4),  # on one side only
-        (BITS[:63], BITS, 0),  # few
-        (BITS.astype(float), BITS, 0),
-        (BITS - 1, BITS, 0),  # below 0
-        (BITS % 4, BITS % 4, 0),  # two bits
-        (BITS % 8, BITS % 8, 3),
-        (BITS % 8 + 8, BITS % 8 + 8, 0),  # the highest does not vary
-        (np.append(BITS % 8, 8), BITS % 8, 0),  # it is rarely set: in one of 129
-        (np.append(BITS % 8, [8, 8]), BITS % 8, 4),  # in a hundredth
-    ],
-)
-def test_whole_numbers_have_bits_where_their_highest_varies(x, y, bits):
-    assert portfolios._bits(x, y) == bits
-
-
-# The mean of an e-variable is at most 1: a law that just meets the claim, summed exactly over all
-# outcomes of the next draws, for portfolios that learned from draws of another law.
-@pytest.mark.parametrize(
-    ("claim", "one"),  # and the probability of 1 on x, and of 0 on x'
-    [
-        (ea.pure(1.0), 1 / (1 + math.exp(-1.0))),
-        (ea.approximate(0.5, 0.1), 0.1 + 0.9 / (1 + math.exp(-0.5))),
-        (ea.gdp(1.0), norm.cdf(0.5)),
-        (ea.renyi({2: 0.7}), 0.55),  # its divergences are far below the claim
-        (ea.zcdp(0.1), 0.55),
-    ],
-)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_mean_factor_is_at_most_one_where_the_claim_holds(claim, one, seed):
-    p, q = (one, 1 - one), (1 - one, one)
-    rng = np.random.default_rng(seed)
-    past = rng.random(40) < 0.9, rng.random(40) < 0.1  # another law, which violates the claim
-    (part,) = claim.parts
-    mean = 0.0
-    for i, j in itertools.product((0, 1), repeat=2):
-        portfolio = Portfolio(part)
-        portfolio.record(*(side.astype(float) for side in past), [40])
-        growth = portfolio.record(np.array([float(i)]), np.array([float(j)]), [1])
-        factor = math.exp(growth.at(part, np.array([part.level]))[0, 0])
-        mean += p[1 - i] * q[1 - j] * factor
-    assert mean <= 1 + 1e-9
-
-
-def answers(side, n, rng):
-    """Whole numbers of eight bits, half of which fall from x to x', while the others rise."""
-    probabilities = np.where((np.arange(8) < 4) ^ bool(side), 0.55, 0.45)
-    return (rng.random((n, 8)) < probabilities) @ (1 << np.arange(8))
-
-
-def refuted_level(draw, claim, n):
-    """The largest of some levels at which a portfolio wins 20 times its wealth."""
-    rng = np.random.default_rng(5)
-    growth = Portfolio(claim).record(draw(0, n, rng), draw(1, n, rng), [10] * (n // 10))
-    levels = np.linspace(0.0, 2.0, 81)
-    won = growth.at(claim, levels).sum(axis=0) >= math.log(20)
-    return levels[won].max(initial=0.0)
-
-
-def test_bits_of_whole_numbers_have_a_score():
-    # each bit has a level of .2, all together of 1.6; the order of the numbers shows high bits only
-    assert refuted_level(answers, ea.pure(0.4), 4000) > 0.7
-    assert refuted_level(lambda *of: 3000 + answers(*of), ea.pure(0.4), 4000) < 0.6  # not as bits
-    assert refuted_level(answers, ea.pure(1.5), 4000) > 0.6  # below the claim: bets of its own
-
-
-@pytest.mark.parametrize("claim", [ea.pure(299.9), ea.pure(300.0), ea.gdp(30.0)])
-def test_the_largest_claims_are_bet_against(claim):
-    def mechanism(x, size, rng):
-        return rng.laplace(x, 1, size)
-
-    verdict = ea.audit(mechanism, [(0, 1)], claim, samples=1000, as_reals=True)
-    assert verdict.verdict != "violated"

@@ -1,0 +1,543 @@
+"""Bets from the first draws on, through several views: all kinds of outputs and claims."""
+
+import itertools
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import epsilometer_audit as ea
+from epsilometer.claims import Delta
+from epsilometer.events.events import View
+from epsilometer.events.looks import PastDraws
+from epsilometer_audit.outputs.outcomes import learn_layout
+from epsilometer_audit.statistics import portfolio as portfolios
+from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.predictors import (
+    ATOMS,
+    DENSE,
+    DISCRETE,
+    SCORES,
+    Prediction,
+)
+from epsilometer_audit.statistics.witnesses import beyond
+from limit.kl_inf.project import project
+from tests.unit.audits import single_claims
+
+
+def law(rng, k, spread=1.0):
+    weights = rng.gamma(spread, size=k) + 1e-9
+    return weights / weights.sum()
+
+
+def words(side, n, rng):
+    law = [(0.96, 0.02, 0.02), (0.02, 0.96, 0.02)][side]
+    return rng.choice(["yes", "no", "never"], n, p=law).tolist()
+
+
+def numbers(side, n, rng):
+    return rng.laplace(3 * side, 1, n)
+
+
+def vectors(side, n, rng):
+    return rng.normal([0, 3 * side, 0], 1, (n, 3))
+
+
+def dictionaries(side, n, rng):
+    keys = rng.random(n) < (0.97, 0.03)[side]
+    return [{"a": 1.5, "b": 2} if key else {"a": 1.5} for key in keys]
+
+
+KINDS = [words, numbers, vectors, dictionaries]
+
+
+@pytest.mark.parametrize(
+    ("claim", "draw"),
+    [(claim, numbers) for claim in [ea.pure(0.0), *single_claims()]]
+    + [(ea.gdp(1.0), draw) for draw in KINDS],
+)
+def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
+    rng = np.random.default_rng(0)
+    portfolio = Portfolio(claim)
+    growth = portfolio.record(draw(0, 150, rng), draw(1, 150, rng), [1] * 150)
+    at_claim = growth.at(claim, np.array([claim.level]))
+    assert at_claim.shape == (150, 1)
+    assert at_claim.sum() > math.log(20)
+    assert (at_claim[:2] == 0).all()  # nothing is known yet
+
+
+@pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
+def test_wealth_does_not_depend_on_how_draws_come(draw):
+    rng = np.random.default_rng(1)
+    x, y = draw(0, 140, rng), draw(1, 140, rng)
+    claim = ea.approximate(0.5, 1e-5)
+    levels = np.array([0.3, 0.5, 0.6, 0.9])
+    whole = Portfolio(claim).record(x, y, [1] * 140).at(claim, levels)
+    portfolio = Portfolio(claim)
+    pieces = [portfolio.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(140)]
+    assert np.allclose(whole, np.concatenate([each.at(claim, levels) for each in pieces]))
+    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 32, 64, 12]).at(claim, levels)
+    assert np.allclose(whole.sum(axis=0), blocks.sum(axis=0), atol=1e-9)
+
+
+def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
+    rng, claim = np.random.default_rng(2), ea.approximate(1.0, 1e-3)
+    growth = Portfolio(claim).record(rng.normal(0, 1, 60), rng.normal(9, 1, 60), [1] * 60)
+    at = growth.at(claim, np.array([0.0, 0.7, 1.0, 1e6])).sum(axis=0)
+    assert at[0] == at[1] == at[2] > 0 == at[3]
+    deltas = growth.at(Delta(1.0, 1e-3), np.array([0.0, 1e-3, 0.9, 1.0])).sum(axis=0)
+    assert deltas[0] == deltas[1] > 0 == deltas[2] == deltas[3]
+
+
+@pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("claim", [ea.pure(0.5), ea.approximate(0.5, 1e-5), ea.renyi({2: 0.5})])
+def test_the_wealth_that_views_share_is_what_they_have_won(draw, claim):
+    """Choosing other views and levels keeps it; a level above all others starts with 1.
+
+    A level between two others has won what the next higher one has.
+    """
+    rng = np.random.default_rng(4)
+    x, y = draw(0, 150, rng), draw(1, 150, rng)
+    portfolio = Portfolio(claim)
+    won, changed = 0.0, 0
+    before = np.zeros(portfolio._levels[claim.quantity].size)
+    for i in range(150):
+        old = portfolio._levels[claim.quantity]
+        growth = portfolio.record(x[i : i + 1], y[i : i + 1], [1])
+        before = before + growth.at(claim, old)[0]
+        won += growth.at(claim, np.array([claim.level]))[0, 0]
+        new = portfolio._levels[claim.quantity]
+        changed += new is not old
+        after = portfolio._wealth()[: new.size]
+        expected = np.append(before, 0.0)[np.searchsorted(old, new)]
+        assert after == pytest.approx(expected, abs=1e-9)
+        assert after[np.searchsorted(new, claim.level)] == pytest.approx(won, abs=1e-9)
+        before = after
+    assert won > 1
+    assert changed > 0 or claim.orders
+
+
+def most_exceeding(guess, claim, draws):
+    """Of the sets of cells with the largest ratios on a side, the one that exceeds the claim most.
+
+    And whether that is x'.
+    """
+    best, inside, swapped = -math.inf, None, False
+    for turned in (False, True):
+        p, q = (guess.q, guess.p) if turned else (guess.p, guess.q)
+        for least in np.unique(p / q)[1:]:
+            cells = p / q >= least
+            sums = (np.array([side[cells].sum()]) for side in (p, q))
+            (excess,) = beyond(claim, *sums, draws)
+            if excess > best:
+                best, inside, swapped = excess, cells, turned
+    return inside, swapped
+
+
+@pytest.mark.parametrize("claim", [*single_claims(), ea.approximate(0.3, 0.1)])
+@pytest.mark.parametrize("outputs", ["reals", "whole", "in steps"])
+def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outputs):
+    """To the last number below and above each edge, and where a number is missing."""
+    step = 0.5 if outputs == "in steps" else 0.0
+    viewed = portfolios._Viewed(View(), 1.0, DISCRETE, step)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        guess = Prediction(np.array([-2.0, 0.0, 0.5, 1.0, 4.0]), law(rng, 6), law(rng, 6))
+        sides = [np.append(rng.normal(0, 3, n), [-2, 0, 0.5, 7]) for n in (40, 60)]
+        sides[seed % 2][3] = np.nan
+        if outputs == "whole":
+            sides = [np.arange(-9, 9), np.arange(3)]
+        draws = [float(len(side)) for side in sides]
+        inside, swapped = most_exceeding(guess, claim, draws)
+        event, is_swapped = portfolios._event_of(guess, viewed, sides, claim)
+        numbers = np.concatenate([*sides, guess.edges, np.nextafter(guess.edges, 9)])
+        if outputs == "whole":
+            numbers = np.concatenate(sides)
+            assert {type(end) for ends in event.ranges for end in ends} <= {int, type(None)}
+        seen = numbers
+        if step:
+            numbers = numbers[np.abs(numbers / step % 1 - 0.5) > 1e-6]  # ties of rounding
+            seen = np.rint(numbers / step)
+        expected = inside[np.searchsorted(guess.edges, seen)]
+        assert (event.holds(numbers) == expected).all()
+        assert is_swapped == swapped
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shares"),
+    [
+        ([*range(8)] * 2, DISCRETE),
+        ([*range(9)] * 2, ATOMS),
+        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5], ATOMS),  # six of ten: more than half
+        ([0, 1, 2, 3, 4, 5, 5, 5, 5, 5, 5, 5], DISCRETE),
+        ([*range(18)], DENSE),
+        ([0, 1], DENSE),
+    ],
+)
+def test_the_predictors_of_numbers_follow_from_how_many_differ(numbers, shares):
+    x, y = np.array(numbers[::2], float), np.array(numbers[1::2], float)
+    past = PastDraws(x, y, learn_layout(x, y))
+    assert portfolios._kinds(View(), past) == [shares]
+    assert sum(shares.values()) == sum(SCORES.values()) == pytest.approx(1)
+
+
+BITS = np.arange(64) % 16
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "bits"),
+    [
+        (BITS, BITS, 4),
+        (BITS, BITS[::-1] % 8, 4),  # on one side only
+        (BITS[:63], BITS, 0),  # few
+        (BITS.astype(float), BITS, 0),
+        (BITS - 1, BITS, 0),  # below 0
+        (BITS % 4, BITS % 4, 0),  # two bits
+        (BITS % 8, BITS % 8, 3),
+        (BITS % 8 + 8, BITS % 8 + 8, 0),  # the highest does not vary
+        (np.append(BITS % 8, 8), BITS % 8, 0),  # it is rarely set: in one of 129
+        (np.append(BITS % 8, [8, 8]), BITS % 8, 4),  # in a hundredth
+    ],
+)
+def test_whole_numbers_have_bits_where_their_highest_varies(x, y, bits):
+    assert portfolios._bits(x, y) == bits
+
+
+# The mean of an e-variable is at most 1: a law that just meets the claim, summed exactly over all
+# outcomes of the next draws, for portfolios that learned from draws of another law.
+@pytest.mark.parametrize(
+    ("claim", "one"),  # and the probability of 1 on x, and of 0 on x'
+    [
+        (ea.pure(1.0), 1 / (1 + math.exp(-1.0))),
+        (ea.approximate(0.5, 0.1), 0.1 + 0.9 / (1 + math.exp(-0.5))),
+        (ea.gdp(1.0), norm.cdf(0.5)),
+        (ea.renyi({2: 0.7}), 0.55),  # its divergences are far below the claim
+        (ea.zcdp(0.1), 0.55),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_factor_is_at_most_one_where_the_claim_holds(claim, one, seed):
+    p, q = (one, 1 - one), (1 - one, one)
+    rng = np.random.default_rng(seed)
+    past = rng.random(40) < 0.9, rng.random(40) < 0.1  # another law, which violates the claim
+    (part,) = claim.parts
+    mean = 0.0
+    for i, j in itertools.product((0, 1), repeat=2):
+        portfolio = Portfolio(part)
+        portfolio.record(*(side.astype(float) for side in past), [40])
+        growth = portfolio.record(np.array([float(i)]), np.array([float(j)]), [1])
+        factor = math.exp(growth.at(part, np.array([part.level]))[0, 0])
+        mean += p[1 - i] * q[1 - j] * factor
+    assert mean <= 1 + 1e-9
+
+
+def answers(side, n, rng):
+    """Whole numbers of eight bits, half of which fall from x to x', while the others rise."""
+    probabilities = np.where((np.arange(8) < 4) ^ bool(side), 0.55, 0.45)
+    return (rng.random((n, 8)) < probabilities) @ (1 << np.arange(8))
+
+
+def refuted_level(draw, claim, n):
+    """The largest of some levels at which a portfolio wins 20 times its wealth."""
+    rng = np.random.default_rng(5)
+    growth = Portfolio(claim).record(draw(0, n, rng), draw(1, n, rng), [10] * (n // 10))
+    levels = np.linspace(0.0, 2.0, 81)
+    won = growth.at(claim, levels).sum(axis=0) >= math.log(20)
+    return levels[won].max(initial=0.0)
+
+
+def test_bits_of_whole_numbers_have_a_score():
+    # each bit has a level of .2, all together of 1.6; the order of the numbers shows high bits only
+    assert refuted_level(answers, ea.pure(0.4), 4000) > 0.7
+    assert refuted_level(lambda *of: 3000 + answers(*of), ea.pure(0.4), 4000) < 0.6  # not as bits
+    assert refuted_level(answers, ea.pure(1.5), 4000) > 0.6  # below the claim: bets of its own
+
+
+@pytest.mark.parametrize("claim", [ea.pure(299.9), ea.pure(300.0), ea.gdp(30.0)])
+def test_the_largest_claims_are_bet_against(claim):
+    def mechanism(x, size, rng):
+        return rng.laplace(x, 1, size)
+
+    verdict = ea.audit(mechanism, [(0, 1)], claim, samples=1000, as_reals=True)
+    assert verdict.verdict != "violated"
+
+
+# --- which views and levels are bet on ------------------------------------------------------------
+
+
+def chosen(x, y, **options):
+    """Return the views of past draws: kind, entry, share, predictors and steps, by key."""
+    layout = learn_layout(x, y, **options)
+    past = PastDraws(layout.encode(x), layout.encode(y), layout)
+    found = {}
+    for choice in portfolios._choices(past, lambda key: key != "sum"):
+        viewed = choice.viewed
+        found[choice.key] = viewed.view.kind, viewed.view.entry, viewed.share, viewed.shares
+        if viewed.step:
+            both = np.concatenate(choice.numbers())
+            assert np.ptp(both) == pytest.approx(20 * viewed.step)
+            whole = np.concatenate([viewed.of(layout.encode(side)) for side in (x, y)])
+            assert (whole == np.round(whole)).all()
+    return list(found.values()), [key for key in found if isinstance(key, str)]
+
+
+def test_all_columns_share_the_wealth_with_their_low_bits_and_scores():
+    """Columns have equal shares, words twice as much; low bits .15 of that, and scores a half."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(0, 1, (70, 3)), rng.normal(1, 1, (70, 3))
+    assert chosen(x[:, 0], y[:, 0])[0] == [
+        ("output", 0, 1.0, DENSE),
+        ("low bit", 0, 0.15, DISCRETE),
+    ]
+    assert chosen(x[:, 0], y[:, 0], as_reals=True)[0] == [("output", 0, 1.0, DENSE)]
+    assert chosen(["a", "b"] * 10, ["a", "c"] * 10)[0] == [("output", 0, 1.0, DISCRETE)]
+    views, scores = chosen(x, y)
+    assert views[:3] == [("entry", i, 1 / 3, DENSE) for i in range(3)]
+    assert views[3:6] == [("low bit", i, 0.15 / 3, DISCRETE) for i in range(3)]
+    assert scores == ["linear", "signs"]
+    assert [view[2:] for view in views[6:]] == [(0.5 / 3, SCORES)] * 2  # "learned" has no score
+    mixed = [[{"a": 1.5 * i, "b": "xyz"[i % n]} for i in range(40)] for n in (2, 3)]
+    assert chosen(*mixed)[0] == [
+        ("entry", 0, 0.5, ATOMS),
+        ("entry", 1, 1.0, DISCRETE),
+        ("low bit", 0, 0.15, DISCRETE),
+    ]
+    wide = rng.normal(0, 1, (2, 40, 50))
+    assert sum(view[0] == "entry" for view in chosen(*wide)[0]) == 16
+    wide[:, :, 3:] = 1.0  # what never varies is left out
+    assert [view[1] for view in chosen(*wide)[0] if view[0] == "entry"] == [0, 1, 2]
+    equal = np.ones((2, 20, 3))
+    assert [view[1] for view in chosen(*equal)[0] if view[0] == "entry"] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("draws", "names"),
+    [
+        (15, ["learned"]),
+        (16, ["linear", "learned"]),  # eight draws teach it, as many try it
+        (63, ["linear", "learned"]),
+        (64, ["linear", "sum", "signs", "learned"]),
+    ],
+)
+def test_scores_are_learned_of_enough_draws(draws, names):
+    def learners(x, y):
+        return list(portfolios._learners(PastDraws(x, y, learn_layout(x, y))))
+
+    x, y = np.random.default_rng(0).normal(0, 1, (2, draws, 3))
+    assert learners(x, y) == names
+    assert learners(x[:, :1], y[:, :1]) == [
+        name for name in names if name not in ("linear", "signs")
+    ]
+    few = np.arange(3 * draws).reshape(-1, 3) % 17  # values, of which signs tell no more
+    assert ("signs" in learners(few, few)) == (draws == 64)
+    assert "signs" not in learners(few % 16, few % 16)
+    assert learners(x[:, 0], y[:, 0]) == []
+
+
+def portfolio_with(wealths, claim=None):
+    """Return a portfolio whose views have this wealth, ``(levels, 1)``, by key."""
+    portfolio = Portfolio(claim or ea.pure(1.0))
+    portfolio._views = {key: viewed_with(wealth) for key, wealth in wealths.items()}
+    return portfolio
+
+
+def viewed_with(wealth, share=1.0):
+    viewed = portfolios._Viewed(View(), share, DISCRETE)
+    won = np.full(np.shape(wealth), 2.0)
+    viewed.mixture = SimpleNamespace(wealth=np.log(won).ravel())
+    viewed.start = np.log(np.array(wealth) / won)
+    return viewed
+
+
+def plain(views):
+    return {key: np.exp(viewed.wealth) for key, viewed in views.items()}
+
+
+def test_new_views_have_the_wealth_of_those_that_are_gone_and_a_fifth_of_the_others():
+    """By their shares; without new ones, it goes to those that are left. In plain numbers."""
+    rng = np.random.default_rng(0)
+    a, b, c = rng.uniform(0.1, 2, (3, 8, 1))
+    portfolio = portfolio_with({"a": a, "b": b, "c": c})
+    before = portfolio._views
+    new = viewed_with(np.ones((8, 1)), 0.5), viewed_with(np.ones((8, 1)), 1.5)
+    portfolio._views = {"b": before["b"], "c": before["c"], "d": new[0], "e": new[1]}
+    portfolio._spread(before)
+    given = a + 0.2 * (b + c)
+    expected = {"b": 0.8 * b, "c": 0.8 * c, "d": given / 4, "e": given * 3 / 4}
+    assert plain(portfolio._views) == {key: pytest.approx(of) for key, of in expected.items()}
+    portfolio = portfolio_with({"a": a, "b": b, "c": c})
+    before = portfolio._views
+    portfolio._views = {"b": before["b"], "c": before["c"]}
+    portfolio._spread(before)
+    expected = {"b": b + a / 2, "c": c + a / 2}
+    assert plain(portfolio._views) == {key: pytest.approx(of) for key, of in expected.items()}
+    portfolio._views = {"d": viewed_with(5 * a, 0.5), "e": viewed_with(7 * a, 1.5)}
+    portfolio._spread({})  # at the start each level has wealth 1
+    first = np.ones((8, 1))
+    expected = {"d": first / 4, "e": first * 3 / 4}
+    assert plain(portfolio._views) == {key: pytest.approx(of) for key, of in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("draws", "columns", "all_go"), [(59, 6, True), (60, 6, False), (90, 2, True)]
+)
+def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws, columns, all_go):
+    """Against the claimed level, after sixty draws."""
+    x = np.random.default_rng(0).normal(0, 1, (20, columns))
+    layout = learn_layout(x, x)
+    past = PastDraws(x, x, layout)
+    asked = []
+
+    def suspects(first, second, entries, number):
+        asked.append((list(entries), number))
+        return [0, 1]
+
+    monkeypatch.setattr(portfolios, "suspects", suspects)
+    levels = Portfolio(ea.pure(1.0))._levels["epsilon"]
+    claimed = int(np.searchsorted(levels, 1.0))
+    wealths = {}
+    for i in range(columns):
+        of_level = np.where(np.arange(levels.size) == claimed, [[1.0 + i]], 99.0 - i).T
+        wealths[portfolios._key(View("entry", i), layout)] = of_level
+    portfolio = portfolio_with(wealths)
+    portfolio._draws = draws
+    goes_on = portfolio._goes_on(portfolio._views, past)
+    entries = [goes_on(key) for key in wealths]
+    assert entries == [True] * columns if all_go else [True, True, False, True, True, True]
+    if not all_go:
+        assert asked == [([*range(columns)], 2)]
+        bits = [portfolios._key(View("low bit", i), layout) for i in range(columns)]
+        assert [goes_on(key) for key in bits] == [True, True, False, False, False, False]
+    assert all(goes_on(name) for name in ("linear", "sum", "signs", "steps", "learned"))
+
+
+@pytest.mark.parametrize("level", [0.0, 0.5, 3.0])
+def test_levels_above_the_claim_are_bet_on_from_a_twentieth_to_five_times_it(level):
+    """Each is at most two and a half times as far as the one before."""
+    levels = Portfolio(ea.pure(level))._levels["epsilon"]
+    unit = max(level, 0.1)
+    off = (levels[1:] - level) / unit
+    assert levels[0] == level
+    assert off[0] == pytest.approx(0.05)
+    assert off[-1] == pytest.approx(5)
+    assert (off[1:] / off[:-1] <= 2.5 + 1e-9).all()
+    claim = ea.renyi({2: level + 0.1})
+    assert Portfolio(claim)._levels[claim.quantity].size == 4
+    top = float(claim.grid[-1])
+    largest = Portfolio(ea.renyi({2: 0.9 * top}))._levels[claim.quantity]
+    assert largest.max() == top
+
+
+@pytest.mark.parametrize(
+    ("step", "ends", "widest"),
+    [
+        (0.0, (0.85, 1.1), [(0.84, 1.09), (0.91, 1.05), (0.95, 1.03), (1.04, 1.05)]),
+        (0.1, (0.6, 1.4), [(0.5, 1.17), (0.83, 1.017), (1.19, 1.1)]),
+    ],
+)
+def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, widest):
+    """The next level is so many times as large at most, from each place on."""
+    portfolio = portfolio_with({"a": np.ones((8, 1))})
+    portfolio._views["a"].step = step
+    levels = portfolio._levels_around(10.0)
+    assert levels[0] == 1.0
+    around = levels[1:] / 10
+    assert (around[0], around[-1]) == pytest.approx(ends)
+    for low, high in itertools.pairwise(around):
+        most = [times for start, times in widest if low > start][-1]
+        assert high / low <= most
+    top = portfolio._top
+    assert portfolio._levels_around(2 * top).max() == top
+    below = portfolio._levels_around(0.9)
+    assert below[0] == 1.0 or (step and below[0] < 1.0 < below[-1])
+    at_claim = portfolio._levels_around(1.0)  # a refuted claim refutes all levels below it
+    assert at_claim[0] == 1.0
+    assert at_claim.size > 3
+
+
+@pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
+@pytest.mark.parametrize("p", [0.3, 0.6, 0.95, 0.999])
+def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):
+    """Its growth is 5 nats: by the projection of two cells, to the next of 64 levels."""
+    shares = np.array([p, 1 - p]), np.array([0.2, 0.8])
+    portfolio = Portfolio(claim)
+    for draws in (40, 400):
+        portfolio._draws = draws
+        found = portfolio._reached(Prediction(np.zeros(1), *shares, 0.0))
+
+        def growth(level, draws=draws):
+            return 2 * draws * project(*shares, claim.at(level)).growth - 5
+
+        unit = max(claim.level, 0.1)
+        if found is None:
+            assert growth(0.05 * unit) < 0.01
+            continue
+        assert growth(found) > -0.01
+        assert growth(1.1 * found) < 0 or found > 19.9 * unit
+        assert found <= 20 * unit
+
+
+def test_views_are_chosen_anew_as_draws_double(monkeypatch):
+    sizes = []
+    choose = Portfolio.choose
+
+    def noted(portfolio, past):
+        sizes.append(len(past.x))
+        choose(portfolio, past)
+
+    monkeypatch.setattr(Portfolio, "choose", noted)
+    x, y = np.random.default_rng(0).normal(0, 1, (2, 150))
+    portfolio, first = Portfolio(ea.pure(0.5)), None
+    for i in range(150):
+        before = portfolio._levels["epsilon"]
+        portfolio.record(x[i : i + 1], y[i : i + 1] + 3, [1])
+        if first is None and portfolio._levels["epsilon"] is not before:
+            first = i + 1
+    assert sizes == [2, 4, 8, 16, 32, 64, 128]
+    assert first == 32  # levels are near an aim from then on
+
+
+def test_many_draws_are_bet_on_part_by_part_in_vain(monkeypatch):
+    """They win as much."""
+    rng, claim = np.random.default_rng(0), ea.pure(0.5)
+    x, y = rng.normal(0, 1, 90), rng.normal(2, 1, 90)
+    sizes = [1] * 30 + [20, 20, 20]
+    levels = np.array([0.2, 0.5, 1.0])
+    whole = Portfolio(claim).record(x, y, sizes).at(claim, levels)
+    monkeypatch.setattr(portfolios, "_PART", 15)
+    parts = Portfolio(claim).record(x, y, sizes).at(claim, levels)
+    assert parts == pytest.approx(whole, abs=1e-9)
+    assert whole.sum(axis=0)[1] > 3
+
+
+@pytest.mark.parametrize(
+    "claim", [ea.pure(1.0), ea.gdp(1.0), ea.approximate(0.3, 0.1), ea.zcdp(0.3)]
+)
+def test_of_the_bets_against_a_level_that_is_made_which_should_grow_most(claim):
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        guess = Prediction(np.arange(4.0), law(rng, 5), law(rng, 5))
+        bets = portfolios.against(claim, np.array([0.5, 1.0, 2.0]) * claim.level)
+        f, g = bets.best(guess)
+        for i in range(3):
+            growths = []
+            for first, second in zip(bets.first[i], bets.second[i], strict=True):
+                one = bets.factors(guess, np.array([first]), np.array([second]))
+                growths.append((guess.p @ one[0] + guess.q @ one[1])[0])
+            assert guess.p @ f[:, i] + guess.q @ g[:, i] == pytest.approx(max(growths), abs=2e-4)
+
+
+@pytest.mark.parametrize("level", [0.5, 3.0])
+def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
+    """Of fresh draws of Laplace noise, its ratio is near the level e^3."""
+    rng, claim = np.random.default_rng(3), ea.pure(0.5)
+    portfolio = Portfolio(claim, as_reals=True)
+    x, y = numbers(0, 400, rng), numbers(1, 400, rng)
+    assert portfolio.event(x, y, level) is None
+    portfolio.record(x, y, [1] * 400)
+    event = portfolio.event(x, y, level)
+    fresh = numbers(0, 4000, rng), numbers(1, 4000, rng)
+    shares = [event.event.holds(event.layout.encode(side)).mean() for side in fresh]
+    assert shares[event.swapped] > 8 * shares[not event.swapped]
