@@ -111,6 +111,26 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
     assert grown[0] > math.log(1 / alpha) > grown[1]
 
 
+@pytest.mark.parametrize("ahead", [2, 25, 60])
+def test_of_few_draws_the_growth_at_level_0_is_expected(ahead):
+    """The stake is as large as is aimed at, but for factors below 0: that of psi = 1 is the least.
+
+    Less a standard deviation of the mean, after 400 draws.
+    """
+    claim, log_ratio = Renyi(2.0, 0.01), np.log(P / Q)
+    _, _, of_phi, of_psi = learned(2.0, log_ratio - log_ratio.max())
+    kappa, b = (of_level[0] for of_level in claim.null(np.zeros(1), of_psi.mean[0], 2.0))
+    variance = of_phi.variance[0] + kappa**2 * of_psi.variance[0]
+    excess = of_phi.mean[0] - kappa * of_psi.mean[0] - b - math.sqrt(variance / 400)
+    aimed = math.sqrt(2 * math.log(20) / (ahead * variance))
+    at = min(aimed, 1 / (kappa * (1 - of_psi.mean[0])))
+    assert (at < aimed) == (ahead == 2)
+    growth = ahead * at * (excess - at * variance / 2)
+    (level,) = expected_levels(of_phi, of_psi, Goal(claim, 2.0, ahead, 0.05), 400)
+    assert growth < math.log(20)
+    assert level == pytest.approx(-1 / (1 + math.exp(growth)))
+
+
 def test_where_nothing_should_be_refuted_more_growth_is_nearer_to_0():
     order, claim = 2.0, Renyi(2.0, 0.5)
     _, _, of_phi, of_psi = learned(order, np.array([-0.01, -0.02, -0.03]))
@@ -184,13 +204,15 @@ def test_growth_is_the_sum_over_single_draws(claim):
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     sizes = Step(1, 50, 1000).blocks(50)
     levels = np.array([0.01, 0.2])
-    rates = bet.on((x, y), sizes, 1000).growth(claim, levels, 0.05)
+    placed = bet.on((x, y), sizes, 1000)
+    rates = placed.growth(claim, levels, 0.05)
     kappa, b = claim.null(levels, 0.4, order)
     u = kappa * 0.4 + b
     most = u - phi.min(), kappa * (psi.max() - 0.4)
     at = stake(np.array(bet.mean_phi), u, most, 0.2 + kappa**2 * 0.2, 1000, 0.05)
     single = np.log1p(at * (phi[x][:, None] - u)) + np.log1p(-at * kappa * (psi[y][:, None] - 0.4))
     assert np.allclose(rates, np.add.reduceat(single, np.cumsum([0, *sizes[:-1]]), axis=0))
+    assert np.allclose(placed.growth(claim, levels, 0.05, by_block=False), single.sum(axis=0))
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.001])
@@ -207,15 +229,24 @@ def test_a_stake_reaches_one_over_alpha_within_the_draws_at_the_smallest_excess(
     assert few == stake(1.0, np.array(0.9), (np.array(0.5), np.array(2.0)), v, 1, alpha)
 
 
-@pytest.mark.parametrize("v", [0.1, 0.9])
-def test_no_draw_takes_more_than_most_of_the_wealth(v):
+@pytest.mark.parametrize(
+    ("claim", "phi", "psi", "v"),
+    [
+        (pure(0.0), [0.0, 1.0], [0.0, 1.0], 0.1),
+        (pure(0.0), [0.0, 1.0], [0.0, 1.0], 0.9),
+        (Renyi(2.0, 0.1), [0.7, 1.0], [0.49, 1.0], 0.98),
+        (Renyi(2.0, 0.1), [0.7, 1.0], [0.49, 1.0], 0.55),
+    ],
+)
+def test_no_draw_takes_more_than_most_of_the_wealth(claim, phi, psi, v):
     """Where few draws are to come, the worst of them leaves a twentieth."""
-    bet = replace(EVENT_BET, mean_phi=0.99, mean_psi=v)
+    bet = replace(EVENT_BET, phi=np.array(phi), psi=np.array(psi), mean_phi=1.1, mean_psi=v)
+    bet = replace(bet, order=next(iter(claim.orders), math.nan))
     inside, outside = np.array([[0, 1]]), np.array([[1, 0]])
     nothing = np.array([[0, 0]])
     draws = [(inside, nothing), (outside, nothing), (nothing, inside), (nothing, outside)]
     levels = np.array([0.01, 0.05])
-    logs = [PlacedBet(bet, *counts, 1).growth(pure(0.0), levels, 0.05) for counts in draws]
+    logs = [PlacedBet(bet, *counts, 1).growth(claim, levels, 0.05) for counts in draws]
     assert np.exp(np.min(logs, axis=0))[0] == pytest.approx([0.05, 0.05])
 
 

@@ -13,9 +13,12 @@ import epsilometer_audit as ea
 from epsilometer_audit.question.claims import approximate, pure
 from epsilometer_audit.statistics import predictors, projection
 from epsilometer_audit.statistics.predictors import (
+    ATOMS,
+    DENSE,
     DISCRETE,
     FLOOR,
     POINTS,
+    SCORES,
     Mixture,
     Points,
     Prediction,
@@ -279,6 +282,11 @@ def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_b
             assert np.bincount(cells, wider) == pytest.approx(noise * (others + 0.2) / total)
             parts = [wider[cells == cell] for cell in np.unique(cells)]
             assert all(part[part > 0] == pytest.approx(part.max()) for part in parts)
+
+
+@pytest.mark.parametrize("shares", [DISCRETE, ATOMS, DENSE, SCORES])
+def test_predictors_share_a_wealth_of_one(shares):
+    assert sum(shares.values()) == pytest.approx(1)
 
 
 def test_distributions_are_fitted_anew_as_draws_grow_by_a_sixth_and_later_by_a_half():
