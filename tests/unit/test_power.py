@@ -13,7 +13,9 @@ from epsilometer.claims import Claim
 from epsilometer.events.scores import SCREENED
 from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics import power
+from epsilometer_audit.statistics.portfolio import Portfolio, against
 from epsilometer_audit.statistics.power import detectable, samples_needed
+from epsilometer_audit.statistics.predictors import Prediction
 from epsilometer_audit.statistics.rounds import Step, least_samples, schedule
 from limit.kl_inf.project import project
 from tests.unit.audits import single_claims
@@ -129,7 +131,7 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
     options = {"alpha": 0.05, "event": event}
     level = detectable(claim, steps, **options)
     above = claim.level + (level - claim.level) * np.array([0.95, 1.0001, 1.5])
-    detected = power._detected(claim, above, steps, 0.05, power.POWER, event)
+    detected = power._detected(claim, above, steps, 0.05, 0.9, event)
     assert detected.tolist() == [False, True, True]
     later = detectable(claim, schedule(60_000, 1), **options)
     surer = detectable(claim, steps, alpha=0.001, event=event)
@@ -176,6 +178,35 @@ def test_the_samples_that_are_needed_are_the_fewest_in_two_digits(claim, options
     assert enough(samples)
     assert not enough(0.85 * samples)
     assert pairs > 1 or samples_needed(claim, detect=level, **{**options, "power": 0.95}) > samples
+
+
+def test_by_default_nine_in_ten_audits_of_a_pair_find_noise_at_an_alpha_of_a_twentieth():
+    for claim in (pure(1.0), gdp(0.5)):
+        level = 1.3 * claim.level
+        alike = {"power": 0.9, "alpha": 0.05, "pairs": 1, "event": None}
+        assert samples_needed(claim, detect=level) == samples_needed(claim, detect=level, **alike)
+
+
+@pytest.mark.parametrize(("claim", "level"), [(pure(0.5), 1.5), (pure(0.1), 1.0)])
+def test_so_many_nats_are_lost_to_learn_noise(claim, level):
+    """In nine of ten audits; half as many are too few for one of ten or more.
+
+    They are what the best bet on cells of the true distributions wins more of the same draws.
+    """
+    distance = claim.noise(np.array([level])).distances[0]
+    ends = np.linspace(-3, 3, 32)
+    ends = np.sort(np.concatenate([ends, ends + distance]))
+    (p,), (q,) = power._cells(claim, np.array([level]))
+    levels = np.array([claim.level])
+    f, g = against(claim, levels).best(Prediction(ends, p, q, 0.0))
+    lost = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        x, y = rng.laplace(0, 1, 120), rng.laplace(distance, 1, 120)
+        most = f[ends.searchsorted(x)].sum() + g[ends.searchsorted(y)].sum()
+        grown = Portfolio(claim, as_reals=True).record(x, y, [30] * 4)
+        lost.append(most - grown.at(claim, levels).sum())
+    assert power._PREDICTING / 2 < np.sort(lost)[-2] <= power._PREDICTING
 
 
 def test_a_budget_is_no_smaller_than_one_that_audits_accept():

@@ -172,6 +172,17 @@ def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
     assert seed > 1 or 28 <= size <= 32 + 1  # a cell has a 32nd of the draws
 
 
+@pytest.mark.parametrize("n", [4, 8, 20, 64, 160])
+def test_a_cell_of_a_tree_has_two_draws_or_a_32nd_and_a_value_that_comes_twice_its_own(n):
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(0, 1, (2, n))
+    assert tree(Points().with_draws(x, y)).p.size == min(n, 32)
+    x[1] = x[0]
+    own = tree(Points().with_draws(x, y))
+    around = np.isin([x[0], np.nextafter(x[0], -9)], own.edges)
+    assert around.all() == (n <= 64)  # of more, once it has a 64th
+
+
 def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
     """Three, two and one ninths of a cell's draws count as near it; its share is that of x."""
     counts = np.array([[5, 0, 2, 9], [1, 7, 2, 0]])
@@ -265,7 +276,8 @@ def test_noise_is_predicted_by_the_mean_over_families_and_their_parameters(kind)
 
 @pytest.mark.parametrize("others", [0, 1, 30])
 def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_between(others):
-    """Each has a fifth of a draw more."""
+    """Each has a fifth of a draw more. Sixteen draws are enough."""
+    assert spikes(Points().with_draws(np.zeros(8), np.zeros(8))) is not None
     rng = np.random.default_rng(1)
     x = np.concatenate([np.repeat([0.0, 1.0, 1.5], [12, 5, 8]), rng.normal(0.5, 2, others)])
     y = np.concatenate([np.repeat([0.0, 1.0, 1.5], [3, 19, 3]), rng.normal(0.5, 2, others)])
@@ -300,7 +312,9 @@ def test_distributions_are_fitted_anew_as_draws_grow_by_a_sixth_and_later_by_a_h
     while n < 3000:
         fitted.append([n, n])
         n += max(n // 6, 1) if n < 500 else n // 2
-    each.record(np.zeros(3000), np.ones(3000), [1] * 1000 + [500] * 4)
+    for _ in range(100):
+        each.record(np.zeros(1), np.ones(1))
+    each.record(np.zeros(2900), np.ones(2900), [1] * 900 + [500] * 4)
     assert seen == fitted
 
 
