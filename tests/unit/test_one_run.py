@@ -106,6 +106,17 @@ def test_far_in_the_tail_the_second_term_stays(epsilon):
     assert p_value(10, 20, 50, 200.0, 1e-5) == 1
 
 
+@pytest.mark.parametrize(("right", "guesses"), [(950, 1000), (990, 1000), (1400, 1400)])
+def test_far_in_the_tail_the_second_term_is_a_sum_of_quotients(right, guesses):
+    """P[W >= v] / P[W = v] is one of quotients of binomial coefficients, for coins."""
+    quotient, total = 1.0, 0.0
+    for k in range(right, guesses + 1):
+        total += quotient
+        quotient *= (guesses - k) / (k + 1)
+    found = p_value(right, guesses, 5000, 0.0, 1e-5)
+    assert found == pytest.approx(5000 * 1e-5 / right * total, rel=1e-9 if right != 990 else 1e-4)
+
+
 @pytest.mark.parametrize("delta", [0.0, 1e-5, 0.02])
 @pytest.mark.parametrize("right", [160, 250, 390])
 def test_the_bound_is_the_largest_level_that_is_refuted(delta, right):
@@ -217,6 +228,62 @@ def test_rules_depend_on_no_score_and_none_is_idle():
         assert p_value(r, r, 1000, 1.0, 1e-5) <= 0.05 / len(rules)
     assert rules_of(10, Pure(20.0), 0.05) == [Rule(5, 5)]
     assert all(rule.top == rule.bottom or rule.guesses % 2 for rule in rules)
+
+
+def test_rules_halve_down_to_ten_guesses_that_all_right_refute():
+    """Each has an equal share of alpha; one that refutes at alpha itself is among them."""
+    assert [rule.guesses for rule in rules_of(80, Pure(0.0), 0.5)] == [80, 40, 20, 10]
+    alpha = Counted(Rule(5, 5), 10, 20, 0.5).p_value_of(Pure(0.0))
+    assert alpha == pytest.approx(2 * 0.5**10)
+    assert [rule.guesses for rule in rules_of(20, Pure(0.0), alpha)] == [20, 10]
+    assert [rule.guesses for rule in rules_of(20, Pure(0.0), 0.99 * alpha)] == [20]
+    scores = np.arange(20.0)
+    counted = count(scores, scores > 9, rules_of(20, Pure(0.0), 0.05), 0)
+    assert [(each.right, each.share) for each in counted] == [(20, 0.5), (10, 0.5)]
+
+
+@pytest.mark.parametrize("claim", [Pure(0.3), Pure(0.3, 0.01), Gaussian(0.4)])
+def test_a_rule_with_a_part_of_alpha_has_a_p_value_over_it(claim):
+    right = 34
+    whole = Counted(Rule(20, 20), right, 100, 1.0).p_value_of(claim)
+    part = Counted(Rule(20, 20), right, 100, 0.25).p_value_of(claim)
+    assert part == pytest.approx(min(4 * whole, 1), rel=1e-9)
+    assert 0 < whole < 0.2
+    if isinstance(claim, Gaussian):
+        single = [Counted(Rule(20, 20), right, 100, of).at_one_epsilon(0.4) for of in (1, 0.25)]
+        assert single[1].p_value == pytest.approx(min(4 * single[0].p_value, 1))
+        assert whole < single[0].p_value
+    assert Counted(Rule(20, 20), 20, 100, 0.25).p_value_of(claim) == 1
+
+
+def test_of_several_rules_the_least_level_is_detectable_with_its_part_of_alpha():
+    rules, claim = [Rule(60, 40), Rule(20, 20)], Pure(0.5)
+    levels = []
+    for rule in rules:
+        r = rule.guesses
+        tails = binom.sf(np.arange(-1, r), r, expit(0.5))
+        least = int(np.argmax(tails <= 0.025))
+        levels.append(
+            brentq(lambda e, of=(least, r): binom.sf(of[0] - 1, of[1], expit(e)) - 0.9, 0, 9)
+        )
+    assert detectable(rules, 400, claim, 0.05) == pytest.approx(min(levels))
+    # where all five guesses must be right
+    assert expit(detectable([Rule(5, 0)], 400, Pure(0.0), 0.05)) == pytest.approx(0.9 ** (1 / 5))
+    alpha = Counted(Rule(5, 0), 5, 400, 1.0).p_value_of(Gaussian(0.1))
+    level = detectable([Rule(5, 0)], 400, Gaussian(0.1), alpha)
+    share = 0.9 ** (1 / 5) / 40  # of the canaries that are in: half of all
+    assert level == pytest.approx(ndtri(share) - ndtri((1 - 0.9 ** (1 / 5)) / 40))
+
+
+@pytest.mark.parametrize("right", [70, 84, 40])
+def test_the_estimate_for_independent_canaries_is_a_quantile(right):
+    """Of so many right guesses about all canaries, which are a binomial number; 0 of fewer."""
+    included = np.arange(100) < 50
+    wrong = np.concatenate([np.arange(50) < (100 - right) / 2] * 2)
+    mu = independent_mu(np.where(included ^ wrong, 1.0, 0.0), included, 0.05, 0)
+    chance = brentq(lambda q: binom.sf(right - 1, 100, q) - 0.05, 1e-9, 1)
+    assert mu == pytest.approx(max(2 * ndtri(chance), 0.0))
+    assert (mu > 0) == (right > 50)
 
 
 def counts(rows, **options):
