@@ -16,7 +16,6 @@ which cost least; and from k = r down to v the smallest that (*) allows; both me
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from epsilometer.numerics.compiled import compiled, compiled_part
 
 _KNOTS = np.linspace(-2.0, 3.0, 16)  # epsilons, in widths of the bell of their weights
 _BELL = np.exp(-(_KNOTS**2) / 2)
-_STEPS = np.array([[0, 0, 0], [0.4, 0, 0], [0, 0.15, 0], [0, 0, 0.4]])  # log height, centre, width
 _TRIES = 120
 _WIDTH = 0.2
 _MOST = 600.0  # epsilon
@@ -102,7 +100,5 @@ def p_value(
         free = _smallest(right, guesses, limits, np.exp(epsilons))
         return float(free + limits @ price(epsilons))
 
-    first = np.array([np.log(weight / 3), epsilon, np.log(_WIDTH)])
-    options: Any = {"maxfev": _TRIES, "initial_simplex": first + _STEPS}
-    options |= {"xatol": 1e-2, "fatol": 1e-5}
-    return float(minimize(p, first, method="Nelder-Mead", options=options).fun)
+    first = np.array([np.log(weight / 3), epsilon, np.log(_WIDTH)])  # log height, centre, log width
+    return float(minimize(p, first, method="Nelder-Mead", options={"maxfev": _TRIES}).fun)
