@@ -263,6 +263,18 @@ def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round(joining):
         past += step.draws
 
 
+def test_in_the_first_round_only_portfolios_bet_with_nearly_all_of_the_wealth():
+    rng, claim = np.random.default_rng(4), pure(0.5)
+    x, y = rng.laplace(0, 1, 60), rng.laplace(3, 1, 60)
+    step = Step(1, 60, 60)
+    evidence = Evidence(claim, 1, 0.05, as_reals=True)
+    run_rounds(lambda sides, _: [(x, y)[side] for _, side in sides], [step], evidence)
+    growth = Portfolio(claim, as_reals=True).record(x, y, step.blocks(0))
+    won = np.cumsum(growth.at(claim, np.array([claim.level]))[:, 0])
+    assert evidence.wealths[claim].history == pytest.approx(np.log(0.95 * np.exp(won) + 0.05))
+    assert won[-1] > 3
+
+
 @pytest.mark.parametrize("each_block", [False, True])
 def test_rounds_stop_after_the_block_or_the_round_that_suffices(each_block):
     rng = np.random.default_rng(0)
