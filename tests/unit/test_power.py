@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from epsilometer.claims import Claim
-from epsilometer.events.scores import SCREENED
+from epsilometer.events.scores import CELLS, SCREENED
 from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics import power
 from epsilometer_audit.statistics.portfolio import Portfolio, against
@@ -99,7 +99,10 @@ def test_the_growth_of_a_bet_on_cells_is_its_mean_over_them(claim):
         claim, np.array([[*p / 2, *p / 2]]), np.array([[*q / 2, *q / 2]]), 0.0
     )
     assert (half, spread) == pytest.approx((mean, variance))  # cells that are cut tell no more
-    assert 0 < variance < 4 * (p @ np.log(p / q) ** 2 + q @ np.log(p / q) ** 2)
+    bets = against(claim, np.array([claim.level]))
+    f, g = (logs[:, 0] for logs in bets.best(Prediction(np.arange(4.0), p, q, 0.0)))
+    assert mean == pytest.approx(p @ f + q @ g, abs=1e-5)
+    assert variance == pytest.approx(p @ (f - p @ f) ** 2 + q @ (g - q @ g) ** 2, rel=1e-3)
 
 
 def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
@@ -119,7 +122,11 @@ def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
         _, _, seen = power._in_table(np.array([share]), np.array([0.3]), 10**12)
         assert seen.tolist() == [times > 1]
     few, few_prime, seen = power._in_table(p, q, 400)
-    assert (few - few_prime < 0.8 * (p - q) + 1e-12).all()
+    for share, found in ((p, few), (q, few_prime)):  # so many leave, and enter as nearby
+        moved = power._MOVED / 20
+        assert found == pytest.approx(share - moved * share + moved * (1 - share) * (p + q) / 2)
+    rare, _, _ = power._in_table(np.array([1e-3]), np.array([1e-3]), 40)  # half at most
+    assert rare == pytest.approx(5e-4 + 0.5 * 0.999 / CELLS)
     assert few[2] == few_prime[2]
     assert not power._in_table(p, q, 40)[2].any()
 
@@ -138,6 +145,32 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
     of_many = detectable(claim, schedule(30_000, 8), **options)
     assert claim.level < later < level < surer
     assert level < of_many
+
+
+@pytest.mark.parametrize("goal", [0.5, 0.9])
+@pytest.mark.parametrize("draws", [(4000,), (400, 400, 800), (60, 200, 4000)])
+@pytest.mark.parametrize("pairs", [1, 4])
+def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alpha(
+    goal, draws, pairs
+):
+    """With the probability of a Gaussian; its pair must have won some nats when others go."""
+    claim, levels, q = pure(0.5), np.linspace(0.55, 4, 60), 0.05
+    left = [pairs, max(pairs // 2, 1), 1]
+    steps = [Step(k, n, n) for k, n in zip(left, draws, strict=False)]
+    growth, variance = power._growth_of_event(
+        claim, np.minimum(q * np.exp(levels), 1 - q), np.full(60, q)
+    )
+    won = sum(draws) * growth - stats.norm.ppf(goal) * np.sqrt(sum(draws) * variance)
+    first, slope = power._EVENT
+    expected = won >= first - slope * math.log(q) + math.log(pairs / 0.05)
+    for i in range(1, len(draws)):
+        if left[i] < left[i - 1]:
+            expected &= sum(draws[:i]) * growth >= power._KEPT
+    valid = q * np.exp(levels) < 1 - q
+    found = power._detected(claim, levels, steps, 0.05, goal, q)
+    assert (found == expected)[valid].all()
+    assert found[valid].any()
+    assert not found.all()
 
 
 @by_claim
