@@ -335,6 +335,9 @@ def test_scores_are_learned_of_enough_draws(draws, names):
     assert learners(x[:, 0], y[:, 0]) == []
 
 
+ZCDP = ea.zcdp(0.3)
+
+
 def portfolio_with(wealths, claim=None):
     """Return a portfolio whose views have this wealth, ``(levels, 1)``, by key."""
     portfolio = Portfolio(claim or ea.pure(1.0))
@@ -404,8 +407,10 @@ def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws,
     portfolio._draws = draws
     goes_on = portfolio._goes_on(portfolio._views, past)
     entries = [goes_on(key) for key in wealths]
-    assert entries == [True] * columns if all_go else [True, True, False, True, True, True]
-    if not all_go:
+    if all_go:
+        assert all(entries)
+    else:
+        assert entries == [True, True, False, True, True, True]
         assert asked == [([*range(columns)], 2)]
         bits = [portfolios._key(View("low bit", i), layout) for i in range(columns)]
         assert [goes_on(key) for key in bits] == [True, True, False, False, False, False]
@@ -476,6 +481,53 @@ def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):
         assert growth(found) > -0.01
         assert growth(1.1 * found) < 0 or found > 19.9 * unit
         assert found <= 20 * unit
+
+
+@pytest.mark.parametrize("shares", [DISCRETE, DENSE])
+def test_a_new_rule_has_the_wealth_of_the_old_one_and_like_predictors_what_they_have_won(shares):
+    """But for a fifth, which is spread anew."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 3, 60).astype(float), rng.integers(1, 4, 60).astype(float)
+    portfolio = Portfolio(ea.pure(0.5))
+    old = portfolios._Viewed(View(), 1.0, DISCRETE)
+    portfolio._start(old, (x[:20], y[:20]), None)
+    assert np.exp(old.wealth) == pytest.approx(np.ones((8, 1)))
+    old.record(x[20:], y[20:], [40])
+    new = portfolios._Viewed(View("entry", 0), 1.0, shares)
+    portfolio._start(new, (x, y), old)
+    assert new.wealth == pytest.approx(old.wealth)
+    parts = np.exp(old.mixture.logs - old.mixture.wealth)
+    expected = 0.8 * parts + 0.2 if shares is DISCRETE else np.ones((2, 8))
+    assert np.exp(new.mixture.logs) == pytest.approx(expected)
+    assert np.ptp(parts) > 0.1
+
+
+def test_views_go_on_where_the_layout_stays():
+    """Else their columns could be others; each new view has what the old ones have won."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 3, 40).astype(float), rng.integers(1, 4, 40).astype(float)
+    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
+    portfolio.choose(PastDraws(x[:20], y[:20], learn_layout(x[:20], y[:20], as_reals=True)))
+    (first,) = portfolio._views.values()
+    portfolio.bet(x[20:], y[20:], [20])
+    wealth = portfolio._wealth()
+    portfolio.choose(PastDraws(x, y, learn_layout(x, y, as_reals=True)))
+    assert [*portfolio._views.values()] == [first]
+    tables = (np.column_stack([side, side]) for side in (x, y))
+    past = PastDraws(*tables, learn_layout(np.zeros((9, 2)), np.ones((9, 2)), as_reals=True))
+    portfolio.choose(past)
+    assert first not in portfolio._views.values()
+    assert len(portfolio._views) >= 2
+    claimed = portfolio._levels["epsilon"].searchsorted(0.5)
+    assert portfolio._wealth()[claimed] == pytest.approx(wealth[0])
+
+
+def test_levels_of_renyi_divergences_stay():
+    x, y = np.random.default_rng(0).normal(0, 1, (2, 70))
+    portfolio = Portfolio(ea.renyi({2: 0.5}))
+    before = portfolio._levels
+    portfolio.record(x, y + 3, [10] * 7)
+    assert portfolio._levels is before
 
 
 def test_views_are_chosen_anew_as_draws_double(monkeypatch):

@@ -131,6 +131,16 @@ def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
     assert not power._in_table(p, q, 40)[2].any()
 
 
+def test_so_many_outputs_lie_in_another_cell_than_by_the_true_quantiles():
+    """Of two columns: the mean errors of the ends of their cells, times the root of draws.
+
+    An error is Gaussian, with the variance of a share. The measured number is near that sum.
+    """
+    shares = np.arange(1, CELLS) / CELLS
+    errors = np.sqrt(shares * (1 - shares)) * math.sqrt(2 / math.pi)
+    assert pytest.approx(2 * errors.sum(), rel=0.05) == power._MOVED
+
+
 @by_claim
 @pytest.mark.parametrize("event", [0.5, 0.01])
 def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):

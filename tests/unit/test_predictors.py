@@ -107,7 +107,7 @@ def test_predictions_are_distributions(predictor, n):
 @pytest.mark.parametrize("predictor", [families, tree])
 def test_predictions_come_near_the_distributions(predictor):
     rng = np.random.default_rng(4)
-    guess = predictor(Points().with_draws(rng.normal(0, 2, 4000), rng.normal(0.5, 1, 4000)))
+    guess = predictor(Points().with_draws(rng.normal(0, 2, 10_000), rng.normal(0.5, 1, 10_000)))
     for side, noise in ((guess.p, norm(0, 2)), (guess.q, norm(0.5, 1))):
         exact = np.diff(noise.cdf(np.concatenate([[-np.inf], guess.edges, [np.inf]])))
         assert np.abs(side - exact).sum() < 0.12
