@@ -190,6 +190,8 @@ BITS = np.arange(64) % 16
     [
         (BITS, BITS, 4),
         (BITS, BITS[::-1] % 8, 4),  # on one side only
+        (BITS[::-1] % 8, BITS, 4),
+        (BITS, BITS - 1, 0),
         (BITS[:63], BITS, 0),  # few
         (BITS.astype(float), BITS, 0),
         (BITS - 1, BITS, 0),  # below 0
