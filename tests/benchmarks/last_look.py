@@ -1,4 +1,4 @@
-"""What the last look adds: `PYTHONPATH=studies python -m tests.benchmarks.last_look`, ten minutes.
+"""What the last look adds: `PYTHONPATH=studies python -m tests.benchmarks.last_look`, half an hour.
 
 Shares of audits that refute a claim with a number of planned draws, without and with the last look
 (see `epsilometer_audit.statistics.wealth`): for false claims, at multiples of the floor, the least
