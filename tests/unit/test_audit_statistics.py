@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,25 @@ def test_the_worst_pair_is_followed():
     wealth, grid = evidence.wealths[claim], np.union1d(claim.grid, [claim.level])
     refuted = wealth.log_wealth(claim, grid).max(axis=0) >= wealth.needed  # all levels, naively
     assert bound == grid[np.argmin(refuted) - 1]
+
+
+def test_a_verdict_says_whether_the_last_look_decided(monkeypatch):
+    at_end = SimpleNamespace(random=lambda: 1 - 1e-6)  # U refutes where half is won
+    monkeypatch.setattr(rounds, "generator", lambda *_: at_end)
+    decided = set()
+    for seed in range(12):
+        verdict = audited(laplace(1.3), pure(1.0), 400, seed)
+        logs = [look["log10 e-value"] for look in verdict.evidence]
+        before = max(logs) >= math.log10(20)
+        last = logs[-1] >= math.log10(20) / 2
+        assert (verdict.verdict == "violated") == (before or last)
+        notes = [check["words"] for check in verdict.checks if check["name"] == "last look"]
+        assert len(notes) == (last and not before)
+        assert verdict.last_look == pytest.approx(1e-6)
+        decided.add((before, last))
+    assert len(decided) >= 3  # else no boundary was asked
+    stopped = audited(laplace(5.0), pure(1.0), 4000, stop=True)
+    assert (stopped.verdict, stopped.last_look) == ("violated", None)
 
 
 # --- power ----------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import kstest
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
@@ -289,6 +290,24 @@ def test_rounds_stop_after_the_block_or_the_round_that_suffices(each_block):
     assert evidence.drawn == evidence.past(0) <= drawn
     assert [step.draws for step in evidence.steps] == [20, evidence.drawn - 20]
     assert each_block or evidence.drawn == 40
+
+
+def test_a_last_look_has_a_number_of_its_own_that_the_draws_do_not_choose():
+    """Uniform over audits of one seed, and the same whatever the last digits of the wealth."""
+    steps = schedule(100, 1)
+    uniforms = []
+    for number in range(300):
+        evidence = Evidence(pure(1.0), 1, 0.05)
+        evidence.steps = list(steps)
+        (wealth,) = evidence.wealths.values()
+        wealth.history = [0.0, number / 7]
+        uniforms.append(evidence.look_last(0, steps))
+        wealth.history = [-1e-12, number / 7 + 1e-12]
+        assert evidence.look_last(0, steps) == uniforms[-1] == wealth.uniform
+        assert evidence.look_last(1, steps) != uniforms[-1]
+    assert kstest(uniforms, "uniform").pvalue > 1e-3  # as often by chance
+    evidence.steps = steps[:-1]
+    assert evidence.look_last(0, steps) is None  # it ended before
 
 
 def test_a_part_of_batches_is_that_of_all_in_a_row():

@@ -82,6 +82,26 @@ def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
     assert (wealth.p_value(), wealth.refuted) == (1.0, False)
 
 
+@pytest.mark.parametrize(("alpha", "share"), [(0.05, 1.0), (0.5, 0.25)])
+@pytest.mark.parametrize("won", [-1.0, 0.0, 0.2, 0.51, 0.8, 1.0, 1.2])
+def test_the_last_look_refutes_with_probability_alpha_times_the_wealth(alpha, share, won):
+    """So it refutes a claim that holds with probability alpha at most: its mean wealth is 1."""
+    needed = -math.log(alpha * share)
+    wealth = Wealth(pure(1.0), pairs=1, alpha=alpha, share=share)
+    wealth.history = [0.1 * needed, won * needed]  # won as a share of what is needed
+    refutes = []
+    uniforms = np.arange(0.0005, 1, 0.001)
+    for uniform in uniforms:
+        wealth.uniform = uniform
+        refutes.append(wealth.refuted)
+        assert wealth.refuted == (wealth.p_value() <= alpha * (1 + 1e-12))
+    expected = min(math.exp(won * needed - needed), 1.0)
+    if won < 0.5:  # no U decides for an audit that has won little
+        expected = 0.0
+    assert np.mean(refutes) == pytest.approx(expected, abs=0.001)
+    assert refutes == sorted(refutes, reverse=True)
+
+
 def with_hits(*hits, draws=100, blocks=1):
     """Return the wealth of bets on an event with so many hits on x, and a tenth on x'.
 
@@ -111,6 +131,19 @@ def test_a_bound_is_the_last_level_before_the_first_that_is_not_refuted(hits, sh
     first = int(stands.argmax()) if stands.any() else grid.size
     assert wealth.lower_bound(claim, share) == grid[max(first - 1, 0)]
     assert (wealth.lower_bound(claim) >= claim.level) == wealth.refuted
+
+
+@pytest.mark.parametrize("uniform", [0.9, 0.3, 1e-6])
+def test_all_levels_get_the_same_last_look(uniform):
+    """A bound is that of a larger alpha for the last wealth, as large as U makes it."""
+    wealth = with_hits(30, 35)
+    levels = np.union1d(wealth.claim.grid, [wealth.claim.level])
+    logs = wealth.log_wealth(wealth.claim, levels)
+    needed = -math.log(0.05)
+    refuted = (logs >= needed).any(axis=0)
+    refuted |= logs[-1] >= needed - min(-math.log(uniform), needed / 2)
+    wealth.uniform = uniform
+    assert wealth.lower_bound(wealth.claim) == levels[max(refuted.argmin() - 1, 0)]
 
 
 def test_a_bound_follows_each_round():
