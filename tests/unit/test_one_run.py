@@ -733,6 +733,7 @@ def test_the_bound_is_a_level_that_is_refuted_whatever_is_claimed():
     counted = [Counted(Rule(50, 50), 90, 1000, 1.0)]
     bounds = [refuted(counted, Gaussian(mu), 0.05) for mu in (0.2, 0.5, 3.0)]
     assert bounds == pytest.approx([bounds[0]] * 3, rel=0.01)
+    assert refuted(counted, Gaussian(bounds[0]), 0.05) == bounds[0]  # a claim that is the last
     assert counted[0].p_value_of(Gaussian(bounds[0])) <= 0.05
     assert counted[0].p_value_of(Gaussian(bounds[0] * 1.02)) > 0.05
     nothing = refuted([Counted(Rule(50, 50), 50, 1000, 1.0)], Gaussian(0.5), 0.05)

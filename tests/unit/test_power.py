@@ -73,6 +73,9 @@ def test_a_bet_on_an_event_grows_by_the_relative_entropy_to_the_claim(claim, p, 
         assert variance[0] == pytest.approx(spread_at(claim, p, q), rel=0.05, abs=1e-3)
     nothing, _ = power._growth_of_event(claim, np.array([q]), np.array([q]))
     assert nothing[0] == pytest.approx(0, abs=1e-9)
+    sure, _ = power._growth_of_event(claim, np.array([1.0]), np.array([q]))
+    near, _ = power._growth_of_event(claim, np.array([1 - 1e-6]), np.array([q]))
+    assert sure == pytest.approx(near, rel=0.01)
 
 
 def spread_at(claim, p, q):
@@ -160,26 +163,35 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
 @pytest.mark.parametrize("goal", [0.5, 0.9])
 @pytest.mark.parametrize("draws", [(4000,), (400, 400, 800), (60, 200, 4000)])
 @pytest.mark.parametrize("pairs", [1, 4])
+@pytest.mark.parametrize("joint", [False, True])
 def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alpha(
-    goal, draws, pairs
+    goal, draws, pairs, joint
 ):
-    """With the probability of a Gaussian; its pair must have won some nats when others go."""
+    """With the probability of a Gaussian; its pair must have won some nats when others go.
+
+    One of two columns is found half way, in a table of half of the draws before: for several pairs
+    of the first two rounds.
+    """
     claim, levels, q = pure(0.5), np.linspace(0.55, 4, 60), 0.05
     left = [pairs, max(pairs // 2, 1), 1]
     steps = [Step(k, n, n) for k, n in zip(left, draws, strict=False)]
-    growth, variance = power._growth_of_event(
-        claim, np.minimum(q * np.exp(levels), 1 - q), np.full(60, q)
-    )
-    won = sum(draws) * growth - stats.norm.ppf(goal) * np.sqrt(sum(draws) * variance)
+    p, rarer = np.minimum(q * np.exp(levels), 1 - q), np.full(60, q)
+    seen, number = True, sum(draws)
+    if joint:
+        before = 2 * draws[0] if pairs > 1 else number
+        p, rarer, seen = power._in_table(p, rarer, before // 4)
+        number //= 2
+    growth, variance = power._growth_of_event(claim, p, rarer)
+    won = number * growth - stats.norm.ppf(goal) * np.sqrt(number * variance)
     first, slope = power._EVENT
-    expected = won >= first - slope * math.log(q) + math.log(pairs / 0.05)
+    expected = seen & (won >= first - slope * np.log(rarer) + math.log(pairs / 0.05))
     for i in range(1, len(draws)):
         if left[i] < left[i - 1]:
             expected &= sum(draws[:i]) * growth >= power._KEPT
     valid = q * np.exp(levels) < 1 - q
-    found = power._detected(claim, levels, steps, 0.05, goal, q)
+    found = power._detected(claim, levels, steps, 0.05, goal, q, joint)
     assert (found == expected)[valid].all()
-    assert found[valid].any()
+    assert found[valid].any() or joint
     assert not found.all()
 
 

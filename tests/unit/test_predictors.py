@@ -274,7 +274,7 @@ def test_noise_is_predicted_by_the_mean_over_families_and_their_parameters(kind)
     assert guess.edges.size == 32
 
 
-@pytest.mark.parametrize("others", [0, 1, 30])
+@pytest.mark.parametrize("others", [0, 1, 2, 30])
 def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_between(others):
     """Each has a fifth of a draw more. Sixteen draws are enough."""
     assert spikes(Points().with_draws(np.zeros(8), np.zeros(8))) is not None
