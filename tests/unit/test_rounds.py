@@ -238,7 +238,7 @@ def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round(joining):
         return [10 * pair + side + rng.random(size) / 2 for pair, side in sides]
 
     def join(near: Any, number: int) -> Any:
-        assert 0 < len(near) <= 3
+        assert len(near) == 3
         return range(len(evidence.raw), len(evidence.raw) + number)
 
     evidence = Evidence(claim, 3, 0.05, as_reals=True)
