@@ -219,10 +219,14 @@ MISTAKES = [
     ({"values": [0, 1], "norm": "L2"}, "domain.norm must be one of L1, L2, Linf beside length and"),
     ({"values": [0, 1], "norm": "L3"}, 'domain.norm must be one of "L1", "L2", "Linf", got \'L3\''),
     ({**UNIT, "length": 4, "distance": 3, "norm": "L2"}, "must be above 0, and 2 at most, got 3"),
+    ({**UNIT, "distance": 1.01}, "domain.distance must be above 0, and 1 at most, got 1.01"),
+    ({**UNIT, "distance": 0}, "domain.distance must be above 0, and 1 at most, got 0"),
     ({**NUMBER, "distance": 1}, "domain.missing cannot be used with distance; choose one"),
     ({"values": [0, 1], "neighbours": "any"}, "domain has no key 'neighbours' beside 'values'"),
     ({**USERS, "neighbours": "null row"}, 'must be one of "add or remove a row", "replace a row"'),
     ({"values": [1, 1]}, "domain.values must be [lower, upper] with lower < upper, got [1, 1]"),
+    ({"values": [0, 1, 2]}, "domain.values must be two numbers, [lower, upper], got [0, 1, 2]"),
+    ({"values": 5}, "domain.values must be two numbers, [lower, upper], got 5"),
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
     ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
@@ -244,6 +248,10 @@ MISTAKES = [
     ({**TABLE, "rows": [NUMBER] * 1001}, "domain.rows must have 1000 entries at most, got 1001"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
     ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
+    *(
+        ({"counts": [0, 5], "keys": keys}, "domain.keys must be a list of words, got")
+        for keys in ("ab", [], ["a", 1])
+    ),
     ({"counts": [0, 1], "keys": ["a"], "changed": 2}, "domain.changed must be at most 1"),
 ]
 

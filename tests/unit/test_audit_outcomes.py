@@ -10,6 +10,7 @@ import enum
 import json
 import math
 import pickle
+import random
 import sys
 from collections import OrderedDict, namedtuple
 from contextlib import closing
@@ -801,6 +802,54 @@ def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
         int(Fraction(a) + Fraction(b)) for a, b in zip(numbers.floats, remainders, strict=True)
     ]
     assert whole == [sign * number, 0] == numbers.whole.tolist()
+
+
+@pytest.mark.parametrize(("kind", "values"), [("u8", [2**64 - 1, 0]), ("g", [0.5, 3])])
+def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
+    numbers = as_numbers(np.array(values, kind))
+    corrections = np.zeros(2) if numbers.corrections is None else numbers.corrections
+    found = [Fraction(a) + Fraction(b) for a, b in zip(numbers.nearest, corrections, strict=True)]
+    assert found == values
+
+
+def next_decimals(choices, places):
+    number = choices.randrange(10**places)
+    return Decimal(f"{number}e-{places}"), Decimal(f"{number + 1}e-{places}")
+
+
+def next_fractions(choices, low, high):
+    """Fractions a / d and b / c that differ by 1 / (c d), the least that two of these may."""
+    d = choices.randrange(int(low), int(high))
+    a = choices.randrange(1, d)
+    while math.gcd(a, d) > 1:
+        a = choices.randrange(1, d)
+    c = pow(a, -1, d)
+    return Fraction(a, d), Fraction((a * c - 1) // d, c)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told", "beyond"),
+    [
+        (next_decimals, (32,), (33,)),
+        (next_fractions, (2**53, 2**53.5), (2**53.5, 2**54)),
+    ],
+)
+def test_numbers_are_exact_where_a_real_and_a_remainder_tell_them_apart(pairs, told, beyond):
+    """Both together are within 2^-108 of a number below 1, so numbers 2^-107 apart differ."""
+    choices = random.Random(0)
+    alike = 0
+    for _ in range(600):
+        assert as_numbers(list(pairs(choices, *told))).exact
+        one, other = pairs(choices, *beyond)
+        both = as_numbers([one, other])
+        if (
+            both.corrections is not None
+            and not np.ptp(both.nearest)
+            and not np.ptp(both.corrections)
+        ):
+            assert not both.exact
+            alike += 1
+    assert alike > 3
 
 
 def test_of_many_columns_lengths_and_types_stay_however_rare():
