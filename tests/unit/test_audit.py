@@ -268,16 +268,6 @@ def test_the_orders_of_a_claim_on_several_pairs(alpha, orders, pairs):
     assert within([math.exp(-wealth.needed) for wealth in wealths.values()], alpha)
 
 
-@pytest.mark.parametrize("points", [1, 4])
-def test_the_levels_that_are_forecast_share_alpha_as_the_parts_of_a_claim_do(points, monkeypatch):
-    alphas = []
-    monkeypatch.setattr(conclusion, "detectable", lambda *_, alpha, **__: alphas.append(alpha))
-    claim = ea.profile({float(i): 0.1 / (i + 1) for i in range(points)})
-    conclusion._detectable(claim, 0.05, [], 0.1, several=True)
-    assert len(alphas) == 8
-    assert set(alphas) == {0.05 / points}
-
-
 @pytest.mark.parametrize("canaries", [10, 100, 3000])
 def test_the_rules_of_one_run(canaries):
     rules = rules_of(canaries, Pure(1.0), 0.05)

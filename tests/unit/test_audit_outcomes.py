@@ -804,12 +804,16 @@ def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
     assert whole == [sign * number, 0] == numbers.whole.tolist()
 
 
-@pytest.mark.parametrize(("kind", "values"), [("u8", [2**64 - 1, 0]), ("g", [0.5, 3])])
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [("u8", [2**64 - 1, 0]), ("g", [0.5, np.longdouble(1) + np.longdouble(2) ** -60])],
+)
 def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
     numbers = as_numbers(np.array(values, kind))
     corrections = np.zeros(2) if numbers.corrections is None else numbers.corrections
     found = [Fraction(a) + Fraction(b) for a, b in zip(numbers.nearest, corrections, strict=True)]
-    assert found == values
+    assert found == [Fraction(*value.as_integer_ratio()) for value in values]
+    assert as_numbers([Decimal("1e-300")]).exact
 
 
 def next_decimals(choices, places):

@@ -50,7 +50,7 @@ def concluded(*sides, question, steps=ENOUGH, **facts):
     )
     layout = learn_layout(*sides)
     more = {"steps": steps, "layout": layout, "outputs": pairs, "calls": {}}
-    return conclusion.verdict_of(question, [], **more, **found)
+    return conclusion.verdict_of(question, [], **{**more, **found})
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,19 @@ def test_what_is_left_out_of_outputs_leaves_a_claim_open():
     assert told(verdict, "detectable") == ["unknown"]
 
 
+@pytest.mark.parametrize("points", [1, 4])
+def test_the_levels_that_are_forecast_share_alpha_as_the_parts_of_a_claim_do(points, monkeypatch):
+    alphas = []
+    monkeypatch.setattr(conclusion, "detectable", lambda *_, alpha, **__: alphas.append(alpha))
+    claim = ea.profile({float(i): 0.1 / (i + 1) for i in range(points)})
+    pairs = [*zip(VARIED, VARIED, strict=True)]
+    for columns, forecasts in ((VARIED, 4), (pairs, 8)):  # of one column, and of two together
+        concluded(columns, columns, question=question_of(claim))
+        assert len(alphas) == forecasts
+        assert set(alphas) == {0.05 / points}
+        alphas.clear()
+
+
 @pytest.mark.parametrize(("level", "detect"), [(2.0, 2.0), (2.1, 2.0), (None, 2.0), (2.1, None)])
 def test_a_level_that_was_to_be_detected_is_missed_by_larger_ones(level, detect):
     missed = conclusion.undetected(question_of(detect=detect), level)
@@ -117,12 +130,16 @@ def test_the_last_check_of_a_sampler_has_a_tenth_of_alpha(alpha, monkeypatch):
     alphas = []
 
     def failed(*outputs, alpha, calls):
+        assert [*outputs] == [[VARIED], [SAME]]
+        assert [*calls] == [[60], [20, 40]]
         alphas.append(alpha)
         return Check("order of calls", "failed", "state is kept")
 
     monkeypatch.setattr(conclusion, "check_drawn", failed)
     question = question_of(alpha=alpha, check_sampler=True)
-    verdict = concluded(VARIED, VARIED, question=question, violated=True)
+    calls = {(1, 0): [60], (1, 1): [20, 40], (0, 0): [7]}
+    sides = [SAME, SAME, VARIED, SAME]
+    verdict = concluded(*sides, question=question, violated=True, pair=1, calls=calls)
     assert (verdict.verdict, verdict.reasons) == ("invalid", ["state is kept"])
     assert alphas == pytest.approx([alpha / 10])
 
