@@ -39,13 +39,13 @@ def question_of(claim=None, **options):
     )
 
 
-def concluded(*sides, question, steps=ENOUGH, **facts):
+def concluded(*sides, question, steps=ENOUGH, named=None, **facts):
     """What is concluded from the outputs on x and on x' of each pair, in one batch each."""
     pairs = [[[x], [x_prime]] for x, x_prime in zip(sides[::2], sides[1::2], strict=True)]
     found = {"pair": 0, "violated": False, "swapped": None, "witness": None, "bounds": (), **facts}
     question = Question(
         request=question.request,
-        pairs={str(i): (0, i) for i in range(len(pairs))},
+        pairs=named or {str(i): (0, i) for i in range(len(pairs))},
         started=question.started,
     )
     layout = learn_layout(*sides)
@@ -93,6 +93,20 @@ def test_what_is_left_out_of_outputs_leaves_a_claim_open():
     assert told(verdict, "detectable") == ["unknown"]
 
 
+@pytest.mark.parametrize(("swapped", "direction"), [(False, "0 against 1"), (True, "1 against 0")])
+def test_a_verdict_lists_the_pairs_that_were_tried(swapped, direction):
+    two = concluded(*[VARIED] * 4, question=question_of(), pair=1, swapped=swapped)
+    assert (two.name, two.pair, two.direction) == ("1", (0, 1), direction)
+    names, texts = ("0", "1"), (("0", "0"), ("0", "1"))
+    assert two.tried == [
+        {"name": name, "pair": text, "draws": 60} for name, text in zip(names, texts, strict=True)
+    ]
+    one = concluded(*[VARIED] * 2, question=question_of(), named={"": None}, swapped=swapped)
+    assert (one.name, one.pair) == (None, None)
+    assert one.direction == ("x' against x" if swapped else "x against x'")
+    assert one.tried == [{"name": "", "pair": None, "draws": 60}]
+
+
 @pytest.mark.parametrize("points", [1, 4])
 def test_the_levels_that_are_forecast_share_alpha_as_the_parts_of_a_claim_do(points, monkeypatch):
     alphas = []
@@ -104,6 +118,8 @@ def test_the_levels_that_are_forecast_share_alpha_as_the_parts_of_a_claim_do(poi
         assert len(alphas) == forecasts
         assert set(alphas) == {0.05 / points}
         alphas.clear()
+    concluded(pairs, pairs, question=question_of(ea.renyi({2: 0.5})))
+    assert len(alphas) == 4  # none of two columns for divergences
 
 
 @pytest.mark.parametrize(("level", "detect"), [(2.0, 2.0), (2.1, 2.0), (None, 2.0), (2.1, None)])
