@@ -103,6 +103,14 @@ def test_limits_of_k_sets_miss_in_a_share_of_alpha_over_2_k_each():
         assert (box.low_prime[i], box.high_prime[i]) == pytest.approx(tuple(ends))
 
 
+def test_errors_of_tests_are_just_above_the_truth():
+    """A test that says x on a set S is wrong with probability Q(S) on x', and 1 - P(S) on x."""
+    n, p, q = 10**6, np.array([0.6, 0.9]), np.array([0.2, 0.5])
+    box = box_of((n * p).astype(int), n, (n * q).astype(int), n, 0.05)
+    for error, truth in zip(NestedLimits(box).errors(), (q, 1 - p), strict=True):
+        assert ((truth < error) & (error < truth + 0.01)).all()
+
+
 # --- formulas, by a second derivation -------------------------------------------------------------
 
 
@@ -275,14 +283,15 @@ def test_draws_that_choose_do_not_confirm(monkeypatch):
     assert not seen & fresh
 
 
-def test_an_order_of_the_draws_says_nothing(without_estimates):
-    """A sorted sample of the same law on both sides shows nothing in 19 of 20 runs."""
+@pytest.mark.parametrize("sizes", [(1000, 1000), (500, 1000), (1000, 500)])
+def test_an_order_of_the_draws_says_nothing(sizes, without_estimates):
+    """Sorted samples of the same law show nothing in half of the runs; of a longer one, not a part."""
     wrong = 0
-    for seed in range(40):
-        x, x_prime = np.random.default_rng(seed).normal(size=(2, 1000))
+    for seed in range(24):
+        x, x_prime = map(np.random.default_rng(seed).normal, (0, 0), (1, 1), sizes)
         shown = em.measure(np.sort(x), np.sort(x_prime)[::-1], confidence=0.5, seed=seed)
         wrong += shown.epsilon > 0
-    assert wrong <= most(40, 0.5)
+    assert wrong <= most(24, 0.5)
 
 
 def test_the_worst_of_several_pairs_is_measured():

@@ -18,7 +18,7 @@ import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.question import domains
 from epsilometer_audit.question.declarations import DOMAIN_KINDS, read
-from epsilometer_audit.question.entries import Number
+from epsilometer_audit.question.entries import Choices, Number, Row, Users
 from epsilometer_audit.question.relations import contains, neighbours
 from tests.benchmarks.honest import SEVERAL_COLUMNS, geometric
 
@@ -408,6 +408,27 @@ def check_all(declared, seed):
         assert contains(space, y)
         assert neighbours(space, x, y)
         assert text(x) != text(y)
+
+
+def test_a_near_row_has_one_column_moved_or_about_half_of_them():
+    """Of 60 columns; a false alarm of either assertion is below one in a million."""
+    row = Row([Number(0.0, 1.0)] * 60)
+    x, y = [0.25] * 60, [0.75] * 60
+    rng = np.random.default_rng(0)
+    moved = []
+    for _ in range(200):
+        near = row.near_pair(x, y, rng)
+        moved.append(sum((a, b) != (0.25, 0.75) for a, b in zip(*near, strict=True)))
+    several = [columns for columns in moved if columns > 1]
+    assert 64 <= len(several) <= 136
+    assert min(several) >= 10
+    assert 27.5 < np.mean(several) < 33.5
+
+
+def test_rows_of_a_user_are_many_or_one_and_equal_or_different():
+    rng = np.random.default_rng(0)
+    others = Users(Choices(["a", "b", "c"]), 3).others(rng)
+    assert others == [list("abc"), ["c"], list("aaa"), list("bbb"), ["b"]]
 
 
 def often(number):

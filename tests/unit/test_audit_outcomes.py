@@ -244,6 +244,29 @@ def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
     np.testing.assert_array_equal(layout.encode([*chain(*calls)]), layout.encode(by_call))
 
 
+@pytest.mark.parametrize(
+    ("output", "groups"),
+    [
+        ([0.5, 1.5, 2.5], [[(0,), (1,), (2,)]]),
+        ([0.5, 1.5], []),  # two only
+        ([[1, 2], [3, 4]], [[(0, 1), (2, 3)]]),
+        ([[1, 2, 3]], []),  # one row only
+        ({"a": [1, 2, 3], "b": 4, "c": [[5, 6], [7, 8]]}, [[(0,), (1,), (2,)], [(4, 5), (6, 7)]]),
+        ([1, 2, "a"], []),
+    ],
+)
+def test_three_numbers_of_a_sequence_or_more_are_a_group(output, groups):
+    assert learn_layout([output] * 3).groups == groups
+
+
+@pytest.mark.parametrize("output", [(1, "a", (2.5, None)), {"a": 1, "b": ({"c": "d"},)}])
+def test_columns_of_a_call_are_listed_as_they_were(output):
+    values = joined([[output] * 3])
+    assert values.tolist() == [output] * 3
+    assert type(values.tolist()[0]) is type(output)
+    assert values[1:].tolist() == values[np.array([0, 2])].tolist() == [output] * 2
+
+
 def test_rare_words_share_a_code():
     words = [f"word {i // 3}" for i in range(15_000)] + ["often"] * 4
     layout = learn_layout(words)

@@ -290,7 +290,7 @@ CHECKED = [
     {"name": "order", "result": "note", "words": "b"},
     {"name": "order", "result": "failed", "words": "c"},
 ]
-LEVELS = {"one column": {0.5: 1.25, 0.1: None}, "two": {0.5: None}}
+LEVELS = {"one column": {0.5: 1.25, 0.1: None, 0.01: 1.5}, "two": {0.5: None}}
 FIND = "found with probability .9)"
 GUESSED = {"right": 8, "guesses": 9, "rule": "r", "canaries": 20, "included": 11, "rules": 1}
 ROWS = [
@@ -325,7 +325,7 @@ ROWS = [
         "detectable",
         {"verdict": "undecided", "detectable_by_event": LEVELS},
         [
-            f"epsilon 1.25 by an event of probability 0.5 (in one column, {FIND}",
+            f"epsilon 1.25 by an event of probability 0.5, 1.5 of 0.01 (in one column, {FIND}",
             f"no level (in two, {FIND}",
         ],
     ),
@@ -396,7 +396,8 @@ def test_each_fact_has_a_row_where_it_is_one(name, facts, texts):
     ],
 )
 def test_a_picture_shades_the_event_and_draws_both_sides(discrete, ranges, shaded):
-    shown = Histogram("entry", (0, 1, 2, 3, 4), (1, 2, 3, 4), (4, 3, 2, 1), discrete)
+    names = tuple("efgh") if discrete else ()
+    shown = Histogram("entry", (0, 1, 2, 3, 4), (1, 2, 3, 4), (4, 3, 2, 1), discrete, names)
     witness = Witness("e", 5, 9, 2, 8, {"ranges": ranges}, histogram=shown)
     axes = verdict_of(witness=witness, pair=("a", "b")).plot(Figure().subplots())
     spans = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
@@ -408,5 +409,8 @@ def test_a_picture_shades_the_event_and_draws_both_sides(discrete, ranges, shade
         '"b"': [4, 3, 2, 1],
     }
     assert axes.get_title() == "VIOLATED: epsilon at least 1.5 (claimed: 1)\n5 of 9 against 2 of 8"
+    if discrete:
+        assert axes.get_xticks().tolist() == [0.5, 1.5, 2.5, 3.5]
+        assert [label.get_text() for label in axes.get_xticklabels()] == [*"efgh"]
     other = verdict_of().plot(Figure().subplots(), claim=1.5)
     assert other.get_title() == "VIOLATED: epsilon at least 1.5 (claimed: 1.5)"
