@@ -285,7 +285,7 @@ def test_draws_that_choose_do_not_confirm(monkeypatch):
 
 @pytest.mark.parametrize("sizes", [(1000, 1000), (500, 1000), (1000, 500)])
 def test_an_order_of_the_draws_says_nothing(sizes, without_estimates):
-    """Sorted samples of the same law show nothing in half of the runs; of a longer one, not a part."""
+    """Sorted samples of one law show nothing in half of the runs, also if one is longer."""
     wrong = 0
     for seed in range(24):
         x, x_prime = map(np.random.default_rng(seed).normal, (0, 0), (1, 1), sizes)
