@@ -205,6 +205,8 @@ def test_outputs_of_another_kind_are_another_word_or_no_number():
     assert whole.encode(np.array([7.0, 2.5])).tolist() == [7, least]
     exact = [2**53 + 1, 0.5, 2**63 - 1, 5 - 2**63]  # neighbours that are reals round nothing
     assert whole.encode(exact).tolist() == [2**53 + 1, least, 2**63 - 1, 5 - 2**63]
+    assert whole.encode([0.5, 2.0**40, 2.0**63]).tolist() == [least, 2**40, most]
+    assert whole.encode([Fraction(10**20 + 1, 10**20), 5]).tolist() == [least, 5]
     np.testing.assert_array_equal(
         learn_layout([0.5]).encode([1, None, "a", {}]), [1, NAN, NAN, NAN]
     )
@@ -836,7 +838,23 @@ def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
     corrections = np.zeros(2) if numbers.corrections is None else numbers.corrections
     found = [Fraction(a) + Fraction(b) for a, b in zip(numbers.nearest, corrections, strict=True)]
     assert found == [Fraction(*value.as_integer_ratio()) for value in values]
-    assert as_numbers([Decimal("1e-300")]).exact
+
+
+@pytest.mark.parametrize(
+    ("number", "exact"),
+    [
+        (2**70 + 1, True),
+        (Decimal("1e-300"), True),
+        (Decimal("1e-500"), False),
+        (Decimal(0), True),
+        (Decimal("Infinity"), True),
+        (Decimal("NaN"), True),
+        (Decimal("1e999"), False),
+        (10**400, False),
+    ],
+)
+def test_numbers_that_no_two_reals_hold_are_not_exact(number, exact):
+    assert as_numbers([number, 0.5]).exact == exact
 
 
 def next_decimals(choices, places):
