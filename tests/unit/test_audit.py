@@ -126,13 +126,13 @@ def test_an_audit_takes_a_hundred_thousand_draws_if_nothing_else_is_said(monkeyp
 
 
 @pytest.mark.parametrize("pairs", [1, 2, 5])
-@pytest.mark.parametrize("draws", [700, 1000, 9973])
+@pytest.mark.parametrize("draws", [800, 1000, 9973])
 def test_recorded_outputs_are_taken_in_rounds_of_nearly_all(pairs, draws):
     """Each pair has so many draws; the one that is kept to the end takes most of its own."""
     request = auditing.request_of({}, mechanism=RecordedOutputs({}), claim=ea.zcdp(1.0))
     question = Question(request=request, pairs=dict.fromkeys(map(str, range(pairs))))
     steps = auditing._steps(draws * pairs, question, joining=False)
-    assert 0.9 * draws <= sum(step.draws for step in steps) <= draws
+    assert 0.95 * draws <= sum(step.draws for step in steps) <= draws
     assert steps[0].pairs == pairs
     drawn = Question(request=request, pairs={str(i): (0, i) for i in range(pairs)})
     for joining in (False, True):
