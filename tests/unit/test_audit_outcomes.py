@@ -33,11 +33,13 @@ from pyarrow import parquet
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
+from epsilometer_audit.outputs import words as words_of_texts
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.reals import as_numbers, number_of
 from epsilometer_audit.outputs.recorded import read
 from epsilometer_audit.outputs.shapes import Coded, joined, recorded_pair
+from epsilometer_audit.outputs.words import DEPTH
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.columns import (
@@ -269,6 +271,35 @@ def test_columns_of_a_call_are_listed_as_they_were(output):
     assert values[1:].tolist() == values[np.array([0, 2])].tolist() == [output] * 2
 
 
+@pytest.mark.parametrize("depth", range(1, DEPTH + 2))
+def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
+    def nested(number):
+        for _ in range(depth):
+            number = ("a", number)
+        return number
+
+    layout = learn_layout(joined([[nested(i) for i in range(3)]]))
+    assert layout == learn_layout([nested(i) for i in range(3)])
+    assert bool(layout.left_out) == (depth > DEPTH)
+    assert [column.kind for column in layout.columns].count("number") == (depth <= DEPTH)
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "value"),
+    [
+        ("pattern", "it is 12.50 of 007 or 1e-5", "it is #.## of 00# or #e"),
+        ("numbers", "it is 12.50 of 007", (12.5, 7)),
+        ("digits times 1 and 3", "1-23", 3 + 3 * 2 + 1),
+        ("digits times their places", "12X", 10 + 2 * 2 + 3 * 1),
+        ("digits times their places", "x12", 2 + 2 * 1),
+        ("check sum of digits", "5-78", 8 + (1 + 4) + 5),
+        ("digits modulo 96,030", "96031", 1),
+    ],
+)
+def test_parts_of_words(part, text, value):
+    assert words_of_texts._PARTS[part](text) == value
+
+
 def test_rare_words_share_a_code():
     words = [f"word {i // 3}" for i in range(15_000)] + ["often"] * 4
     layout = learn_layout(words)
@@ -444,6 +475,22 @@ WORDS = [  # outputs, an event of them, its words
         PARTS,
         entry(PLACES["key 'b'.entry 1"], missing=True),
         "key 'b'.entry 1 is missing or is not a number",
+    ),
+    (
+        [{"a": 1}, {"b": 2}],
+        entry(2, *((i, i) for i in range(0, 18, 2)), missing=True),
+        "key 'a' = 0 or key 'a' = 2 or key 'a' = 4 or key 'a' is missing or is not a number "
+        "or 6 more ranges",
+    ),
+    (
+        MIXED,
+        entry(0, *((i, i) for i in range(0, 18, 2)), missing=True),
+        "output = 0 or output = 2 or output = 4 or output is not a number or 6 more ranges",
+    ),
+    (
+        [(i, "abcde"[i]) for i in range(5)],
+        event((1, 1), kind="row", rows=[(1, 9)]),
+        "(entry 0, entry 1) is (1, not 'a', 'b', 'c' or 2 more)",
     ),
     (PARTS, entry(PLACES["word of key 'c'"], (1, 1)), "key 'c' is 'w'"),
     ([{"a", 5}, {"a"}, set()], entry(1, (0, 0)), "5 is missing"),

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from epsilometer.exact import EXACT
 from epsilometer.exact.base import divergence, spectrum
@@ -345,6 +346,20 @@ def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
         rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
         steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
     assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
+
+
+@pytest.mark.parametrize("order", [2.0, 5.0])
+@pytest.mark.parametrize(("x", "y"), [(0.0, 0.37), (0.37, 0.0)])
+def test_truncated_normal_noise_of_two_masses_has_the_divergence_of_its_densities(x, y, order):
+    exact = law("truncated_gaussian", 8.0)
+
+    def of_both(z):
+        p, q = (exact.log_pdf(np.array(z), side) for side in (x, y))
+        return math.exp(order * p + (1 - order) * q)
+
+    level = math.log(quad(of_both, *exact.support, points=[x, y])[0]) / (order - 1)
+    assert level * (order - 1) > 0.1  # where there is a closed form
+    assert exact.renyi(order, x, y) == pytest.approx(level, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 10.0, 50.0])
