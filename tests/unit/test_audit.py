@@ -18,6 +18,7 @@ import epsilometer_audit as ea
 from epsilometer.claims import Pure
 from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer_audit import auditing
+from epsilometer_audit.answer import conclusion
 from epsilometer_audit.checks.sampler import Check
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.outputs.formats import percent_sure
@@ -27,7 +28,6 @@ from epsilometer_audit.question.question import Question
 from epsilometer_audit.question.request import RecordedOutputs
 from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.guessing import count, rules_of
-from epsilometer_audit.statistics.power import detectable
 from epsilometer_audit.statistics.rounds import Evidence, Step, schedule
 
 ONE = [([0, 0, 1], [0, 1, 1])]
@@ -147,7 +147,7 @@ def test_few_recorded_outputs_of_many_pairs_are_an_error():
 
 
 def test_evidence_is_the_wealth_by_the_share_of_the_draws():
-    verdict = ea.audit(too_little_noise, ONE, ea.pure(1.0), samples=2000)
+    verdict = ea.audit(noisy_sum, ONE, ea.pure(0.1), samples=400, check_sampler=False)
     shares = [look["share"] for look in verdict.evidence]
     assert shares == sorted(shares)
     assert shares[-1] == 1
@@ -162,22 +162,40 @@ def test_equal_inputs_are_noted():
     assert note.startswith("x and x' are equal in 2 of 3 pairs")
 
 
-def test_of_recorded_pairs_all_choose_and_one_is_tested():
+def test_of_recorded_pairs_all_choose_and_one_is_tested(monkeypatch):
     """A fifth of the draws of each pair choose, and all others of one pair test."""
+    forecasts = []
+    monkeypatch.setattr(conclusion, "detectable", lambda _, steps, **__: forecasts.append(steps))
     rng = np.random.default_rng(1)
     far = np.add(rng.random((2, 1200)), [[0], [0.5]])
     outputs = {"near": rng.random((2, 1000)), "far": far}
-    claim = ea.approximate(0.1, 0.01)
-    verdict = ea.audit_outputs(outputs, claim, as_reals=True)
+    verdict = ea.audit_outputs(outputs, ea.approximate(0.1, 0.01), as_reals=True)
     assert (verdict.name, verdict.draws) == ("far", 2 * 200 + 800)
     assert [pair["draws"] for pair in verdict.tried] == [200, 1000]
     assert verdict.witness.draws == verdict.witness.draws_prime == 800
-    steps = [Step(2, 200, 800), Step(1, 800, 800)]
-    first = claim.parts[0]
-    for event, level in verdict.detectable_by_event["one column"].items():
-        assert level == detectable(first, steps, alpha=0.05, event=event)
+    assert forecasts == [[Step(2, 200, 800), Step(1, 800, 800)]] * 4
     assert [bound.quantity for bound in verdict.bounds] == ["epsilon", "delta"]
     assert verdict.bounds[1].lower > 0.01
+
+
+def test_all_recorded_pairs_take_as_many_draws_as_the_shortest_has(monkeypatch):
+    monkeypatch.setattr(auditing, "_answer", lambda _, samples, *__: samples)
+    sides = {"short": np.zeros((2, 300)), "long": np.zeros((2, 900))}
+    assert ea.audit_outputs(sides, ea.zcdp(1.0)) == 2 * 300
+
+
+def test_pairs_join_in_audits_of_domains_only(monkeypatch):
+    seen = []
+
+    def noted(samples, question, joining):
+        seen.append(joining)
+        raise ArgumentError("samples", "noted")
+
+    monkeypatch.setattr(auditing, "_steps", noted)
+    for pairs in (ONE, ea.domain({"values": [0, 1]}, limit=2)):
+        with pytest.raises(ArgumentError, match="noted"):
+            ea.audit(lambda x, rng: rng.random(), pairs, ea.pure(1.0), check_sampler=False)
+    assert seen == [False, True]
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-4])

@@ -289,6 +289,8 @@ def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
     [
         ("pattern", "it is 12.50 of 007 or 1e-5", "it is #.## of 00# or #e"),
         ("numbers", "it is 12.50 of 007", (12.5, 7)),
+        ("first number", "1 of 2 of 3", 1),
+        ("last number", "1 of 2 of 3", 3),
         ("digits times 1 and 3", "1-23", 3 + 3 * 2 + 1),
         ("digits times their places", "12X", 10 + 2 * 2 + 3 * 1),
         ("digits times their places", "x12", 2 + 2 * 1),
@@ -298,6 +300,14 @@ def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
 )
 def test_parts_of_words(part, text, value):
     assert words_of_texts._PARTS[part](text) == value
+
+
+def test_parts_of_texts_are_the_same_beside_missing_ones():
+    texts = [json.dumps({"id": "a" * (i % 7), "value": i}) for i in range(200)]
+    columns = [column.path for column in learn_layout(texts).columns if column.path]
+    beside = {column.path for column in learn_layout([*texts, None, b"a"]).columns}
+    assert any(("text", "value") in path for path in columns)
+    assert {*columns} <= beside
 
 
 def test_rare_words_share_a_code():
