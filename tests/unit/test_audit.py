@@ -184,6 +184,18 @@ def test_all_recorded_pairs_take_as_many_draws_as_the_shortest_has(monkeypatch):
     assert ea.audit_outputs(sides, ea.zcdp(1.0)) == 2 * 300
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "stop", "sharpened"), [(0.1, False, True), (0.1, True, False), (9, False, False)]
+)
+def test_bounds_are_sharpened_after_a_violation_by_all_draws(epsilon, stop, sharpened, monkeypatch):
+    calls = []
+    monkeypatch.setattr(Evidence, "sharpened", lambda _, lower: calls.append(1) or (lower, {}))
+    options = {"samples": 400, "check_sampler": False, "stop": stop}
+    verdict = ea.audit(lambda x, size, rng: np.full(size, x), [(0, 1)], ea.pure(epsilon), **options)
+    assert (verdict.verdict == "violated") == (epsilon < 1)
+    assert bool(calls) == sharpened
+
+
 def test_pairs_join_in_audits_of_domains_only(monkeypatch):
     seen = []
 
