@@ -196,6 +196,14 @@ def test_bounds_are_sharpened_after_a_violation_by_all_draws(epsilon, stop, shar
     assert bool(calls) == sharpened
 
 
+def test_a_violation_keeps_its_witness_where_a_sharper_bet_has_none(monkeypatch):
+    monkeypatch.setattr(auditing, "first_visible", lambda _: None)
+    options = {"samples": 400, "check_sampler": False}
+    verdict = ea.audit(lambda x, size, rng: np.full(size, x), [(0, 1)], ea.pure(0.1), **options)
+    assert verdict.verdict == "violated"
+    assert verdict.witness is not None
+
+
 def test_pairs_join_in_audits_of_domains_only(monkeypatch):
     seen = []
 
