@@ -865,6 +865,7 @@ def test_last_digits_of_a_worker_are_looked_at(form, worker):
         ("-Infinity", -math.inf),
         ("0.10000000000000000000001", Decimal("0.10000000000000000000001")),
         ("1" + "0" * 3998, 10**3998),
+        ("1" + "0" * 3999, Decimal(10) ** 3999),
         ("1" + "0" * 4500, Decimal(10) ** 4500),  # of which Python makes no integer
         ("1e400", Decimal("1e400")),
         ("1e99999999999999999999", math.inf),  # which no decimal holds
