@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
 from epsilometer.events.exact_test import Counted, largest_bound
 from epsilometer.events.limits import Box, NestedLimits, box_of, least_divergences
+from epsilometer.samples import pair_of
 from epsilometer.seeds import generator
 from tests.contract.measured import FAMILIES, MEASURED, counted, most
 
@@ -352,12 +354,51 @@ def test_the_bound_is_near_the_level():
         ({"x": np.zeros(100), "x_prime": np.zeros(100), "epsilons": [-1.0]}, "epsilons"),
         ({"x": np.zeros(100), "x_prime": np.zeros(100), "epsilons": []}, "epsilons"),
         ({"x": np.zeros(100), "x_prime": np.zeros(100), "confidence": 1.0}, "confidence"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "confidence": 9e-7}, "confidence"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "confidence": 1 - 5e-10}, "confidence"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "orders": [2.0, 10_001.0]}, "orders"),
+        ({"x": np.zeros(100), "x_prime": np.zeros(100), "epsilons": [500.1]}, "epsilons"),
         ({"x": np.zeros(100), "x_prime": np.zeros(100), "together": 1}, "together"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, argument):
     with pytest.raises(ArgumentError, match=f"^{argument}"):
         em.measure(**arguments)
+
+
+def test_the_ends_of_arguments_are_among_them(without_estimates):
+    x = np.arange(100.0)
+    for confidence in (1e-6, 1 - 1e-9):
+        shown = em.measure(x, x, orders=[1e4], epsilons=[0.0, 500.0], confidence=confidence)
+        assert (shown.delta_low == 0).all()
+        assert shown.renyi_low == 0
+
+
+def test_a_classifiers_delta_is_that_of_the_larger_direction_in_the_order_of_the_claims(
+    monkeypatch,
+):
+    drawn = []
+
+    def curve(x, x_prime, *, epsilons):
+        drawn.append((len(x), len(x_prime)))
+        return SimpleNamespace(deltas=np.array(epsilons) * (3 if x[0].max() > 0 else 2))
+
+    monkeypatch.setattr(estimates, "delta_curve", curve)
+    at = np.array([0.5, 0.1, 0.5])
+    for shape, seen in (((4000,), 4000), ((4000, 2), 3000)):  # of vectors fewer
+        pair = pair_of(np.zeros(shape), np.ones(shape), least=50)
+        assert measurement._classified(pair, at, []) == pytest.approx(3 * at)
+        assert drawn == [(seen, seen)] * 2
+        drawn.clear()
+
+
+@pytest.mark.parametrize("order", [1.5, 4.0])
+def test_a_bound_for_large_n_is_that_of_its_estimator(order):
+    rng = np.random.default_rng(2)
+    sides = rng.random(3000) < 0.9, rng.random(3000) < 0.5
+    wanted = estimates.renyi_lower_bound_of_pairs([sides], order=order, confidence=0.9)
+    shown = em.measure(*sides, orders=[7.0, order], confidence=0.9)
+    assert shown.renyi_large_n[1] == pytest.approx(wanted.value)
 
 
 def test_estimates_of_the_papers_stand_beside_the_bounds():
