@@ -155,6 +155,16 @@ def test_evidence_is_the_wealth_by_the_share_of_the_draws():
     assert verdict.p_value == pytest.approx(10**-largest)
 
 
+def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most():
+    options = {"samples": 800, "check_sampler": False}
+    for orders in ({2: 0.001, 8: 50.0}, {2: 50.0, 8: 0.001}):
+        verdict = ea.audit(
+            lambda x, size, rng: rng.laplace(x, 1, size), [(0, 2)], renyi(orders), **options
+        )
+        assert verdict.verdict == "violated"
+        assert verdict.evidence[-1]["log10 e-value"] > math.log10(2 / 0.05)
+
+
 def test_equal_inputs_are_noted():
     pairs = {"same": (1, 1), "other": (1, 2), "too": (2, 2)}
     verdict = ea.audit(lambda x, rng: rng.random(), pairs, ea.pure(1.0), samples=700)
