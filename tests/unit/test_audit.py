@@ -156,13 +156,11 @@ def test_evidence_is_the_wealth_by_the_share_of_the_draws():
 
 
 def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most():
-    options = {"samples": 800, "check_sampler": False}
-    for orders in ({2: 0.001, 8: 50.0}, {2: 50.0, 8: 0.001}):
-        verdict = ea.audit(
-            lambda x, size, rng: rng.laplace(x, 1, size), [(0, 2)], renyi(orders), **options
-        )
-        assert verdict.verdict == "violated"
-        assert verdict.evidence[-1]["log10 e-value"] > math.log10(2 / 0.05)
+    claim = renyi({2: 0.001, 8: 50.0})
+    options = {"samples": 200, "check_sampler": False}
+    verdict = ea.audit(lambda x, size, rng: np.full(size, x), [(0, 1)], claim, **options)
+    assert verdict.verdict == "violated"
+    assert verdict.evidence[-1]["log10 e-value"] > math.log10(2 / 0.05)
 
 
 def test_equal_inputs_are_noted():
