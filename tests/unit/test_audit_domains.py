@@ -19,6 +19,7 @@ from epsilometer_audit.cli.main import main
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.formats import pair_texts
 from epsilometer_audit.outputs.worker import python_worker
+from epsilometer_audit.question.declarations import read
 from epsilometer_audit.question.pairs import Candidates
 from epsilometer_audit.question.tables import covering
 
@@ -247,6 +248,10 @@ MISTAKES = [
     ),
     ({**TABLE, "rows": [NUMBER] * 1001}, "domain.rows must have 1000 entries at most, got 1001"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
+    ({"bits": 10_001}, "domain.bits must be at most 10000, got 10001"),
+    ({"bits": 4, "limit": 1001}, "domain.limit must be at most 1000, got 1001"),
+    ({**USERS, "per user": 2501}, "domain.per user must be at most 10000, got 10004"),
+    ({"values": [0, 1e101], "whole": True}, "domain.values must lie in [-1e+100, 1e+100]"),
     ({"counts": [0, 5]}, "domain.keys is missing; write a list of words"),
     *(
         ({"counts": [0, 5], "keys": keys}, "domain.keys must be a list of words, got")
@@ -262,6 +267,21 @@ def test_the_error_of_a_declaration_names_the_place(declaration, words):
         ea.domain(declaration)
     assert "\n" not in str(caught.value)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        {"bits": 10_000},
+        {**USERS, "per user": 2500},
+        {"values": [-1e100, 1e100], "whole": True},
+        {**TABLE, "rows": [UNIT] * 1000},
+        {"counts": [0, 1], "keys": ["a", "b"], "changed": 2},
+    ],
+)
+def test_the_largest_declarations_are_read(declaration):
+    assert read("domain", declaration).width >= 1
+    assert len(ea.domain({"bits": 2}, limit=1000)) == 4
 
 
 # --- faults ---------------------------------------------------------------------------------------

@@ -79,6 +79,7 @@ class Broken:
 
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
+BEYOND_A_DOUBLE = np.longdouble(1) + np.longdouble(2) ** -60
 TWO = "entry 0, entry 1"
 REST = "output, output less its nearest real"
 
@@ -162,6 +163,7 @@ KINDS = {
         REST,
         [[2.0**53, 1], [0.5, 0], [-(2.0**63), 0], [2.0**63, -1]],
     ),
+    "long doubles": (np.array([0.5, BEYOND_A_DOUBLE]), "reals", REST, [[0.5, 0], [1, 2.0**-60]]),
     "fractions": (
         [Fraction(1, 2), Fraction(1, 3)],
         "reals",

@@ -160,6 +160,9 @@ def test_words_are_left_out_in_part_if_any_of_them_are_long():
     assert learn_layout(short).left_out == ()
     for outputs in (long, short + long):
         assert "different words of output" in learn_layout(outputs).left_out[0]
+    for rare, noted in ((180, False), (220, True)):  # of 20,000
+        layout = learn_layout(["often"] * (20_000 - rare) + long[:rare])
+        assert bool(layout.left_out) == noted
 
 
 @pytest.mark.parametrize(
