@@ -295,13 +295,13 @@ def upper_first(draws):
     [((1000, 1000), np.sort), ((300, 600), upper_first), ((600, 300), upper_first)],
 )
 def test_an_order_of_the_draws_says_nothing(sizes, order, without_estimates):
-    """Samples of one law in order show nothing in half of the runs, also if one is longer."""
+    """Samples of one law in order show nothing in 19 of 20 runs, also if one is longer."""
     wrong = 0
-    for seed in range(24):
+    for seed in range(5):
         x, x_prime = map(np.random.default_rng(seed).normal, (0, 0), (1, 1), sizes)
-        shown = em.measure(order(x), order(x_prime)[::-1], confidence=0.5, seed=seed)
+        shown = em.measure(order(x), order(x_prime)[::-1], confidence=0.95, seed=seed)
         wrong += shown.epsilon > 0
-    assert wrong <= most(24, 0.5)
+    assert wrong <= most(5, 0.05)  # all five are wrong with probability 3e-7
 
 
 def test_the_worst_of_several_pairs_is_measured():
