@@ -25,7 +25,12 @@ from epsilometer_audit.outputs.formats import percent_sure
 from epsilometer_audit.pytest_plugin import _TEST, _Suite
 from epsilometer_audit.question.claims import renyi
 from epsilometer_audit.question.question import Question
-from epsilometer_audit.question.request import RecordedOutputs
+from epsilometer_audit.question.request import (
+    Kind,
+    RecordedOutputs,
+    RecordedScores,
+    request_of,
+)
 from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.guessing import count, rules_of
 from epsilometer_audit.statistics.rounds import Evidence, Step, schedule
@@ -129,7 +134,7 @@ def test_an_audit_takes_a_hundred_thousand_draws_if_nothing_else_is_said(monkeyp
 @pytest.mark.parametrize("draws", [800, 1000, 9973])
 def test_recorded_outputs_are_taken_in_rounds_of_nearly_all(pairs, draws):
     """Each pair has so many draws; the one that is kept to the end takes most of its own."""
-    request = auditing.request_of({}, mechanism=RecordedOutputs({}), claim=ea.zcdp(1.0))
+    request = request_of({}, mechanism=RecordedOutputs({}), claim=ea.zcdp(1.0))
     question = Question(request=request, pairs=dict.fromkeys(map(str, range(pairs))))
     steps = auditing._steps(draws * pairs, question, joining=False)
     assert 0.95 * draws <= sum(step.draws for step in steps) <= draws
@@ -289,6 +294,7 @@ def test_no_confidence_is_all(alpha, words):
         ({"claim": None, "gdp": 1, "delta": 1e-5}, "delta needs epsilon, which is missing"),
         ({"claim": None, "gdp": 1, "epsilon": 1}, "gdp cannot be used with epsilon; choose one"),
         ({"samples": 1e5}, "samples must be an integer"),
+        ({"samples": 10**9 + 1}, "samples must be at most 1000000000, got 1000000001"),
         ({"smaples": 9}, "smaples is no option; did you mean 'samples'"),
         ({"event": 0.5, "canaries": 20, "pairs": None}, "samples cannot be used with canaries"),
         (
@@ -305,6 +311,19 @@ def test_errors_of_arguments_are_one_line(change, words):
     with pytest.raises((ArgumentError, MechanismError), match=words) as caught:
         ea.audit(**{**right, **change})
     assert "\n" not in str(caught.value)
+
+
+def test_canaries_are_for_mechanisms_that_are_run():
+    claim = ea.pure(1.0)
+    options = {"canaries": 20, "timeout": 3.0}
+    assert request_of(options, mechanism=noisy_sum, claim=claim).kind is Kind.ONE_RUN
+    many = request_of({"samples": 10**9}, mechanism=noisy_sum, pairs=ONE, claim=claim)
+    assert many.kind is Kind.DRAWS
+    recorded = RecordedScores(np.arange(20.0), np.arange(20) % 2, "", {})
+    assert request_of({}, mechanism=recorded, claim=claim).kind is Kind.ONE_RUN
+    for name, value in options.items():
+        with pytest.raises(ArgumentError, match=f"{name} cannot be used with what is recorded"):
+            request_of({name: value}, mechanism=recorded, claim=claim)
 
 
 def test_type_checkers_and_python_load_the_same_names():

@@ -744,6 +744,7 @@ def test_calls_are_joined_by_value():
     assert learn_layout(whole, reals).columns == learn_layout(both).columns
     assert joined([whole + 2**60, reals])[2] == 2**60 + 2**40  # not rounded
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
+    assert joined([np.array([True]), whole]).dtype == np.int64
 
 
 def test_words_of_several_calls_are_joined_by_value():
