@@ -191,6 +191,19 @@ def test_of_recorded_pairs_all_choose_and_one_is_tested(monkeypatch):
     assert verdict.bounds[1].lower > 0.01
 
 
+@pytest.mark.parametrize("varied", [None, 0, 1])
+def test_recorded_outputs_are_constant_if_those_of_no_side_of_a_pair_vary(varied):
+    first = [[5] * 60, [5] * 60]
+    if varied is not None:
+        first[varied] = [5, 6] * 30
+    outputs = {"first": tuple(first), "tested": ([3] * 60, [4] * 60)}
+    verdict = ea.audit_outputs(outputs, ea.pure(20.0))
+    assert verdict.name == "tested"
+    assert any("no output varied" in reason for reason in verdict.reasons) == (varied is None)
+    (*_, reason) = ea.audit_outputs(outputs["tested"], ea.pure(20.0)).reasons
+    assert "all outputs are 3 on x and 4 on x'" in reason
+
+
 def test_all_recorded_pairs_take_as_many_draws_as_the_shortest_has(monkeypatch):
     monkeypatch.setattr(auditing, "_answer", lambda _, samples, *__: samples)
     sides = {"short": np.zeros((2, 300)), "long": np.zeros((2, 900))}
