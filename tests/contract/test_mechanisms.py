@@ -2,15 +2,17 @@
 
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from epsilometer import checks, seeds
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.drawing import draw
 from epsilometer.testing import check_mechanism
 from tests.contract.examples import EPSILON, configured, inputs, mechanism, outside
 
@@ -98,3 +100,22 @@ def test_a_share_of_people_is_above_0_and_at_most_1(included, allowed):
     else:
         with pytest.raises(ArgumentError, match="included must lie in"):
             MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "fit"),
+    [
+        ([2**31 - 1, -(2**31)], True),
+        ([2**31, 0], False),
+        ([0, -(2**31) - 1], False),
+        ([-(2**31) - 1, 2**31], False),
+    ],
+)
+def test_outputs_beyond_the_bits_of_their_kind_are_refused(outputs, fit):
+    drawn = SimpleNamespace(outputs="index", sample=lambda *_: np.array(outputs))
+    rng = np.random.default_rng(0)
+    if fit:
+        assert draw(drawn, 0, 2, rng, name="m").dtype == np.int32
+    else:
+        with pytest.raises(MechanismError, match="beyond 32 bits"):
+            draw(drawn, 0, 2, rng, name="m")

@@ -204,6 +204,13 @@ def test_recorded_outputs_are_constant_if_those_of_no_side_of_a_pair_vary(varied
     assert "all outputs are 3 on x and 4 on x'" in reason
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_outputs_of_either_side_that_are_written_three_times_are_invalid(side):
+    sides = list(np.random.default_rng(0).random((2, 300)))
+    sides[side] = np.repeat(sides[side][:100], 3)
+    assert ea.audit_outputs(tuple(sides), ea.pure(1.0)).verdict == "invalid"
+
+
 def test_all_recorded_pairs_take_as_many_draws_as_the_shortest_has(monkeypatch):
     monkeypatch.setattr(auditing, "_answer", lambda _, samples, *__: samples)
     sides = {"short": np.zeros((2, 300)), "long": np.zeros((2, 900))}
