@@ -216,6 +216,14 @@ def test_cells_are_compared_by_log_ratios_that_other_draws_taught():
     assert separation == pytest.approx(means[0] - means[1])
 
 
+def test_the_cells_that_separate_the_sides_best_are_taken():
+    x, x_prime = np.random.default_rng(8).normal([[[0, 0]], [[1, 0]]], 1, (2, 1000, 2))
+    split = measurement._split(None, pair_of(x, x_prime, least=50), 0)
+    looks = itertools.chain(*measurement.cells_of(split.past, split.n, None))
+    apart = [measurement._separation(cells) for cells in looks]
+    assert measurement._separation(measurement._scored(split).cells) == max(apart) > min(apart)
+
+
 @pytest.mark.parametrize("cuts", [[0.5], [0.1, 0.4, 0.9], np.linspace(0.1, 0.9, 9)])
 def test_groups_of_cells_rise_with_the_log_ratio_and_are_cut_at_shares(cuts):
     rng = np.random.default_rng(6)

@@ -119,3 +119,13 @@ def test_outputs_beyond_the_bits_of_their_kind_are_refused(outputs, fit):
     else:
         with pytest.raises(MechanismError, match="beyond 32 bits"):
             draw(drawn, 0, 2, rng, name="m")
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 3, 1), (3, 3)])
+def test_outputs_of_another_shape_are_refused(shape):
+    """Two outputs of three entries are expected."""
+    drawn = SimpleNamespace(outputs="vector", dimension=3, sample=lambda *_: np.zeros(shape))
+    with pytest.raises(MechanismError, match="returned 3 outputs" if shape == (3, 3) else "shape"):
+        draw(drawn, 0, 2, np.random.default_rng(0), name="m")
+    drawn.sample = lambda *_: np.zeros((2, 3))
+    assert draw(drawn, 0, 2, np.random.default_rng(0), name="m").shape == (2, 3)
