@@ -66,14 +66,24 @@ def follows(drawn, probabilities):
 @pytest.mark.parametrize(
     "entry", [k for k, e in configured().mechanisms.items() if e.mechanism not in MIXED]
 )
-def test_every_configured_entry_follows_its_law(entry):
-    sampler = configured().mechanism(entry, EPSILON)
+@pytest.mark.parametrize("epsilon", [EPSILON, 2.3])  # at 1 many scales are their own squares
+def test_every_configured_entry_follows_its_law(entry, epsilon):
+    sampler = configured().mechanism(entry, epsilon)
     exact = EXACT.load(configured().mechanisms[entry].mechanism)(sampler)
     for which in configured().mechanisms[entry].inputs:
         for x in configured().inputs(entry, which).sides()[:4]:
             rng = seeds.generator(3, entry, which, str(x))
-            drawn = sampler.sample(x, 10_000 if sampler.outputs == "vector" else 25_000, rng)
+            many = sampler.outputs != "vector" and epsilon == EPSILON
+            drawn = sampler.sample(x, 25_000 if many else 10_000, rng)
             assert obeys(drawn, sampler.outputs, exact, x), x
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_the_noise_of_a_count_attains_epsilon_or_its_inverse(epsilon):
+    for wrong, level in ((False, epsilon), (True, 1 / epsilon)):
+        noisy = MECHANISMS.load("noisy_histogram")(epsilon, wrong=wrong)
+        exact = EXACT.load("noisy_histogram")(noisy)
+        assert exact.privacy_loss(3, 4) == pytest.approx(level)
 
 
 def test_numbers_that_are_not_positive_are_refused():
