@@ -309,6 +309,8 @@ def _answer(
     stops = rounds.Evidence.violated if request.stop else lambda _: False
     join = drawing.join if drawing else lambda *_: ()
     rounds.run_rounds(draw, steps, evidence, stops, join=join, each_block=request.stop)
+    refuted = evidence.refuted()
+    last_look = evidence.look_last(request.seed, steps)
     checks = list(checks)
     if drawing:
         joined = len(drawing.question.pairs) - len(question.pairs)
@@ -327,6 +329,9 @@ def _answer(
         if worst in bets:
             bet = bets[worst]
             witness = first_visible([evidence.shown(bet, worst)]) or witness
+    if violated and not refuted:
+        text = f"the e-value is at least U/alpha at the planned end only, where U = {last_look:.2g}"
+        checks.append(Check("last look", "note", text))
     course = []
     for drawn, log_wealth in zip(evidence.looks, evidence.wealths[worst].history, strict=True):
         course.append({"share": drawn / samples, "log10 e-value": log_wealth / math.log(10)})
@@ -345,6 +350,7 @@ def _answer(
         outputs=evidence.raw,
         calls=drawing.calls if drawing else {},
         evidence=course,
+        last_look=last_look,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import kstest, norm
 
 import epsilometer_audit as ea
 from epsilometer.claims import Claim, Delta
@@ -178,6 +178,79 @@ def test_a_level_is_refuted_where_its_wealth_reaches_one_over_alpha(share):
         assert wealth.p_value() == pytest.approx(math.exp(-log) / share)
     wealth.history = [-2.0]
     assert (wealth.p_value(), wealth.refuted) == (1.0, False)
+
+
+# --- the last look --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("alpha", "share"), [(0.05, 1.0), (0.5, 0.25)])
+@pytest.mark.parametrize("won", [-1.0, 0.0, 0.2, 0.51, 0.8, 1.0, 1.2])
+def test_the_last_look_refutes_with_probability_alpha_times_the_wealth(alpha, share, won):
+    """So it refutes a claim that holds with probability alpha at most: its mean wealth is 1."""
+    needed = -math.log(alpha * share)
+    wealth = Wealth(pure(1.0), pairs=1, alpha=alpha, share=share)
+    wealth.history = [0.1 * needed, won * needed]  # won as a share of what is needed
+    refutes = []
+    uniforms = np.arange(0.0005, 1, 0.001)
+    for uniform in uniforms:
+        wealth.uniform = uniform
+        refutes.append(wealth.refuted)
+        assert wealth.refuted == (wealth.p_value() <= alpha * (1 + 1e-12))
+    expected = min(math.exp(won * needed - needed), 1.0)
+    if won < 0.5:  # no U decides for an audit that has won little
+        expected = 0.0
+    assert np.mean(refutes) == pytest.approx(expected, abs=0.001)
+    assert refutes == sorted(refutes, reverse=True)
+
+
+@pytest.mark.parametrize("uniform", [0.9, 0.3, 1e-6])
+def test_all_levels_get_the_same_last_look(uniform):
+    """A bound is that of a larger alpha for the last wealth, as large as U makes it."""
+    wealth = with_hits(30, 35)
+    levels = np.union1d(wealth.claim.grid, [wealth.claim.level])
+    logs = wealth.log_wealth(wealth.claim, levels)
+    needed = -math.log(0.05)
+    refuted = (logs >= needed).any(axis=0)
+    refuted |= logs[-1] >= needed - min(-math.log(uniform), needed / 2)
+    wealth.uniform = uniform
+    assert wealth.lower_bound(wealth.claim) == levels[max(refuted.argmin() - 1, 0)]
+
+
+def test_a_last_look_has_a_number_of_its_own_that_the_draws_do_not_choose():
+    """Uniform over audits of one seed, and the same whatever the last digits of the wealth."""
+    steps = schedule(100, 1)
+    uniforms = []
+    for number in range(300):
+        evidence = Evidence(pure(1.0), 1, 0.05)
+        evidence.steps = list(steps)
+        (wealth,) = evidence.wealths.values()
+        wealth.history = [0.0, number / 7]
+        uniforms.append(evidence.look_last(0, steps))
+        wealth.history = [-1e-12, number / 7 + 1e-12]
+        assert evidence.look_last(0, steps) == uniforms[-1] == wealth.uniform
+        assert evidence.look_last(1, steps) != uniforms[-1]
+    assert kstest(uniforms, "uniform").pvalue > 1e-3  # as often by chance
+    evidence.steps = steps[:-1]
+    assert evidence.look_last(0, steps) is None  # it ended before
+
+
+def test_a_verdict_says_whether_the_last_look_decided(monkeypatch):
+    at_end = SimpleNamespace(random=lambda: 1 - 1e-6)  # U refutes where half is won
+    monkeypatch.setattr(rounds, "generator", lambda *_: at_end)
+    decided = set()
+    for seed in range(12):
+        verdict = audited(laplace(1.3), pure(1.0), 400, seed)
+        logs = [look["log10 e-value"] for look in verdict.evidence]
+        before = max(logs) >= math.log10(20)
+        last = logs[-1] >= math.log10(20) / 2
+        assert (verdict.verdict == "violated") == (before or last)
+        notes = [check["words"] for check in verdict.checks if check["name"] == "last look"]
+        assert len(notes) == (last and not before)
+        assert verdict.last_look == pytest.approx(1e-6)
+        decided.add((before, last))
+    assert len(decided) >= 3  # else no boundary was asked
+    stopped = audited(laplace(5.0), pure(1.0), 4000, stop=True)
+    assert (stopped.verdict, stopped.last_look) == ("violated", None)
 
 
 EVENT_BET = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0.7, 0.1, 0.2, 0.1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -71,8 +72,8 @@ def verdict_of(
     name: VerdictName = "violated"
     reasons: list[str] = []
     if not violated:
-        sides = [side for pair_sides in outputs for side in pair_sides]
-        reasons = _doubts(question, layout, table, level, sides)
+        sides = itertools.chain.from_iterable(outputs)
+        reasons = _doubts(question, layout, table, level, list(sides))
         name = "undecided" if reasons else "not refuted"
     inputs = None if question.inputs is None else question.inputs[pair]
     if witness is not None:

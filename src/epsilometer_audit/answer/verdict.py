@@ -121,6 +121,9 @@ class Verdict(Result):
         Of each side, over all pairs.
     evidence
         The log of the e-value by each share of the draws; empty for other tests.
+    last_look
+        The number U, uniform on (0, 1], by which an e-value of U/alpha at the planned end refutes,
+        too, if it is at least alpha^(-1/2). None if there was no such look.
     guesses
         Of an audit in one run: the ``rule`` and its numbers of ``guesses`` and ``right`` ones, the
         numbers of ``canaries``, of ``included`` ones and of the ``rules`` that shared alpha; and
@@ -154,6 +157,7 @@ class Verdict(Result):
     reasons: Sequence[str] = ()
     checks: Sequence[Mapping[str, Any]] = ()
     evidence: Sequence[Mapping[str, float]] = ()
+    last_look: float | None = None
     guesses: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     replay: str | None = None

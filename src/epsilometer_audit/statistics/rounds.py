@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from epsilometer.claims import AnyClaim, Claim
 from epsilometer.errors import ArgumentError
 from epsilometer.events.exact_test import largest_bound
 from epsilometer.events.looks import PastDraws
+from epsilometer.seeds import generator
 from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.question.shares import share_of
@@ -361,6 +363,21 @@ class Evidence:
             before.append(chosen.layout.encode(_part(side, start - _CHOSEN, start)))
             fresh.append(chosen.layout.encode(_part(side, start, end)))
         return count_event(chosen, before, fresh, claim, predicted=end is None)
+
+    def look_last(self, seed: int, planned: list[Step]) -> float | None:
+        """Look once more at the wealth if all planned draws are there; return U, or None.
+
+        U follows from the seed and a hash of all wealth, in digits that every machine has. From the
+        seed alone it would be one number for all audits with this seed, which is nearly all.
+        """
+        if self.steps != planned:
+            return None
+        won = [np.round(wealth.history, 3) + 0.0 for wealth in self.wealths.values()]
+        digest = sha256(np.concatenate(won).tobytes()).hexdigest()
+        uniform = 1 - generator(seed, "last look", digest).random()
+        for wealth in self.wealths.values():
+            wealth.uniform = uniform
+        return uniform
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""

@@ -1,0 +1,139 @@
+"""What the last look adds: `PYTHONPATH=studies python -m tests.benchmarks.last_look`, half an hour.
+
+Shares of audits that refute a claim with a number of planned draws, without and with the last look
+(see `epsilometer_audit.statistics.wealth`): for false claims, at multiples of the floor, the least
+mean number of draws of any sequential test; and for claims that just hold, at the same numbers. It
+ends with 1 where more of the latter are refuted than alpha allows, but for chance.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from tests.benchmarks.scripts import head, line, parsed
+
+import epsilometer_audit as ea
+from epsilometer.claims import Claim
+from epsilometer_audit.statistics.rounds import Evidence, run_rounds, schedule
+from limit.kl_inf.draws import floor
+from limit.kl_inf.project import project
+
+TIMES = (0.5, 1.0, 1.5, 2.0, 3.0)
+CHANCE = 1e-3
+ALPHA = 0.05
+GRID = np.linspace(-12, 16, 20_001)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A claim, and laws on x and x' that violate it or, as ``at_claim``, just satisfy it."""
+
+    claim: Claim
+    false: tuple[Any, Any]
+    at_claim: tuple[Any, Any]
+
+    @property
+    def floor(self) -> float:
+        """The least mean number of draws of a side of any sequential test."""
+        p, q = (masses(law) for law in self.false)
+        return floor(project(p, q, self.claim).kl_inf, ALPHA)
+
+
+def masses(law: Any) -> Any:
+    """Return the probabilities of the outputs, or of cells."""
+    if hasattr(law, "pmf"):
+        return law.pmf(np.arange(2))
+    return np.diff(law.cdf(GRID), prepend=0.0, append=1.0)
+
+
+def laplace(distance: float) -> tuple[Any, Any]:
+    """Return Laplace noise of scale 1 on two answers."""
+    return stats.laplace(0), stats.laplace(distance)
+
+
+def gaussian(distance: float) -> tuple[Any, Any]:
+    """Return Gaussian noise of scale 1 on two answers."""
+    return stats.norm(0), stats.norm(distance)
+
+
+def response(epsilon: float) -> tuple[Any, Any]:
+    """Return randomised response of a bit."""
+    p = 1 / (1 + math.exp(-epsilon))
+    return stats.bernoulli(p), stats.bernoulli(1 - p)
+
+
+def width(delta: float) -> float:
+    """Return the distance of Gaussian noise of epsilon 1 at this delta."""
+    from scipy.optimize import brentq
+
+    def excess(mu: float) -> float:
+        return stats.norm.cdf(mu / 2 - 1 / mu) - math.e * stats.norm.cdf(-mu / 2 - 1 / mu) - delta
+
+    return float(brentq(excess, 0.1, 10))
+
+
+CELLS = {
+    "epsilon 1, Laplace 1.25": Cell(ea.pure(1), laplace(1.25), laplace(1)),
+    "epsilon 1, Laplace 2": Cell(ea.pure(1), laplace(2), laplace(1)),
+    "epsilon 1, response 1.5": Cell(ea.pure(1), response(1.5), response(1)),
+    "epsilon .1, Laplace .3": Cell(ea.pure(0.1), laplace(0.3), laplace(0.1)),
+    "epsilon 1, delta .01, Gaussian": Cell(
+        ea.approximate(1, 0.01), gaussian(1), gaussian(width(0.01))
+    ),
+    "mu 1, Gaussian 1.5": Cell(ea.gdp(1), gaussian(1.5), gaussian(1)),
+    "Renyi 2: .5, Gaussian 1.5": Cell(ea.renyi({2: 0.5}), gaussian(1.5), gaussian(math.sqrt(0.5))),
+}
+
+
+def refuted(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> tuple[bool, bool]:
+    """Return whether an audit refutes a claim, without and with the last look."""
+    rng = np.random.default_rng([draws, seed])
+
+    def draw(sides: Any, n: int) -> list[Any]:
+        return [laws[side].rvs(n, random_state=rng) for _, side in sides]
+
+    evidence = Evidence(claim, 1, ALPHA, as_reals=not hasattr(laws[0], "pmf"))
+    steps = schedule(draws, 1)
+    run_rounds(draw, steps, evidence)
+    without = evidence.refuted()
+    evidence.look_last(0, steps)
+    return without, evidence.refuted()
+
+
+def shares(name: str, laws: str, draws: int, runs: int) -> tuple[int, int]:
+    """Return how many audits refute the claim of a cell, without and with the last look."""
+    cell = CELLS[name]
+    counts = np.zeros(2, int)
+    for seed in range(runs):
+        counts += refuted(getattr(cell, laws), cell.claim, draws, seed)
+    return int(counts[0]), int(counts[1])
+
+
+def main() -> int:
+    chosen = parsed(__doc__, runs=200)
+    wrong = 0
+    head("claim, and what is audited|floor" + "".join(f"|{times:g} floors" for times in TIMES))
+    with ProcessPoolExecutor(chosen.cores) as pool:
+        for name, cell in CELLS.items():
+            if chosen.only not in name:
+                continue
+            draws = [max(math.ceil(times * cell.floor), 10) for times in TIMES]
+            for laws, text in (("false", name), ("at_claim", "the claim just holds")):
+                counts = list(pool.map(partial(shares, name, laws, runs=chosen.runs), draws))
+                cells = [f"{a / chosen.runs:.2f} -> {b / chosen.runs:.2f}" for a, b in counts]
+                line(text, f"{cell.floor:.0f}", *cells)
+                if laws == "at_claim":
+                    tails = [stats.binom.sf(b - 1, chosen.runs, ALPHA) for _, b in counts]
+                    wrong += sum(tail < CHANCE for tail in tails)
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
