@@ -38,7 +38,7 @@ from epsilometer_audit.outputs import outcomes
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
-from tests.sharing import FIVE
+from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
@@ -195,7 +195,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("recorded", with_seconds([False, True], {False: 3}))
 def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
 
@@ -527,6 +527,7 @@ def test_an_audit_finds_what_a_simple_tester_finds(name, draws, monkeypatch):
     assert bound > 0.5 * simple
 
 
+@pytest.mark.slow(seconds=2)
 def test_without_a_leak_nothing_is_found(monkeypatch):
     """Of three audits at alpha = .05, two or more refute with probability .007."""
     name = "a place on a board of 6 x 6, beside 6"
