@@ -196,6 +196,14 @@ def test_a_command_and_a_file_state_the_same_claim(name, tmp_path, monkeypatch):
     assert case.request().claim == claim(name)
 
 
+def test_a_verdict_holds_the_digest_of_the_file_of_a_curve(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("laws.py").write_text("def law(x, size, rng):\n    return rng.laplace(x, 1, size)\n")
+    words = ["--pair", "0", "1", "--samples", "10", "--no-checks", *words_of("profile", Path())]
+    main(["audit", "laws.py:law", "--quiet", "--json", "v.json", *words])
+    assert "curve.csv" in json.loads(Path("v.json").read_text())["provenance"]["made of"]
+
+
 @every_claim
 def test_a_claim_is_in_the_help_and_says_what_it_is(name, capsys):
     assert main(["audit", "--help"]) == 0

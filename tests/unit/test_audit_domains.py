@@ -332,7 +332,8 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
 
     pairs = ea.domain({"counts": [0, 6], "keys": ["a", "b"]}, limit=2)
     claim = ea.approximate(1.0, a**4 / (1 + a))
-    verdict = ea.audit(released, pairs, claim, samples=2000, check_sampler=False)
+    options = {"samples": 2000, "check_sampler": False, "stop": True}
+    verdict = ea.audit(released, pairs, claim, **options)
     assert verdict.verdict == "violated"
     assert verdict.witness.count_prime == 0  # a key that the other table does not have
 

@@ -120,7 +120,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
 
 @pytest.mark.parametrize("claim", [ea.renyi({2: 1.0}), ea.gdp(2), ea.approximate(1, 0.05)])
 def test_all_notions_look_at_low_bits(claim):
-    assert audited(laplace, claim, 2000, as_reals=False).verdict == "violated"
+    assert audited(laplace, claim, 2000, as_reals=False, stop=True).verdict == "violated"
     assert audited(laplace, claim, 2000).verdict != "violated"
 
 
@@ -369,7 +369,8 @@ GRIDS: dict[str, tuple[Mechanism, bool]] = {
 @pytest.mark.parametrize("seed", FIVE)
 def test_remainders_are_detected(name, seed):
     mechanism, as_reals = GRIDS[name]
-    assert audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals).verdict == "violated"
+    verdict = audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals, stop=True)
+    assert verdict.verdict == "violated"
 
 
 # --- fine structure -------------------------------------------------------------------------------
@@ -426,7 +427,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
 @pytest.mark.parametrize("mechanism", [series, line, far_from_zero])
 @pytest.mark.parametrize("seed", FIVE)
 def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert audited(mechanism, CLAIM, 1000, seed).verdict == "violated"
+    assert audited(mechanism, CLAIM, 1000, seed, stop=True).verdict == "violated"
 
 
 def test_entries_that_differ_together_are_among_those_of_a_score():

@@ -379,14 +379,25 @@ def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
 
 
 def evidence_of(
-    law: Callable[..., Any], claim: Any, samples: int, seed: int, *, alpha: float = 0.05
+    law: Callable[..., Any],
+    claim: Any,
+    samples: int,
+    seed: int,
+    *,
+    alpha: float = 0.05,
+    stops: Callable[[Evidence], bool] = lambda _: False,
 ) -> Evidence:
     rng = np.random.default_rng(seed)
     return run_rounds(
         lambda sides, size: [law(side, size, rng) for _, side in sides],
         schedule(samples, 1),
         Evidence(claim, 1, alpha, as_reals=True),
+        stops,
     )
+
+
+def refuted(law: Callable[..., Any], claim: Any, samples: int, seed: int) -> bool:
+    return evidence_of(law, claim, samples, seed, stops=Evidence.refuted).refuted()
 
 
 def anytime_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
@@ -475,7 +486,7 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     claim, level = pure(0.5), 1.5
     rare = sampler(claim, level, 0.01)
     samples = samples_needed(claim, detect=level, event=0.01)
-    assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
+    assert sum(refuted(rare, claim, samples, seed) for seed in range(10)) >= 7
     assert samples_needed(claim, detect=level) < samples_needed(claim, detect=level, pairs=4)
 
 
@@ -535,7 +546,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     for seed in range(runs):
         if seed == 12 and hits >= 11:
             return hits / 12
-        hits += evidence_of(noise, claim, samples, seed).refuted()
+        hits += refuted(noise, claim, samples, seed)
     return hits / runs
 
 
