@@ -412,7 +412,7 @@ def check_all(declared, seed):
 
 
 def often(number):
-    """Settings for so many domains; the four tests have 340 together."""
+    """Settings for so many domains; the four tests have 460 together."""
     return settings(max_examples=number, derandomize=True, deadline=None, database=None)
 
 
@@ -426,7 +426,7 @@ def test_all_pairs_of_entries_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
-@often(120)
+@often(240)
 @given(tables(users=False), st.integers(0, 5))
 def test_all_pairs_of_tables_are_of_neighbours(declared, seed):
     check_all(declared, seed)

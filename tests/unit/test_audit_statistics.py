@@ -645,6 +645,7 @@ def test_the_point_that_fails_is_named(mechanism, claim, delta):
     assert [bound.claimed for bound in verdict.bounds] == [c.epsilon for c in claim.claims]
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.stored
 def test_the_page_shows_the_verdicts_on_curves():
     page = " ".join(Path("docs/audit.md").read_text().split())
