@@ -320,6 +320,7 @@ def test_faults_on_few_pairs_are_found(mechanism, declaration, epsilon, limit, n
     assert re.search(name, verdict.name), verdict.name
 
 
+@pytest.mark.slow(seconds=3)
 def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     """A count is released above 2, though delta is that of a release above 4 (geometric noise)."""
     a = math.exp(-1)
