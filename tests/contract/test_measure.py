@@ -24,6 +24,7 @@ from epsilometer.events.limits import Box, NestedLimits, box_of, least_divergenc
 from epsilometer.samples import pair_of
 from epsilometer.seeds import generator
 from tests.contract.measured import FAMILIES, MEASURED, counted, most
+from tests.sharing import with_seconds
 
 
 @pytest.fixture
@@ -47,10 +48,13 @@ def pairs_of_boxes(seeds):
 # --- confidence -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("every", with_seconds([32, 8], {8: 4}))
 @pytest.mark.parametrize("together", [False, True])
-def test_bounds_are_above_the_truth_in_a_share_alpha_of_the_runs(together, without_estimates):
+def test_bounds_are_above_the_truth_in_a_share_alpha_of_the_runs(
+    together, every, without_estimates
+):
     """At confidence .5: each family by itself, or any of all. A false alarm: one in a million."""
-    cases, runs = MEASURED[together::8], 15
+    cases, runs = MEASURED[together::every], 15
     times = Counter()
     for case in cases:
         times.update(counted(case, range(runs), confidence=0.5, together=together))

@@ -38,7 +38,7 @@ from epsilometer_audit.outputs import outcomes
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
-from tests.sharing import FIVE
+from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
@@ -144,7 +144,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
 
 @pytest.mark.parametrize("claim", [ea.renyi({2: 1.0}), ea.gdp(2), ea.approximate(1, 0.05)])
 def test_all_notions_look_at_low_bits(claim):
-    assert audited(laplace, claim, 2000, as_reals=False).verdict == "violated"
+    assert audited(laplace, claim, 2000, as_reals=False, stop=True).verdict == "violated"
     assert audited(laplace, claim, 2000).verdict != "violated"
 
 
@@ -219,7 +219,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("recorded", with_seconds([False, True], {False: 3}))
 def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
 
@@ -393,7 +393,8 @@ GRIDS: dict[str, tuple[Mechanism, bool]] = {
 @pytest.mark.parametrize("seed", FIVE)
 def test_remainders_are_detected(name, seed):
     mechanism, as_reals = GRIDS[name]
-    assert audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals).verdict == "violated"
+    verdict = audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals, stop=True)
+    assert verdict.verdict == "violated"
 
 
 # --- fine structure -------------------------------------------------------------------------------
@@ -450,7 +451,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
 @pytest.mark.parametrize("mechanism", [series, line, far_from_zero])
 @pytest.mark.parametrize("seed", FIVE)
 def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert audited(mechanism, CLAIM, 1000, seed).verdict == "violated"
+    assert audited(mechanism, CLAIM, 1000, seed, stop=True).verdict == "violated"
 
 
 def test_entries_that_differ_together_are_among_those_of_a_score():
@@ -551,6 +552,7 @@ def test_an_audit_finds_what_a_simple_tester_finds(name, draws, monkeypatch):
     assert bound > 0.5 * simple
 
 
+@pytest.mark.slow(seconds=2)
 def test_without_a_leak_nothing_is_found(monkeypatch):
     """Of three audits at alpha = .05, two or more refute with probability .007."""
     name = "a place on a board of 6 x 6, beside 6"
