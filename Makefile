@@ -6,6 +6,7 @@
 #                                          RESULTS=folder, those of a folder; docs/verify.md
 #   make freeze [SCALE=quick]              writes archive/<scale>.zip
 #   make test                              the library, and each part of the workflow
+#   make test-slow                         tests of the same that take more than two seconds each
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test,
 #                                          and the examples that take longest
@@ -34,7 +35,7 @@ BIN := .venv/bin
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 unexport PYTHONDONTWRITEBYTECODE # tests and runs start hundreds of interpreters
 
-.PHONY: mutants matrix scorecard figures provenance verify freeze museum smoke test test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
+.PHONY: mutants matrix scorecard figures provenance verify freeze museum smoke test test-slow test-workflow examples test-processors test-slurm test-faults confidence audit-confidence architecture dist docs lint format benchmark census limit lock clean
 
 figures: .venv/run
 	@$(BIN)/snakemake --cores $(CORES) --config scale=$(SCALE)
@@ -73,6 +74,9 @@ census: .venv/run
 
 test: .venv/develop
 	$(BIN)/pytest -n $(CORES) --dist worksteal
+
+test-slow: .venv/develop
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m "slow and not examples"
 
 # Many of these compare with the smoke scale, which is made, or found, in this folder, once for all of them.
 smoke: .venv/develop

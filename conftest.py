@@ -4,12 +4,13 @@ import gc
 import os
 
 from epsilometer.processes import ONE_THREAD
+
+# Workers of xdist have a core each: a second thread of linear algebra would wait for the first.
+os.environ.update(ONE_THREAD | os.environ)  # before NumPy is imported, which reads it
+
 from epsilometer_audit.question import domains
 
 collect_ignore_glob = ["studies/*/config/*", "studies/benchmark/[!t]*.py"]
-
-# Workers of xdist have a core each: a second thread of linear algebra would wait for the first.
-os.environ.update(ONE_THREAD | os.environ)
 
 # A session holds all modules and tests: to look through them often costs a third of collection.
 gc.set_threshold(100_000, 50, 50)

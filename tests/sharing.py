@@ -3,7 +3,7 @@
 import fcntl
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,14 @@ def with_five_seeds(*values: Any) -> list[Any]:
 
 
 FIVE = with_five_seeds()
+
+
+def with_seconds(values: Iterable[Any], slow: Mapping[Any, int]) -> list[Any]:
+    """Return values as parameters, with the mark of slow tests where they take so many seconds."""
+    return [
+        pytest.param(value, marks=[pytest.mark.slow(seconds=slow[value])] if value in slow else [])
+        for value in values
+    ]
 
 
 def build_once(build: Callable[[Path], object], name: str, factory: pytest.TempPathFactory) -> Path:

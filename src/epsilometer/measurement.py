@@ -508,7 +508,7 @@ def _nested(scored: _Scored, n: int) -> tuple[Counts, int, Counts, int]:
 
 def _sums(groups: Counts, values: Any) -> Any:
     """Return the sums of the values of cells in each group."""
-    return np.bincount(groups, values, groups.max() + 1)
+    return np.bincount(groups, values)
 
 
 def _divergences(split: _Split, scored: _Scored, orders: Sequence[float], alpha: float) -> Floats:

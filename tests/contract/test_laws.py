@@ -5,6 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import gammaln, logsumexp
 
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators.base import pairs_of
@@ -185,13 +187,16 @@ def test_divergences_of_kutta2022(entry, epsilon, levels):
 @pytest.mark.parametrize("order", [5.0, 80.0, 1000.0])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
 def test_noisy_sums_at_high_orders(epsilon, order):
-    """Without subsampling the closed form; with, at most log(2) order/(order - 1) below it."""
+    """Without subsampling the closed form; with, the binomial sum of the normal moments."""
     x, y = [1] + [0] * 9, [0] * 10
     exact = order * epsilon**2 / 2
     whole = ExactNoisySum(NoisySum(epsilon, noise="gaussian"))
     assert whole.renyi(order, x, y) == pytest.approx(exact, rel=1e-9)
     half = ExactNoisySum(NoisySum(epsilon, noise="gaussian", included=0.5)).renyi(order, x, y)
-    assert exact - order / (order - 1) * math.log(2) - 1e-9 <= half <= exact
+    k = np.arange(order + 1)
+    log_ways = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) - order * math.log(2)
+    total = logsumexp(log_ways + k * (k - 1) * epsilon**2 / 2)
+    assert half == pytest.approx(total / (order - 1), rel=1e-8)
 
 
 def test_losses_of_many_entries_add_up():
@@ -215,6 +220,28 @@ def test_losses_of_many_entries_add_up():
     assert mass.sum() == pytest.approx(1, abs=1e-3)
     for claim, delta in zip(CLAIMS, spectrum(exact, CLAIMS, [0.0] * 50, uneven), strict=True):
         assert delta == pytest.approx(mass @ np.maximum(1 - np.exp(claim - total), 0), abs=3e-4)
+
+
+@pytest.mark.parametrize("claim", [0.0, 0.35, 1.1, 2.0])
+def test_the_spectrum_of_two_entries_is_that_of_one_averaged_over_the_other(claim):
+    """The loss of an entry has atoms at both ends, and between them half the density of a tail."""
+    exact, level, other = law("laplace_vector"), 1.3, 0.9
+    scale = mechanism("laplace_vector").scale
+    x, x_prime = [0.0] * 50, [level * scale, other * scale] + [0.0] * 48
+
+    def of_one(claim):
+        if claim <= -level:
+            return -math.expm1(claim)
+        return -math.expm1(min(claim - level, 0.0) / 2)
+
+    def density(loss):
+        return math.exp((loss - other) / 2) / 4 * of_one(claim - loss)
+
+    kinks = [claim - level, claim + level]
+    ends = [-other, *sorted(kink for kink in kinks if abs(kink) < other), other]
+    between = sum(quad(density, a, b, epsabs=1e-13)[0] for a, b in pairwise(ends))
+    at_ends = (of_one(claim - other) + math.exp(-other) * of_one(claim + other)) / 2
+    assert spectrum(exact, [claim], x, x_prime)[0] == pytest.approx(at_ends + between, abs=2e-9)
 
 
 def variants():

@@ -2,15 +2,17 @@
 
 import math
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from epsilometer import checks, seeds
-from epsilometer.errors import ArgumentError
+from epsilometer.errors import ArgumentError, MechanismError
 from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
+from epsilometer.mechanisms.drawing import draw
 from epsilometer.testing import check_mechanism
 from tests.contract.examples import EPSILON, configured, inputs, mechanism, outside
 
@@ -64,14 +66,24 @@ def follows(drawn, probabilities):
 @pytest.mark.parametrize(
     "entry", [k for k, e in configured().mechanisms.items() if e.mechanism not in MIXED]
 )
-def test_every_configured_entry_follows_its_law(entry):
-    sampler = configured().mechanism(entry, EPSILON)
+@pytest.mark.parametrize("epsilon", [EPSILON, 2.3])  # at 1 many scales are their own squares
+def test_every_configured_entry_follows_its_law(entry, epsilon):
+    sampler = configured().mechanism(entry, epsilon)
     exact = EXACT.load(configured().mechanisms[entry].mechanism)(sampler)
     for which in configured().mechanisms[entry].inputs:
         for x in configured().inputs(entry, which).sides()[:4]:
             rng = seeds.generator(3, entry, which, str(x))
-            drawn = sampler.sample(x, 10_000 if sampler.outputs == "vector" else 25_000, rng)
+            many = sampler.outputs != "vector" and epsilon == EPSILON
+            drawn = sampler.sample(x, 25_000 if many else 10_000, rng)
             assert obeys(drawn, sampler.outputs, exact, x), x
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
+def test_the_noise_of_a_count_attains_epsilon_or_its_inverse(epsilon):
+    for wrong, level in ((False, epsilon), (True, 1 / epsilon)):
+        noisy = MECHANISMS.load("noisy_histogram")(epsilon, wrong=wrong)
+        exact = EXACT.load("noisy_histogram")(noisy)
+        assert exact.privacy_loss(3, 4) == pytest.approx(level)
 
 
 def test_numbers_that_are_not_positive_are_refused():
@@ -98,3 +110,32 @@ def test_a_share_of_people_is_above_0_and_at_most_1(included, allowed):
     else:
         with pytest.raises(ArgumentError, match="included must lie in"):
             MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "fit"),
+    [
+        ([2**31 - 1, -(2**31)], True),
+        ([2**31, 0], False),
+        ([0, -(2**31) - 1], False),
+        ([-(2**31) - 1, 2**31], False),
+    ],
+)
+def test_outputs_beyond_the_bits_of_their_kind_are_refused(outputs, fit):
+    drawn = SimpleNamespace(outputs="index", sample=lambda *_: np.array(outputs))
+    rng = np.random.default_rng(0)
+    if fit:
+        assert draw(drawn, 0, 2, rng, name="m").dtype == np.int32
+    else:
+        with pytest.raises(MechanismError, match="beyond 32 bits"):
+            draw(drawn, 0, 2, rng, name="m")
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 3, 1), (3, 3)])
+def test_outputs_of_another_shape_are_refused(shape):
+    """Two outputs of three entries are expected."""
+    drawn = SimpleNamespace(outputs="vector", dimension=3, sample=lambda *_: np.zeros(shape))
+    with pytest.raises(MechanismError, match="returned 3 outputs" if shape == (3, 3) else "shape"):
+        draw(drawn, 0, 2, np.random.default_rng(0), name="m")
+    drawn.sample = lambda *_: np.zeros((2, 3))
+    assert draw(drawn, 0, 2, np.random.default_rng(0), name="m").shape == (2, 3)

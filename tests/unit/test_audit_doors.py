@@ -40,14 +40,14 @@ CODE = """
 import numpy as np
 
 def bump(x, size, rng):
-    "Noise for epsilon 2: no listed pair shows it, those that join do."
-    return np.exp(-(((x - 0.37) / 0.06) ** 2)) + rng.laplace(0, 0.5, size)
+    "Noise for epsilon 4: no listed pair shows it, those that join do."
+    return np.exp(-(((x - 0.37) / 0.12) ** 2)) + rng.laplace(0, 0.25, size)
 
 def one(x, rng):
     return bump(x, 1, rng)[0]
 """
-FUNCTIONS = {"bump": 30_000, "one": 2000}  # with their draws a side; of `one`, each is a call
-DOMAIN = {"values": [0, 1], "limit": 8}
+FUNCTIONS = {"bump": 6000, "one": 500}  # with their draws a side; of `one`, each is a call
+DOMAIN = {"values": [0, 1], "limit": 2}
 NAMES = ("seconds", "replay", "provenance", "source")
 
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer.events import scores
+from epsilometer.events import fine_cells, scores
 from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
@@ -38,7 +38,7 @@ from epsilometer_audit.outputs import outcomes
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
-from tests.sharing import FIVE
+from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
@@ -72,6 +72,30 @@ def test_cells_of_low_bits_count_what_their_events_hold():
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
         assert (again(look.event(cells)).holds(x) == np.isin(look.coded(x), cells)).all()
+
+
+def test_low_bits_are_looked_at_by_mantel_and_haenszels_test(monkeypatch):
+    """For each lowest bit, by the counts of all ranges one by one."""
+    x, y = np.random.default_rng(2).random((2, 600))
+    y[:200] = np.round(y[:200] * 2**40) / 2**40
+    numbers = Numbers(x, y, 16, View())
+    bits, bits_prime = lowest_bits(x), lowest_bits(y)
+    ranges, ranges_prime = numbers.codes
+    largest = 0.0
+    for bit in {*bits.tolist(), *bits_prime.tolist()}:
+        excess, variance = 0.0, 0.0
+        for place in {*ranges.tolist()} & {*ranges_prime.tolist()}:
+            ours, theirs = bits[ranges == place] == bit, bits_prime[ranges_prime == place] == bit
+            share, times = ours.size / (ours.size + theirs.size), ours.sum() + theirs.sum()
+            excess += ours.sum() - times * share
+            of_all = times / (ours.size + theirs.size)
+            variance += times * share * (1 - share) * (1 - of_all)
+        if variance > 0:
+            largest = max(largest, excess**2 / variance)
+    monkeypatch.setattr(fine_cells, "_z_score", lambda *_: 0.0)
+    for share in (0.999, 1.001):
+        monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * math.sqrt(largest))
+        assert bool(low_bit_views(numbers)) == (share < 1)
 
 
 # --- audits of reals ------------------------------------------------------------------------------
@@ -120,7 +144,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
 
 @pytest.mark.parametrize("claim", [ea.renyi({2: 1.0}), ea.gdp(2), ea.approximate(1, 0.05)])
 def test_all_notions_look_at_low_bits(claim):
-    assert audited(laplace, claim, 2000, as_reals=False).verdict == "violated"
+    assert audited(laplace, claim, 2000, as_reals=False, stop=True).verdict == "violated"
     assert audited(laplace, claim, 2000).verdict != "violated"
 
 
@@ -195,7 +219,7 @@ def test_correlations_of_entries_are_found(name, monkeypatch):
     assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
 
 
-@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("recorded", with_seconds([False, True], {False: 3}))
 def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
 
@@ -369,7 +393,8 @@ GRIDS: dict[str, tuple[Mechanism, bool]] = {
 @pytest.mark.parametrize("seed", FIVE)
 def test_remainders_are_detected(name, seed):
     mechanism, as_reals = GRIDS[name]
-    assert audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals).verdict == "violated"
+    verdict = audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals, stop=True)
+    assert verdict.verdict == "violated"
 
 
 # --- fine structure -------------------------------------------------------------------------------
@@ -426,7 +451,7 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
 @pytest.mark.parametrize("mechanism", [series, line, far_from_zero])
 @pytest.mark.parametrize("seed", FIVE)
 def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert audited(mechanism, CLAIM, 1000, seed).verdict == "violated"
+    assert audited(mechanism, CLAIM, 1000, seed, stop=True).verdict == "violated"
 
 
 def test_entries_that_differ_together_are_among_those_of_a_score():
@@ -527,6 +552,7 @@ def test_an_audit_finds_what_a_simple_tester_finds(name, draws, monkeypatch):
     assert bound > 0.5 * simple
 
 
+@pytest.mark.slow(seconds=2)
 def test_without_a_leak_nothing_is_found(monkeypatch):
     """Of three audits at alpha = .05, two or more refute with probability .007."""
     name = "a place on a board of 6 x 6, beside 6"

@@ -10,6 +10,7 @@ import enum
 import json
 import math
 import pickle
+import random
 import sys
 from collections import OrderedDict, namedtuple
 from contextlib import closing
@@ -32,11 +33,13 @@ from pyarrow import parquet
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer.events.events import Event, Table, View
+from epsilometer_audit.outputs import words as words_of_texts
 from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.outputs.reals import as_numbers, number_of
 from epsilometer_audit.outputs.recorded import read
 from epsilometer_audit.outputs.shapes import Coded, joined, recorded_pair
+from epsilometer_audit.outputs.words import DEPTH
 from epsilometer_audit.outputs.worker import WorkerSource, python_worker
 from epsilometer_audit.serving.outputs import Failure
 from tests.unit.columns import (
@@ -76,6 +79,7 @@ class Broken:
 
 DAYS = np.array(["2020-01-01", "2020-01-02"], "M8[D]")
 NAN = math.nan
+BEYOND_A_DOUBLE = np.longdouble(1) + np.longdouble(2) ** -60
 TWO = "entry 0, entry 1"
 REST = "output, output less its nearest real"
 
@@ -159,6 +163,7 @@ KINDS = {
         REST,
         [[2.0**53, 1], [0.5, 0], [-(2.0**63), 0], [2.0**63, -1]],
     ),
+    "long doubles": (np.array([0.5, BEYOND_A_DOUBLE]), "reals", REST, [[0.5, 0], [1, 2.0**-60]]),
     "fractions": (
         [Fraction(1, 2), Fraction(1, 3)],
         "reals",
@@ -204,6 +209,8 @@ def test_outputs_of_another_kind_are_another_word_or_no_number():
     assert whole.encode(np.array([7.0, 2.5])).tolist() == [7, least]
     exact = [2**53 + 1, 0.5, 2**63 - 1, 5 - 2**63]  # neighbours that are reals round nothing
     assert whole.encode(exact).tolist() == [2**53 + 1, least, 2**63 - 1, 5 - 2**63]
+    assert whole.encode([0.5, 2.0**40, 2.0**63]).tolist() == [least, 2**40, most]
+    assert whole.encode([Fraction(10**20 + 1, 10**20), 5]).tolist() == [least, 5]
     np.testing.assert_array_equal(
         learn_layout([0.5]).encode([1, None, "a", {}]), [1, NAN, NAN, NAN]
     )
@@ -241,6 +248,69 @@ def test_members_of_sequences_do_not_depend_on_what_other_draws_of_a_call_are():
     layout, by_call = learn_layout([*chain(*calls)]), joined([joined([call]) for call in calls])
     assert "((0, 0), (0, 0)) present" in str(layout)
     np.testing.assert_array_equal(layout.encode([*chain(*calls)]), layout.encode(by_call))
+
+
+@pytest.mark.parametrize(
+    ("output", "groups"),
+    [
+        ([0.5, 1.5, 2.5], [[(0,), (1,), (2,)]]),
+        ([0.5, 1.5], []),  # two only
+        ([[1, 2], [3, 4]], [[(0, 1), (2, 3)]]),
+        ([[1, 2, 3]], []),  # one row only
+        ({"a": [1, 2, 3], "b": 4, "c": [[5, 6], [7, 8]]}, [[(0,), (1,), (2,)], [(4, 5), (6, 7)]]),
+        ([1, 2, "a"], []),
+    ],
+)
+def test_three_numbers_of_a_sequence_or_more_are_a_group(output, groups):
+    assert learn_layout([output] * 3).groups == groups
+
+
+@pytest.mark.parametrize("output", [(1, "a", (2.5, None)), {"a": 1, "b": ({"c": "d"},)}])
+def test_columns_of_a_call_are_listed_as_they_were(output):
+    values = joined([[output] * 3])
+    assert values.tolist() == [output] * 3
+    assert type(values.tolist()[0]) is type(output)
+    assert values[1:].tolist() == values[np.array([0, 2])].tolist() == [output] * 2
+
+
+@pytest.mark.parametrize("depth", range(1, DEPTH + 2))
+def test_outputs_of_a_call_are_read_to_the_greatest_depth(depth):
+    def nested(number):
+        for _ in range(depth):
+            number = ("a", number)
+        return number
+
+    layout = learn_layout(joined([[nested(i) for i in range(3)]]))
+    assert layout == learn_layout([nested(i) for i in range(3)])
+    assert bool(layout.left_out) == (depth > DEPTH)
+    assert [column.kind for column in layout.columns].count("number") == (depth <= DEPTH)
+
+
+@pytest.mark.parametrize(
+    ("part", "text", "value"),
+    [
+        ("pattern", "it is 12.50 of 007 or 1e-5", "it is #.## of 00# or #e"),
+        ("numbers", "it is 12.50 of 007", (12.5, 7)),
+        ("first number", "1 of 2 of 3", 1),
+        ("last number", "1 of 2 of 3", 3),
+        ("digits times 1 and 3", "1-23", 3 + 3 * 2 + 1),
+        ("digits times their places", "12X", 10 + 2 * 2 + 3 * 1),
+        ("digits times their places", "x12", 2 + 2 * 1),
+        ("check sum of digits", "5-78", 8 + (1 + 4) + 5),
+        ("digits modulo 96,030", "96031", 1),
+    ],
+)
+def test_parts_of_words(part, text, value):
+    assert words_of_texts._PARTS[part](text) == value
+
+
+def test_parts_of_texts_are_the_same_beside_missing_ones():
+    letters = np.random.default_rng(0).choice([*"abcdefgh"], (200, 6))
+    texts = [json.dumps({"id": "".join(row), "value": i}) for i, row in enumerate(letters)]
+    columns = [column.path for column in learn_layout(texts).columns if column.path]
+    beside = {column.path for column in learn_layout([*texts, None, b"a"]).columns}
+    assert any(("text", "value") in path for path in columns)
+    assert {*columns} <= beside
 
 
 def test_rare_words_share_a_code():
@@ -418,6 +488,22 @@ WORDS = [  # outputs, an event of them, its words
         PARTS,
         entry(PLACES["key 'b'.entry 1"], missing=True),
         "key 'b'.entry 1 is missing or is not a number",
+    ),
+    (
+        [{"a": 1}, {"b": 2}],
+        entry(2, *((i, i) for i in range(0, 18, 2)), missing=True),
+        "key 'a' = 0 or key 'a' = 2 or key 'a' = 4 or key 'a' is missing or is not a number "
+        "or 6 more ranges",
+    ),
+    (
+        MIXED,
+        entry(0, *((i, i) for i in range(0, 18, 2)), missing=True),
+        "output = 0 or output = 2 or output = 4 or output is not a number or 6 more ranges",
+    ),
+    (
+        [(i, "abcde"[i]) for i in range(5)],
+        event((1, 1), kind="row", rows=[(1, 9)]),
+        "(entry 0, entry 1) is (1, not 'a', 'b', 'c' or 2 more)",
     ),
     (PARTS, entry(PLACES["word of key 'c'"], (1, 1)), "key 'c' is 'w'"),
     ([{"a", 5}, {"a"}, set()], entry(1, (0, 0)), "5 is missing"),
@@ -658,6 +744,7 @@ def test_calls_are_joined_by_value():
     assert learn_layout(whole, reals).columns == learn_layout(both).columns
     assert joined([whole + 2**60, reals])[2] == 2**60 + 2**40  # not rounded
     assert joined([np.array([True]), whole]).tolist() == [1, 0, 1, 2**40]
+    assert joined([np.array([True]), whole]).dtype == np.int64
 
 
 def test_words_of_several_calls_are_joined_by_value():
@@ -781,6 +868,7 @@ def test_last_digits_of_a_worker_are_looked_at(form, worker):
         ("-Infinity", -math.inf),
         ("0.10000000000000000000001", Decimal("0.10000000000000000000001")),
         ("1" + "0" * 3998, 10**3998),
+        ("1" + "0" * 3999, Decimal(10) ** 3999),
         ("1" + "0" * 4500, Decimal(10) ** 4500),  # of which Python makes no integer
         ("1e400", Decimal("1e400")),
         ("1e99999999999999999999", math.inf),  # which no decimal holds
@@ -801,6 +889,74 @@ def test_a_whole_number_is_its_nearest_real_and_a_remainder(number, sign):
         int(Fraction(a) + Fraction(b)) for a, b in zip(numbers.floats, remainders, strict=True)
     ]
     assert whole == [sign * number, 0] == numbers.whole.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [("u8", [2**64 - 1, 0]), ("g", [0.5, np.longdouble(1) + np.longdouble(2) ** -60])],
+)
+def test_numbers_of_types_beyond_int64_and_double_are_split(kind, values):
+    numbers = as_numbers(np.array(values, kind))
+    corrections = np.zeros(2) if numbers.corrections is None else numbers.corrections
+    found = [Fraction(a) + Fraction(b) for a, b in zip(numbers.nearest, corrections, strict=True)]
+    assert found == [Fraction(*value.as_integer_ratio()) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("number", "exact"),
+    [
+        (2**70 + 1, True),
+        (Decimal("1e-300"), True),
+        (Decimal("1e-500"), False),
+        (Decimal(0), True),
+        (Decimal("Infinity"), True),
+        (Decimal("NaN"), True),
+        (Decimal("1e999"), False),
+        (10**400, False),
+    ],
+)
+def test_numbers_that_no_two_reals_hold_are_not_exact(number, exact):
+    assert as_numbers([number, 0.5]).exact == exact
+
+
+def next_decimals(choices, places):
+    number = choices.randrange(10**places)
+    return Decimal(f"{number}e-{places}"), Decimal(f"{number + 1}e-{places}")
+
+
+def next_fractions(choices, low, high):
+    """Fractions a / d and b / c that differ by 1 / (c d), the least that two of these may."""
+    d = choices.randrange(int(low), int(high))
+    a = choices.randrange(1, d)
+    while math.gcd(a, d) > 1:
+        a = choices.randrange(1, d)
+    c = pow(a, -1, d)
+    return Fraction(a, d), Fraction((a * c - 1) // d, c)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "told", "beyond"),
+    [
+        (next_decimals, (32,), (33,)),
+        (next_fractions, (2**53, 2**53.5), (2**53.5, 2**54)),
+    ],
+)
+def test_numbers_are_exact_where_a_real_and_a_remainder_tell_them_apart(pairs, told, beyond):
+    """Both together are within 2^-108 of a number below 1, so numbers 2^-107 apart differ."""
+    choices = random.Random(0)
+    alike = 0
+    for _ in range(600):
+        assert as_numbers(list(pairs(choices, *told))).exact
+        one, other = pairs(choices, *beyond)
+        both = as_numbers([one, other])
+        if (
+            both.corrections is not None
+            and not np.ptp(both.nearest)
+            and not np.ptp(both.corrections)
+        ):
+            assert not both.exact
+            alike += 1
+    assert alike > 3
 
 
 def test_of_many_columns_lengths_and_types_stay_however_rare():

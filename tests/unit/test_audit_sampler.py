@@ -190,16 +190,31 @@ def test_the_checks_of_all_inputs_share_alpha(inputs, monkeypatch):
         assert bool(failed(HONEST["laplace"], draws=200, inputs=inputs)) == fails
 
 
-def test_another_process_gets_another_seed(monkeypatch):
+@pytest.mark.parametrize(("draws", "size"), [(4000, 100), (400, 40), (60, 30), (20, 12)])
+@pytest.mark.parametrize(("alpha", "share"), [(0.005, 1.0), (sampler.ALPHA / 4, 0.25)])
+def test_equal_draws_of_two_processes_fail_where_chance_makes_them_too_rarely(
+    draws, size, alpha, share, monkeypatch
+):
+    asked = []
+
     class Other:
         def draw(self, x, size, seed):
+            asked.append((size, seed))
             return rng(seed).normal(size=size)
 
         def close(self):
             pass
 
     monkeypatch.setattr(fresh_processes, "_another", lambda _: Other())
-    assert other_process(None, 0, 400, 1, 0.005).result == "passed"
+    assert other_process(None, 0, draws, 1, alpha).result == "passed"
+    assert [asked_size for asked_size, _ in asked] == [size, size]
+    assert len({seed for _, seed in asked}) == 2
+    limit = sampler.OTHERS * share
+    states = [(0.99, 1, "failed"), (1.01, size - 1, "passed"), (1.01, size, "note")]
+    for times, same, result in states:
+        match = tails.Matches(times * limit, same, size, size)
+        monkeypatch.setattr(fresh_processes, "agreement", lambda *_, match=match: match)
+        assert other_process(None, 0, draws, 1, alpha).result == result
 
 
 def test_the_text_of_a_check_has_place_and_reason():
@@ -463,6 +478,9 @@ def test_scores_are_ranks_their_distances_from_the_median_and_signs():
     assert ranks[:] == pytest.approx(standardised((stats.rankdata(counts) - 0.5) / 200))
     assert len(set(signs[:].round(9))) == 2
     assert all(len(set(signs[:][counts == count])) == 1 for count in set(counts))
+    for different, number in ((50, 3), (51, 2)):  # half of the outputs, or more
+        assert len(Sample([np.arange(100) % different], "").scores) == number
+    assert len(Sample([np.tile(counts[:100].reshape(50, 2), (4, 1))], "").scores) == 5
 
     for width in (2, 3, 6):
         rows = rng(3).normal(size=(50, width))

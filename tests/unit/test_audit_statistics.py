@@ -39,7 +39,7 @@ from epsilometer_audit.statistics.rounds import (
 )
 from epsilometer_audit.statistics.wealth import Wealth
 from tests.benchmarks.power import sampler
-from tests.sharing import FIVE
+from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import audited, seldom, single_claims
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -110,21 +110,35 @@ AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", AT_THE_LEVEL)
+SLOW = {"tradeoff": 5, "profile": 4, "GDP": 3, "Rényi 2 and 4": 2, "delta, Laplace": 2}
+
+
+@pytest.mark.parametrize("name", with_seconds(AT_THE_LEVEL, SLOW))
 def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
     claim, law = AT_THE_LEVEL[name]
     assert seldom(lambda seed: evidence_of(law, claim, 600, seed, alpha=0.2).refuted(), 0.2)
 
 
 def evidence_of(
-    law: Callable[..., Any], claim: Any, samples: int, seed: int, *, alpha: float = 0.05
+    law: Callable[..., Any],
+    claim: Any,
+    samples: int,
+    seed: int,
+    *,
+    alpha: float = 0.05,
+    stops: Callable[[Evidence], bool] = lambda _: False,
 ) -> Evidence:
     rng = np.random.default_rng(seed)
     return run_rounds(
         lambda sides, size: [law(side, size, rng) for _, side in sides],
         schedule(samples, 1),
         Evidence(claim, 1, alpha, as_reals=True),
+        stops,
     )
+
+
+def refuted(law: Callable[..., Any], claim: Any, samples: int, seed: int) -> bool:
+    return evidence_of(law, claim, samples, seed, stops=Evidence.refuted).refuted()
 
 
 def anytime_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> float:
@@ -163,15 +177,15 @@ def test_a_bound_is_near_the_level_and_below_it(bound_of, claim, law, level, lea
 
 
 def test_the_worst_pair_is_followed():
-    distances, claim = np.full(20, 0.1), pure(0.3)
-    distances[13] = 0.8
+    distances, claim = np.full(8, 0.1), pure(0.3)
+    distances[5] = 0.8
     rng = np.random.default_rng(5)
     evidence = run_rounds(
         lambda sides, n: [rng.laplace(side * distances[pair], 1, n) for pair, side in sides],
-        schedule(40_000, 20),
-        Evidence(claim, 20, 0.05, as_reals=True),
+        schedule(20_000, 8),
+        Evidence(claim, 8, 0.05, as_reals=True),
     )
-    assert evidence.best == 13
+    assert evidence.best == 5
     assert evidence.refuted()
     assert 0.6 < (bound := evidence.bounds()[claim]) < 0.8
     wealth, grid = evidence.wealths[claim], np.union1d(claim.grid, [claim.level])
@@ -209,7 +223,7 @@ def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     claim, level = pure(0.5), 1.5
     rare = sampler(claim, level, 0.01)
     samples = samples_needed(claim, detect=level, event=0.01)
-    assert sum(evidence_of(rare, claim, samples, seed).refuted() for seed in range(10)) >= 7
+    assert sum(refuted(rare, claim, samples, seed) for seed in range(10)) >= 7
     assert samples_needed(claim, detect=level) < samples_needed(claim, detect=level, pairs=4)
 
 
@@ -241,9 +255,9 @@ def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
         assert enough < low <= middle <= high, order
         assert high <= np.log(9) if p else high > middle > low, order
         assert p or order != 20 or high > 10
-    law = one_of_two(0.0, 1.0)
-    few, many = (anytime_bound(law, zcdp(0.5), n, seed) for n in (1000, 10_000))
-    assert 2.5 < few < many
+    if not p:
+        few, many = (anytime_bound(law, zcdp(0.5), n, seed) for n in (1000, 10_000))
+        assert 2.5 < few < many
 
 
 # --- forecasts ------------------------------------------------------------------------------------
@@ -258,7 +272,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     for seed in range(runs):
         if seed == 12 and hits >= 11:
             return hits / 12
-        hits += evidence_of(noise, claim, samples, seed).refuted()
+        hits += refuted(noise, claim, samples, seed)
     return hits / runs
 
 
@@ -357,6 +371,7 @@ def test_the_point_that_fails_is_named(mechanism, claim, delta):
     assert [bound.claimed for bound in verdict.bounds] == [c.epsilon for c in claim.claims]
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.stored
 def test_the_page_shows_the_verdicts_on_curves():
     page = " ".join(Path("docs/audit.md").read_text().split())
@@ -364,7 +379,7 @@ def test_the_page_shows_the_verdicts_on_curves():
         assert ea.audit(gaussian, [(0, 1)], claim, as_reals=True).lines()[0] in page
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize("point", [(0.1, 0.8), (0.8, 0.1)])
 def test_the_points_of_a_trade_off_curve_are_tested(point, seed):
     verdict = audited(gaussian, ea.tradeoff([point]), 50_000, seed)  # at .1 it has .611

@@ -44,12 +44,16 @@ MADE = [
     for name, artifact in entry.artifacts.items()
     if artifact.table.data
 ]
-DRAWN = {}  # of each figure the first artifact that shows it
-CASES, _BUILT = (
-    [],
-    set(),
-)  # the first artifact of each builder, options and figure; others are examples
-for _report, _name in MADE:
+
+
+def rows_of_grid(made):
+    """Return how many rows an artifact has in the grids of its experiments."""
+    return len(list(Table(STUDY, *made).combinations()))
+
+
+DRAWN = {}  # of each figure the smallest artifact that shows it
+CASES, _BUILT = [], set()  # the smallest of each builder, options and figure; others are examples
+for _report, _name in sorted(MADE, key=rows_of_grid):
     _artifact = STUDY.reports[_report].artifacts[_name]
     DRAWN.setdefault(_artifact.figure, (_report, _name))
     _way = (_artifact.table.builder, tuple(sorted(_artifact.table.options)), _artifact.figure)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from epsilometer.exact import EXACT
 from epsilometer.exact.base import divergence, spectrum
@@ -309,15 +310,18 @@ def test_subsampled_sums(noise, epsilon):
         assert close(exact.privacy_loss([0, 0], [1, 0]), -((1 + (-e).exp()) / 2).ln())
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.5])
 @pytest.mark.parametrize("included", [0.3, 1.0])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
-def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, included):
-    exact = law("noisy_sum", 1.5, noise=noise, included=included, people=3)
+def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, included, epsilon):
+    exact = law("noisy_sum", epsilon, noise=noise, included=included, people=3)
     x = [1, 1, 0]
     z, step = np.linspace(*exact.window(x), 40_001, retstep=True)
     density = np.exp(exact.log_pdf(z, x))
     integral = np.append(0.0, np.cumsum((density[1:] + density[:-1]) / 2 * step))
     assert np.abs(exact.cdf(z, x) - integral).max() < 1e-5
+    for tail in (exact.cdf(z[0], x), 1 - exact.cdf(z[-1], x)):  # the window has all but these
+        assert 1e-16 < tail < 1e-13
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
@@ -342,6 +346,20 @@ def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
         rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
         steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
     assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
+
+
+@pytest.mark.parametrize("order", [2.0, 5.0])
+@pytest.mark.parametrize(("x", "y"), [(0.0, 0.37), (0.37, 0.0)])
+def test_truncated_normal_noise_of_two_masses_has_the_divergence_of_its_densities(x, y, order):
+    exact = law("truncated_gaussian", 8.0)
+
+    def of_both(z):
+        p, q = (exact.log_pdf(np.array(z), side) for side in (x, y))
+        return math.exp(order * p + (1 - order) * q)
+
+    level = math.log(quad(of_both, *exact.support, points=[x, y])[0]) / (order - 1)
+    assert level * (order - 1) > 0.1  # where there is a closed form
+    assert exact.renyi(order, x, y) == pytest.approx(level, rel=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 10.0, 50.0])

@@ -35,6 +35,7 @@ def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fau
         alpha=0.01,
         as_reals=True,
         check_sampler=False,
+        stop=True,
     )
     assert verdict.verdict == ("not refuted" if fault == "none" else "violated")
 

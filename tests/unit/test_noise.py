@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from epsilometer.mechanisms.noise import Noise, _step, blocks, laplace_of, largest, strips
+from epsilometer.mechanisms.noisy_max import _index
 
 N = 100_000
 
@@ -46,6 +47,15 @@ def test_blocks_hold_every_draw_once(size, rows):
     every = np.arange(size)
     together = [every[block] for block in blocks(size, rows)]
     np.testing.assert_array_equal(np.concatenate([np.empty(0, int), *together]), every)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5])
+def test_the_index_is_that_of_the_largest_of_all_groups(groups):
+    rng = np.random.default_rng(6)
+    noisy, winners = rng.normal(size=(groups, 500)), rng.integers(9, size=(groups, 500))
+    index = np.empty(500, np.int32)
+    _index(index, noisy, winners.astype(np.int32))
+    assert index.tolist() == winners[noisy.argmax(axis=0), np.arange(500)].tolist()
 
 
 def test_noise_of_a_word_rises_with_it_and_follows_its_law():

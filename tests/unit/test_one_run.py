@@ -514,13 +514,17 @@ def test_coins_and_training_have_seeds_of_their_own():
             self.seed = seed
             return [coins]
 
-    for seed in range(3):
+    seeds = set()
+    for seed in range(20):
         source = Source()
         coins, scores = draw_canaries(source, 50, seed)
         assert scores.tolist() == coins.tolist()
         of_coins = generator(seed, "one run", "coins")
         assert source.seed != int(of_coins.integers(2**31))
         assert not (np.random.default_rng(source.seed).integers(0, 2, 50) == coins).all()
+        seeds.add(source.seed)
+    assert len(seeds) == 20
+    assert 2**30 <= max(seeds) < 2**31  # all are below 2^30 with probability 2^-20
 
 
 def test_of_several_rules_the_largest_delta_is_the_bound():

@@ -74,6 +74,7 @@ def test_every_block_of_the_page_is_a_file_a_command_or_in_a_sentence():
     assert [line.split()[0] for line in commands] == ["pip", "pytest", "snakemake"]
 
 
+@pytest.mark.slow(seconds=5)
 def test_the_page_runs_as_pasted(tmp_path):
     """In an empty folder; pip installs beside the environment, and Snakemake runs nothing yet."""
     programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
@@ -190,6 +191,7 @@ def said(file, old, new):
     return str(refused.value)
 
 
+@pytest.mark.slow(seconds=3)
 def test_an_edit_of_code_makes_again_what_uses_it(mine, monkeypatch):
     for _ in steps(mine):
         pass

@@ -56,7 +56,7 @@ KINDS = [words, numbers, vectors, dictionaries]
 @pytest.mark.parametrize(
     ("claim", "draw"),
     [(claim, numbers) for claim in [ea.pure(0.0), *single_claims()]]
-    + [(ea.gdp(1.0), draw) for draw in KINDS],
+    + [(ea.pure(0.5), draw) for draw in KINDS],
 )
 def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
     rng = np.random.default_rng(0)
@@ -71,14 +71,14 @@ def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
 @pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 def test_wealth_does_not_depend_on_how_draws_come(draw):
     rng = np.random.default_rng(1)
-    x, y = draw(0, 140, rng), draw(1, 140, rng)
+    x, y = draw(0, 60, rng), draw(1, 60, rng)
     claim = ea.approximate(0.5, 1e-5)
     levels = np.array([0.3, 0.5, 0.6, 0.9])
-    whole = Portfolio(claim).record(x, y, [1] * 140).at(claim, levels)
+    whole = Portfolio(claim).record(x, y, [1] * 60).at(claim, levels)
     portfolio = Portfolio(claim)
-    pieces = [portfolio.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(140)]
+    pieces = [portfolio.record(x[i : i + 1], y[i : i + 1], [1]) for i in range(60)]
     assert np.allclose(whole, np.concatenate([each.at(claim, levels) for each in pieces]))
-    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 32, 64, 12]).at(claim, levels)
+    blocks = Portfolio(claim).record(x, y, [2, 2, 4, 8, 16, 28]).at(claim, levels)
     assert np.allclose(whole.sum(axis=0), blocks.sum(axis=0), atol=1e-9)
 
 
@@ -99,11 +99,11 @@ def test_the_wealth_that_views_share_is_what_they_have_won(draw, claim):
     A level between two others has won what the next higher one has.
     """
     rng = np.random.default_rng(4)
-    x, y = draw(0, 150, rng), draw(1, 150, rng)
+    x, y = draw(0, 100, rng), draw(1, 100, rng)
     portfolio = Portfolio(claim)
     won, changed = 0.0, 0
     before = np.zeros(portfolio._levels[claim.quantity].size)
-    for i in range(150):
+    for i in range(100):
         old = portfolio._levels[claim.quantity]
         growth = portfolio.record(x[i : i + 1], y[i : i + 1], [1])
         before = before + growth.at(claim, old)[0]

@@ -154,6 +154,17 @@ def test_ignored_parts_of_outputs_are_noted(output, words):
     assert words in "; ".join(layout.left_out)
 
 
+def test_words_are_left_out_in_part_if_any_of_them_are_long():
+    letters = np.random.default_rng(0).choice([*"abcdefgh"], (300, 60))
+    short, long = (["".join(row[:length]) for row in letters] for length in (4, 60))
+    assert learn_layout(short).left_out == ()
+    for outputs in (long, short + long):
+        assert "different words of output" in learn_layout(outputs).left_out[0]
+    for rare, noted in ((180, False), (220, True)):  # of 20,000
+        layout = learn_layout(["often"] * (20_000 - rare) + long[:rare])
+        assert bool(layout.left_out) == noted
+
+
 @pytest.mark.parametrize(
     "outputs",
     [

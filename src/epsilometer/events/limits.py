@@ -36,7 +36,7 @@ from epsilometer.numerics.proportions import clopper_pearson
 _TURNS = 100  # at most; two are enough as a rule
 _HALVINGS = 100  # of an interval of log factors, to the last digit
 _LARGEST_FACTOR = 700.0  # of its logarithm
-_ROUNDING = 1e-14  # relative error of a term of a sum
+_ROUNDING = 1e-14  # relative error of a term of a sum, times the order
 _SETTLED = 1e-14  # difference of probabilities after which turns end
 
 
@@ -150,7 +150,7 @@ def _certified(box: Box, p: Floats, q: Floats, order: float) -> float:
     # the tangent has no constant, as the sum is homogeneous: slopes . p + slopes' . q is its value
     least = _least_sum(slopes, box.low[there], box.high[there])
     least += _least_sum(slopes_prime, box.low_prime[there], box.high_prime[there])
-    least *= 1 - _ROUNDING * p.size
+    least *= 1 - _ROUNDING * order * p.size
     return float(max((np.log(least) + scale) / (order - 1), 0.0)) if least > 0 else 0.0
 
 

@@ -489,7 +489,7 @@ def _frequent(times: Mapping[Any, int], most: int, order: Callable[[Any], Any]) 
 
 
 def parts_of(values: Any, depth: int, at: Counts | None = None) -> list[Part]:
-    """Return the values, of outputs in rows ``at``, by their form, numbers first and words last."""
+    """Return the values, of outputs in rows ``at``, by their form, numbers first."""
     if isinstance(values, list):
         values = columns_of(values, depth)
     if not isinstance(values, list):
@@ -500,7 +500,7 @@ def parts_of(values: Any, depth: int, at: Counts | None = None) -> list[Part]:
     if len(rows_of_form) == 1:
         return [Part(form, values, at, depth) for form in rows_of_form]
     parts = []
-    for form in sorted(rows_of_form, key=lambda form: (form != "number", form == "word", form)):
+    for form in sorted(rows_of_form, key=lambda form: (form != "number", form)):
         rows = np.array(rows_of_form[form])
         of_form = columns_of([values[row] for row in rows_of_form[form]], depth)
         parts.append(Part(form, of_form, rows if at is None else at[rows], depth))

@@ -138,7 +138,9 @@ def test_bounds_hold_and_are_worth_having(name):
         lambda _, n, rng: rng.laplace(0, 1, n),
         lambda _, n, rng: rng.integers(0, 1000, n).astype(np.int32),
         lambda _, n, rng: rng.integers(0, 2**61, n),
-        lambda _, n, rng: rng.laplace(0, 1, (n, 5)),
+        pytest.param(
+            lambda _, n, rng: rng.laplace(0, 1, (n, 5)), marks=pytest.mark.slow(seconds=2)
+        ),
         lambda _, n, rng: rng.integers(0, 9, (n, 5)).astype(np.int32),
     ],
 )
