@@ -25,6 +25,7 @@ def training():
 # --- audits ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(seconds=3)
 @pytest.mark.parametrize(("fault", "samples"), [("none", 300), *((f, 500) for f in FAULTS)])
 def test_faults_are_detected_and_the_right_training_is_not_refuted(training, fault, samples):
     verdict = ea.audit(
