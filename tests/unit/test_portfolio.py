@@ -165,6 +165,20 @@ def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outp
         assert is_swapped == swapped
 
 
+def test_an_event_may_lie_beyond_the_largest_float():
+    """Its start is infinite, without a warning, which would fail this."""
+    guess = Prediction(np.array([np.finfo(float).max]), np.array([0.2, 0.8]), np.array([0.8, 0.2]))
+    sides = [np.array([1.0, math.inf])] * 2
+    event, _ = portfolios._event_of(
+        guess, portfolios._Viewed(View(), 1.0, DISCRETE), sides, ea.pure(0.5)
+    )
+    assert event.holds(np.array([1.0, np.finfo(float).max, math.inf])).tolist() == [
+        False,
+        False,
+        True,
+    ]
+
+
 @pytest.mark.parametrize(
     ("numbers", "shares"),
     [

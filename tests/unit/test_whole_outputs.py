@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import datetime
 import json
+import math
 import struct
 
 import attrs
@@ -211,3 +212,16 @@ def test_plain_values_cross_the_protocol(value):
     value = plain(value)
     back = plain(json.loads(json.dumps(as_json(value)), object_hook=from_json))
     assert repr(back) == repr(value)
+
+
+@pytest.mark.parametrize("likelier", range(4))
+def test_outputs_as_large_as_floats_can_be_warn_of_nothing(likelier):
+    largest = np.finfo(float).max
+    values = np.array([largest, -largest, math.inf, -math.inf, 0.5])
+
+    def mechanism(x, size, rng):
+        often = 0.5 * (x == 0)
+        return np.where(rng.random(size) < often, values[likelier], rng.choice(values, size))
+
+    verdict = ea.audit(mechanism, [(0, 1)], ea.pure(0.5), samples=600, check_sampler=False)
+    assert verdict.verdict == "violated"  # the likelier one has .6 against .2

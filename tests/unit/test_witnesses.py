@@ -199,6 +199,14 @@ def histogram_of(x, x_prime, event=None):
     return count_event(chosen, sides, sides, zcdp(0.1), predicted=True).histogram
 
 
+def test_the_largest_numbers_lie_in_the_bins_at_the_ends():
+    """A warning, as of differences that are infinite, would fail it."""
+    largest = np.finfo(float).max
+    histogram = histogram_of(np.array([-largest, 1.0, 2.0]), np.array([2.0, largest, largest]))
+    assert histogram.edges == (0.5, 1.5, 2.5)
+    assert (histogram.counts, histogram.counts_prime) == ((2, 1), (0, 3))
+
+
 def test_a_histogram_of_few_values_has_a_bar_for_each():
     x, x_prime = [1, 1, 5, 2] * 3, [5, 2, 2, 9]
     histogram = histogram_of(np.array(x), np.array(x_prime))

@@ -366,7 +366,7 @@ def _event_of(
         end: Any = None
         if first > 0:
             edge = float(edges[first - 1])
-            start = math.floor(edge) + 1 if whole else float(np.nextafter(edge, math.inf)) + 0.0
+            start = math.floor(edge) + 1 if whole else math.nextafter(edge, math.inf) + 0.0
         if last < inside.size:
             edge = float(edges[last - 1])
             end = math.floor(edge) if whole else edge

@@ -30,6 +30,7 @@ _BEYOND = 0.001  # share of draws beyond either end
 _TERMS = 3  # conditions
 _BETTER = 1.15  # times as many standard deviations with one condition more
 _FEW_VALUES = 6  # of an entry, up to which each has a condition
+_FARTHEST = 1e300  # number in the middle of a histogram: differences of two are finite
 _QUANTILES = 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95  # of an entry, at which half-lines end
 
 
@@ -290,7 +291,7 @@ def _histogram(event: Event, layout: Layout, fresh: Sequence[Sample]) -> Histogr
     view = event.view
     sides = [np.asarray(view.of(side), float) for side in fresh]
     pooled = np.concatenate(sides)
-    pooled = pooled[np.isfinite(pooled)]
+    pooled = pooled[np.abs(pooled) < _FARTHEST]
     if not pooled.size:
         return None
     values = np.unique(pooled)
