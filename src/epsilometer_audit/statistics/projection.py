@@ -36,10 +36,10 @@ from epsilometer_audit.statistics.predictors import Prediction
 _LARGEST = 2.0  # factor, as f = a + b/e at most, and a + b = 2
 _LEAST = 1e-100  # factor
 _SMALL_DELTA = 1e-4  # for which the largest f and g hardly change the bet
-_ROUNDS = 4  # in which a and the largest f and g are found in turn
-_PRECISION = 1e-5  # of a, F and G; the growth lacks some 1e-10
+_ROUNDS = 2  # in which a and the largest f and g are found in turn
+_PRECISION = 1e-3  # of a, F and G
 _NEWTON = 64  # steps
-_HALVINGS = 10  # of the stake of a Rényi bet
+_HALVINGS = 6  # of the stake of a Rényi bet
 _CLIPS = np.array([0.5, 1.0, 2.0, 4.0])  # of the log of p/q, in Rényi bets
 _TRUSTED = 0.85  # part of the predicted log of p/q, which is overfitted, in Rényi bets
 _MOST = 1e300  # stake
@@ -140,10 +140,7 @@ def _best_bets(p: Floats, q: Floats, e: Floats, deltas: Floats) -> _Bets:
     for _ in range(_ROUNDS):
         f = _best_largest(cells, e, deltas, a, f, g)
         g = _best_largest(cells_prime, e, deltas, 2 - a, g, f)
-        last = a
-        a = _best_middle(cells, e, last, f, g)
-        if np.abs(a - last).max() < _PRECISION:
-            break
+        a = _best_middle(cells, e, a, f, g)
     bets.a[limited] = a
     bets.largest[limited] = f
     bets.largest_prime[limited] = g
@@ -156,33 +153,29 @@ def _best_middle(
     """Return the best a, ``(m,)``, for the largest f and g."""
     ends = np.zeros((6, e.size), np.intp)  # of the five kinds of cells, in their order
     ends[-1] = cells.ratios.size
+    most = np.array([largest, largest_prime])
 
     def slope(a: Floats) -> tuple[Floats, Floats]:
         """Return the derivative of the growth, and minus the second one."""
-        b = 2 - a
-        top = a * e + b
-        top_prime = a + b * e
-        least = np.maximum(top - e * largest, _LEAST)
-        least_prime = np.maximum(top_prime - e * largest_prime, _LEAST)
-        first = a / (e * b)
-        last = e * a / b
-        limit = np.maximum(e * largest / least, last)
-        limit_prime = np.minimum(least_prime / (e * largest_prime), first)
-        ends[1:5] = cells.ratios.searchsorted([limit_prime, first, last, limit])
+        middle = np.array([a, 2 - a])  # of f and of g, as all below
+        opposite = middle[::-1]
+        top = middle * e + opposite
+        least = np.maximum(top - e * most, _LEAST)
+        inner = e * middle / opposite
+        outer = np.maximum(e * most / least, inner)
+        ends[1:5] = cells.ratios.searchsorted([1 / outer[1], 1 / inner[1], inner[0], outer[0]])
         sums = cells.before[:, ends]
         p, q = sums[:, 1:] - sums[:, :-1]
-        at_start = p[0] / least_prime
-        before = (p[1] + q[1]) / top_prime
-        middle = p[2] / a
-        middle_prime = q[2] / b
-        behind = (p[3] + q[3]) / top
-        at_end = q[4] / least
-        value = (behind + at_end - before - at_start) * (e - 1) + middle - middle_prime
-        bend = behind / top + at_end / least + before / top_prime + at_start / least_prime
-        return value, bend * (e - 1) ** 2 + middle / a + middle_prime / b
+        of_middle = np.array([p[2], q[2]]) / middle
+        of_rise = np.array([p[3] + q[3], p[1] + q[1]]) / top
+        of_least = np.array([q[4], p[0]]) / least
+        rise, rise_prime = of_rise + of_least
+        value = (rise - rise_prime) * (e - 1) + of_middle[0] - of_middle[1]
+        bend = (of_rise / top + of_least / least) * (e - 1) ** 2 + of_middle / middle
+        return value, bend[0] + bend[1]
 
-    low = np.maximum(2 - largest_prime, 0.0)
-    high = np.minimum(largest, 2.0)
+    low = np.maximum(2 - largest_prime, _PRECISION)
+    high = np.minimum(largest, 2 - _PRECISION)
     return _root(slope, low, high, start)
 
 
@@ -204,16 +197,27 @@ def _best_largest(
 
 
 def _root(
-    slope: Callable[[Floats], tuple[Floats, Floats]], low: Floats, high: Floats, start: Floats
+    slope: Callable[[Floats], tuple[Floats, Floats]], least: Floats, most: Floats, start: Floats
 ) -> Floats:
-    """Return where falling slopes are 0, ``(m,)``, by Newton's method between low and high."""
+    """Return where falling slopes are 0, ``(m,)``, by Newton's method between least and most.
+
+    A slope that is 0 nowhere between points to an end, which is returned.
+    """
+    low = least
+    high = most
     at = np.where((low < start) & (start < high), start, 0.5 * (low + high))
     for _ in range(_NEWTON):
         value, bend = slope(at)
-        low = np.where(value > 0, at, low)
-        high = np.where(value > 0, high, at)
-        nearer = at + value / np.where(bend > 0, bend, np.nan)
-        nearer = np.where((low <= nearer) & (nearer <= high), nearer, 0.5 * (low + high))
+        low = np.where(value >= 0, at, low)
+        high = np.where(value <= 0, at, high)
+        nearer = at + np.where(bend > 0, value, np.copysign(math.inf, value)) / np.abs(bend)
+        nearer = np.where(low == least, np.maximum(nearer, least), nearer)
+        nearer = np.where(high == most, np.minimum(nearer, most), nearer)
+        at_end = (at == least) | (at == most)  # is tried once
+        least = np.where(at_end, -math.inf, least)
+        most = np.where(at_end, math.inf, most)
+        inside = (low <= nearer) & (nearer <= high) & ~at_end
+        nearer = np.where(inside, nearer, 0.5 * (low + high))
         step = np.abs(nearer - at)
         at = nearer
         if step.max() < _PRECISION:
