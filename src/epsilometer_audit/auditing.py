@@ -308,9 +308,9 @@ def _answer(
     )
     stops = rounds.Evidence.violated if request.stop else lambda _: False
     join = drawing.join if drawing else lambda *_: ()
-    rounds.run_rounds(draw, steps, evidence, stops, join=join, each_block=request.stop)
-    refuted = evidence.refuted()
-    last_look = evidence.look_last(request.seed, steps)
+    rounds.run_rounds(
+        draw, steps, evidence, stops, join=join, each_block=request.stop, seed=request.seed
+    )
     checks = list(checks)
     if drawing:
         joined = len(drawing.question.pairs) - len(question.pairs)
@@ -329,7 +329,8 @@ def _answer(
         if worst in bets:
             bet = bets[worst]
             witness = first_visible([evidence.shown(bet, worst)]) or witness
-    if violated and not refuted:
+    last_look = evidence.last_look
+    if violated and evidence.refuted_by_last_look():
         text = f"the e-value is at least U/alpha at the planned end only, where U = {last_look:.2g}"
         checks.append(Check("last look", "note", text))
     course = []

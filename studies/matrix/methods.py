@@ -217,9 +217,7 @@ class Method(Model):
             return _exact_test(pair, Pure(pair.epsilon, self.delta or 0.0))
         claim = _renyi(pair, order)
         evidence, sides = Evidence(claim, 1, _ALPHA, as_reals=True), (pair.x, pair.x_prime)
-        steps = schedule(pair.n, 1)
-        run_rounds(successive([sides]), steps, evidence)
-        evidence.look_last(0, steps)
+        run_rounds(successive([sides]), schedule(pair.n, 1), evidence)
         return float(evidence.bounds()[claim])
 
 

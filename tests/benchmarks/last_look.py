@@ -92,7 +92,7 @@ CELLS = {
 }
 
 
-def refuted(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> tuple[bool, bool]:
+def refuting(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> tuple[bool, bool]:
     """Return whether an audit refutes a claim, without and with the last look."""
     rng = np.random.default_rng([draws, seed])
 
@@ -100,11 +100,9 @@ def refuted(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> tuple
         return [laws[side].rvs(n, random_state=rng) for _, side in sides]
 
     evidence = Evidence(claim, 1, ALPHA, as_reals=not hasattr(laws[0], "pmf"))
-    steps = schedule(draws, 1)
-    run_rounds(draw, steps, evidence)
-    without = evidence.refuted()
-    evidence.look_last(0, steps)
-    return without, evidence.refuted()
+    run_rounds(draw, schedule(draws, 1), evidence)
+    refuted = evidence.refuted()
+    return refuted and not evidence.refuted_by_last_look(), refuted
 
 
 def shares(name: str, laws: str, draws: int, runs: int) -> tuple[int, int]:
@@ -112,7 +110,7 @@ def shares(name: str, laws: str, draws: int, runs: int) -> tuple[int, int]:
     cell = CELLS[name]
     counts = np.zeros(2, int)
     for seed in range(runs):
-        counts += refuted(getattr(cell, laws), cell.claim, draws, seed)
+        counts += refuting(getattr(cell, laws), cell.claim, draws, seed)
     return int(counts[0]), int(counts[1])
 
 

@@ -294,20 +294,40 @@ def test_rounds_stop_after_the_block_or_the_round_that_suffices(each_block):
 
 def test_a_last_look_has_a_number_of_its_own_that_the_draws_do_not_choose():
     """Uniform over audits of one seed, and the same whatever the last digits of the wealth."""
-    steps = schedule(100, 1)
     uniforms = []
     for number in range(300):
-        evidence = Evidence(pure(1.0), 1, 0.05)
-        evidence.steps = list(steps)
-        (wealth,) = evidence.wealths.values()
-        wealth.history = [0.0, number / 7]
-        uniforms.append(evidence.look_last(0, steps))
-        wealth.history = [-1e-12, number / 7 + 1e-12]
-        assert evidence.look_last(0, steps) == uniforms[-1] == wealth.uniform
-        assert evidence.look_last(1, steps) != uniforms[-1]
+        looked = []
+        for history, seed in (
+            ([0.0, number / 7], 0),
+            ([-1e-12, number / 7 + 1e-12], 0),
+            ([0.0, number / 7], 1),
+        ):
+            evidence = Evidence(pure(1.0), 1, 0.05)
+            (wealth,) = evidence.wealths.values()
+            wealth.history = history
+            evidence.look_last(seed)
+            assert wealth.uniform == evidence.last_look
+            looked.append(evidence.last_look)
+        assert looked[0] == looked[1] != looked[2]
+        uniforms.append(looked[0])
     assert kstest(uniforms, "uniform").pvalue > 1e-3  # as often by chance
-    evidence.steps = steps[:-1]
-    assert evidence.look_last(0, steps) is None  # it ended before
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_last_look_is_taken_after_all_planned_draws_only(stopped):
+    rng = np.random.default_rng(0)
+    evidence = run_rounds(
+        lambda sides, size: [rng.random(size) for _ in sides],
+        [Step(1, 20, 40), Step(1, 20, 20)],
+        Evidence(pure(0.5), 1, 0.05, as_reals=True),
+        lambda so_far: stopped and so_far.drawn >= 20,
+        seed=3,
+    )
+    assert (evidence.last_look is None) == stopped
+    number = evidence.last_look
+    if not stopped:
+        evidence.look_last(3)
+        assert evidence.last_look == number
 
 
 def test_a_part_of_batches_is_that_of_all_in_a_row():

@@ -54,8 +54,7 @@ Bets = Mapping[int, Mapping[Claim, list[Bet]]]  # of each pair
 Draw = Callable[[Sequence[tuple[int, int]], int], list[Any]]
 """Fresh raw outputs of each pair (its number) and side (0 is x, 1 is x') at a time.
 
-They are so many, equally many of each, or fewer at the very end. Their number does not depend on
-the outputs.
+They are so many of each.
 """
 
 
@@ -189,6 +188,8 @@ class Evidence:
     """All outputs, by pair and side, in batches of which the last is the last round's."""
     pasts: dict[int, PastDraws] = field(default_factory=dict)
     """All draws before the last round, by pair."""
+    last_look: float | None = None
+    """The number U of the last look, if all planned draws are there."""
 
     def __post_init__(self) -> None:
         self.raw = [([], []) for _ in range(self.pairs)]
@@ -364,24 +365,26 @@ class Evidence:
             fresh.append(chosen.layout.encode(_part(side, start, end)))
         return count_event(chosen, before, fresh, claim, predicted=end is None)
 
-    def look_last(self, seed: int, planned: list[Step]) -> float | None:
-        """Look once more at the wealth if all planned draws are there; return U, or None.
+    def look_last(self, seed: int) -> None:
+        """Look once more at the wealth, after all planned draws.
 
         U follows from the seed and a hash of all wealth, in digits that every machine has. From the
         seed alone it would be one number for all audits with this seed, which is nearly all.
         """
-        if self.steps != planned:
-            return None
         won = [np.round(wealth.history, 3) + 0.0 for wealth in self.wealths.values()]
         digest = sha256(np.concatenate(won).tobytes()).hexdigest()
-        uniform = 1 - generator(seed, "last look", digest).random()
+        self.last_look = 1 - generator(seed, "last look", digest).random()
         for wealth in self.wealths.values():
-            wealth.uniform = uniform
-        return uniform
+            wealth.uniform = self.last_look
 
     def refuted(self) -> bool:
         """Tell whether any part of the claim is refuted."""
         return any(wealth.refuted for wealth in self.wealths.values())
+
+    def refuted_by_last_look(self) -> bool:
+        """Tell whether a part of the claim is refuted, and by the last look only."""
+        before = any(wealth.highest >= wealth.needed for wealth in self.wealths.values())
+        return self.refuted() and not before
 
     def violated(self, lower: Mapping[Claim, float] | None = None) -> bool:
         """Tell whether a part of the claim, above 0, and all levels below it are refuted."""
@@ -399,11 +402,12 @@ def run_rounds(
     *,
     join: Callable[[Sequence[int], int], Sequence[int]] = lambda *_: (),
     each_block: bool = False,
+    seed: int = 0,
 ) -> Evidence:
     """Draw and bet, round by round, and return the evidence.
 
     ``evidence`` is extended by the rounds, ``steps``, until it ``stops`` after one, or after any
-    block of draws if ``each_block``.
+    block of draws if ``each_block``. After all planned draws it looks once more, by the ``seed``.
     """
     kept = list(range(evidence.pairs))
     bets: dict[int, Mapping[Claim, list[Bet]]] = {}  # the first round has none
@@ -426,7 +430,8 @@ def run_rounds(
         if each_block:
             blocks = [[size] for size in sizes]
         if _bet(draw, kept, step, blocks, bets, evidence, stops):
-            break
+            return evidence
+    evidence.look_last(seed)
     return evidence
 
 

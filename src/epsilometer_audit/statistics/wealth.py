@@ -174,10 +174,15 @@ class Wealth:
         return self.largest >= self.needed
 
     @property
+    def highest(self) -> float:
+        """The log of the largest wealth at the claimed level, before the last look."""
+        return max([0.0, *self.history])
+
+    @property
     def largest(self) -> float:
         """The log of the largest wealth at the claimed level, or what the last look makes of it."""
         last = self.history[-1] + self._gain if self.history else 0.0
-        return max([0.0, *self.history, last])
+        return max(self.highest, last)
 
     def p_value(self) -> float:
         """Return one over the largest wealth at the claimed level, at most 1; see `largest`."""
