@@ -6,7 +6,7 @@
 #                                          RESULTS=folder, those of a folder; docs/verify.md
 #   make freeze [SCALE=quick]              writes archive/<scale>.zip
 #   make test                              the library, and each part of the workflow
-#   make test-slow                         tests of the same that take more than two seconds each
+#   make test-slow                         tests of the same that take a second or more each
 #   make test-workflow                     whole runs of the workflow; makes the smoke scale if it is not there
 #   make examples                          four more seeds of each example of an audit that has one in make test,
 #                                          and the examples that take longest

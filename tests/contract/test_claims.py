@@ -263,6 +263,7 @@ def with_toy(folder, code, *command):
     return ran(sys.executable, "-m", *command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path})
 
 
+@pytest.mark.slow(seconds=5)
 def test_a_class_and_a_line_are_a_claim_for_every_door_and_for_these_tests(tmp_path):
     command = ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", __file__, "-k", "variation"]
     done = with_toy(tmp_path, TOY, *command)

@@ -38,6 +38,7 @@ from tests.contract.levels import (
 N = 150_000
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("entries", "case"), [*judged("evidence"), *judged("verdicts"), *judged("densities")]
 )
@@ -104,6 +105,7 @@ def answered(name: str, case: Case, seed: int) -> list[Answer] | str:
         return str(error)
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("name", "case"), [(name, case) for name in FUNCTIONS for case in cases_of(name)]
 )

@@ -24,7 +24,6 @@ from epsilometer.events.limits import Box, NestedLimits, box_of, least_divergenc
 from epsilometer.samples import pair_of
 from epsilometer.seeds import generator
 from tests.contract.measured import FAMILIES, MEASURED, counted, most
-from tests.sharing import with_seconds
 
 
 @pytest.fixture
@@ -48,7 +47,8 @@ def pairs_of_boxes(seeds):
 # --- confidence -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("every", with_seconds([32, 8], {8: 4}))
+@pytest.mark.slow(seconds=4)
+@pytest.mark.parametrize("every", [32, 8])
 @pytest.mark.parametrize("together", [False, True])
 def test_bounds_are_above_the_truth_in_a_share_alpha_of_the_runs(
     together, every, without_estimates
@@ -530,6 +530,7 @@ def test_rounding_raises_no_divergence(order):
         assert least_divergences(box_of(hits, 400, hits_prime, 400, 1e-12), [order])[0] == 0
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_bound_of_mu_from_few_counts_is_exact():
     """By enumeration of all counts: no level above the truth in more than alpha of the draws."""
     n, alpha, share, mu = 24, 0.05, 3.5 / 11, 0.9

@@ -91,6 +91,7 @@ USES = {
 }
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("use", USES)
 def test_no_draw_chooses_and_confirms(use, recorder):
     USES[use]()

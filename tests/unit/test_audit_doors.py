@@ -100,6 +100,7 @@ def by_the_command(function, capsys):
 DOORS = [by_a_file, by_a_study, by_the_command]
 
 
+@pytest.mark.slow(seconds=4)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
 def test_a_door_gives_the_answer_of_an_audit_in_python(door, function, capsys):
@@ -111,6 +112,7 @@ def test_a_door_gives_the_answer_of_an_audit_in_python(door, function, capsys):
         assert answer["verdict"] == "violated"
 
 
+@pytest.mark.slow(seconds=2)
 def test_the_fixture_of_pytest_gives_the_answer_of_an_audit_in_python(pytester):
     pytester.makepyfile(
         test_it="import epsilometer_audit as ea, own\n"

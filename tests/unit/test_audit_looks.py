@@ -142,6 +142,7 @@ def test_low_bits_of_naive_noise_reveal_the_input(noise, recorded):
     assert "Mironov" not in str(other)
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("claim", [ea.renyi({2: 1.0}), ea.gdp(2), ea.approximate(1, 0.05)])
 def test_all_notions_look_at_low_bits(claim):
     assert audited(laplace, claim, 2000, as_reals=False, stop=True).verdict == "violated"
@@ -203,6 +204,7 @@ LEAKS = {
 SAYS = {"product of bits": "entry 0 != entry 1"}  # in place of a score of entries
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("name", LEAKS)
 def test_correlations_of_entries_are_found(name, monkeypatch):
     """By a regression that takes no library."""
@@ -389,6 +391,7 @@ GRIDS: dict[str, tuple[Mechanism, bool]] = {
 }
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("name", GRIDS)
 @pytest.mark.parametrize("seed", FIVE)
 def test_remainders_are_detected(name, seed):
@@ -529,6 +532,7 @@ def test_extreme_numbers_raise_no_warning(numbers):
 # --- leaks that no single column shows ------------------------------------------------------------
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("name", "draws"),
     [

@@ -447,12 +447,14 @@ def test_all_pairs_of_entries_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
+@pytest.mark.slow(seconds=3)
 @often(240)
 @given(tables(users=False), st.integers(0, 5))
 def test_all_pairs_of_tables_are_of_neighbours(declared, seed):
     check_all(declared, seed)
 
 
+@pytest.mark.slow(seconds=3)
 @often(100)
 @given(tables(users=True), st.integers(0, 5))
 def test_all_pairs_of_users_are_of_neighbours(declared, seed):
@@ -477,6 +479,7 @@ def test_a_pair_that_is_not_of_neighbours_is_left_out_of_an_audit(monkeypatch):
     assert sum("are no neighbours" in check["words"] for check in verdict.checks) == 1
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     "name", with_seconds(SEVERAL_COLUMNS, {"a vector beside a label": 11, "two distances": 3})
 )

@@ -39,7 +39,7 @@ from epsilometer_audit.statistics.rounds import (
 )
 from epsilometer_audit.statistics.wealth import Wealth
 from tests.benchmarks.power import sampler
-from tests.sharing import FIVE, with_seconds
+from tests.sharing import FIVE
 from tests.unit.audits import audited, seldom, single_claims
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -110,10 +110,8 @@ AT_THE_LEVEL: dict[str, tuple[Any, Callable[..., Any]]] = {
 }
 
 
-SLOW = {"tradeoff": 5, "profile": 4, "GDP": 3, "Rényi 2 and 4": 2, "delta, Laplace": 2}
-
-
-@pytest.mark.parametrize("name", with_seconds(AT_THE_LEVEL, SLOW))
+@pytest.mark.slow(seconds=5)
+@pytest.mark.parametrize("name", AT_THE_LEVEL)
 def test_a_claim_that_just_holds_is_refuted_in_alpha_of_audits(name):
     claim, law = AT_THE_LEVEL[name]
     assert seldom(lambda seed: evidence_of(law, claim, 600, seed, alpha=0.2).refuted(), 0.2)
@@ -154,6 +152,7 @@ def exact_bound(law: Callable[..., Any], claim: Any, draws: int, seed: int) -> f
     return largest_bound(count(events, *fresh), claim, 0.05)[0]
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("bound_of", "claim", "law", "level", "least", "draws"),
     [
@@ -176,6 +175,7 @@ def test_a_bound_is_near_the_level_and_below_it(bound_of, claim, law, level, lea
     assert sum(bound > level for bound in bounds) <= 1
 
 
+@pytest.mark.slow(seconds=1)
 def test_the_worst_pair_is_followed():
     distances, claim = np.full(8, 0.1), pure(0.3)
     distances[5] = 0.8
@@ -195,6 +195,7 @@ def test_the_worst_pair_is_followed():
     assert bound == grid[np.argmin(refuted) - 1]
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_verdict_says_whether_the_last_look_decided(monkeypatch):
     at_end = SimpleNamespace(random=lambda: 1 - 1e-6)  # U refutes where half is won
     monkeypatch.setattr(rounds, "generator", lambda *_: at_end)
@@ -217,6 +218,7 @@ def test_a_verdict_says_whether_the_last_look_decided(monkeypatch):
 # --- power ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_rare_event_takes_the_draws_that_learning_it_takes():
     """An atom of probability .01 in Laplace noise at the claim, to be found in .9 of audits.
 
@@ -248,6 +250,7 @@ def test_bad_arguments_of_samples_needed_are_errors(arguments, words):
 ORDERS = (1.01, 2.0, 20.0, 500.0)
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize(("p", "q", "enough"), [(0.0, 1.0, 4.9), (0.1, 0.9, 1.2)])
 def test_bounds_of_no_order_fall_as_draws_grow(seed, p, q, enough):
@@ -278,6 +281,7 @@ def found_share(claim: Claim, level: float, samples: int, runs: int) -> float:
     return hits / runs
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(
     ("claim", "level"),
     [

@@ -222,6 +222,7 @@ def write(monkeypatch):
     signal.signal(signal.SIGTERM, before)
 
 
+@pytest.mark.slow(seconds=3)
 def test_the_verdicts_are_those_of_each_case_alone(write):
     count = entry("count", claim={"renyi": {2: 0.01, 3: 5}}, reads=["own.py"])
     recorded = {"mechanism": {"outputs": ["x.csv"]}, "claim": {"gdp": 3}}
@@ -277,6 +278,7 @@ def test_only_names_a_case(write, capfd):
     assert "two.yaml: 1 not refuted; alpha = 0.01" in capfd.readouterr().out
 
 
+@pytest.mark.slow(seconds=2)
 def test_prints_go_to_standard_error_and_cases_end_with_a_command_that_is_terminated(write):
     name = write({"a": entry("tells"), "b": entry("waits")})
     audits = [sys.executable, "-m", "epsilometer_audit", "audits", name, "--quiet", "--jobs", "1"]

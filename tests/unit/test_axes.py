@@ -392,6 +392,7 @@ def tables_that_checks_build(monkeypatch):
     return built
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize(("report", "artifact"), CASES)
 def test_a_further_value_is_told_apart_or_refused(report, artifact, axis, tmp_path, monkeypatch):

@@ -180,6 +180,7 @@ def test_missing_and_unreadable_files_are_errors(config_folder):
     assert refused() == "config/estimators.yaml: must map ids to entries"
 
 
+@pytest.mark.slow(seconds=2)
 def test_results_must_be_writable(config_folder, monkeypatch):
     results = Path("results")
     results.write_text("a file")

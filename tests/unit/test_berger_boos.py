@@ -118,6 +118,7 @@ SOME = ChosenEvent(None, swapped=False, share=0.6, share_prime=0.3, expected=0.0
 LIKELY = replace(SOME, share=0.95, share_prime=0.9)  # there a curve of mu has a slope below 1
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(
     ("claim", "chosen"), [*((claim, SOME) for claim in CHANCES), (Gaussian(1.0), LIKELY)]
 )
@@ -289,6 +290,7 @@ def bounds_of(mechanism, claim, seed):
     return audited(mechanism, claim, 400, seed, alpha=0.1).bounds
 
 
+@pytest.mark.slow(seconds=4)
 @pytest.mark.parametrize(
     ("mechanism", "claim", "level"),
     [
@@ -303,12 +305,10 @@ def test_the_bound_is_above_the_level_with_probability_alpha_at_most(mechanism, 
     assert seldom(lambda seed: bounds_of(mechanism, claim, seed)[i].lower > level, 0.1)
 
 
+@pytest.mark.slow(seconds=3)
 @pytest.mark.parametrize(
     ("claim", "shift"),
-    [
-        (ea.pure(1.0), 5),
-        pytest.param(ea.approximate(1.0, 0.01), 4, marks=pytest.mark.slow(seconds=3)),
-    ],
+    [(ea.pure(1.0), 5), (ea.approximate(1.0, 0.01), 4)],
 )
 def test_it_is_of_the_events_that_bets_learned_late(monkeypatch, claim, shift):
     sharpened, of_bets = Evidence.sharpened, []

@@ -81,6 +81,7 @@ TEXTS += YAML
 TEXTS += [(json.dumps({"audits": {f"a{i}": GOOD for i in range(10_001)}}), "at most 10000 items")]
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(("text", "message"), TEXTS, ids=range(len(TEXTS)))
 def test_files_of_audits(text, message, tmp_path):
     path = tmp_path / "a.yaml"

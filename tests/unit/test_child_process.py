@@ -98,6 +98,7 @@ def ended(*words):
         return os.waitstatus_to_exitcode(status), printed.read()
 
 
+@pytest.mark.slow(seconds=3)
 @pytest.mark.parametrize(("name", "options", "code", "line"), ENDS)
 def test_a_command_ends_with_a_verdict_or_not_with_0(name, options, code, line):
     returned, printed = ended("audit", f"own.py:{name}", *PAIR, *options)
@@ -106,6 +107,7 @@ def test_a_command_ends_with_a_verdict_or_not_with_0(name, options, code, line):
     assert code == 0 or len(printed.splitlines()) == 1
 
 
+@pytest.mark.slow(seconds=3)
 def test_calls_of_a_file_of_audits_end(capfd):
     audit = {"pairs": [[[0], [1]]], "claim": {"epsilon": 1}, "timeout": 0.5}
     names = ("sleeps", "stays", "good")

@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.unit.processes import ran
@@ -63,6 +64,7 @@ class Runner:
         return ran(*command, cwd=self.folder, env=self.environment | variables)
 
 
+@pytest.mark.slow(seconds=2)
 def test_the_steps_of_the_github_action(tmp_path):
     run, summary = Runner(tmp_path, 4), tmp_path / "summary"
     inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()}
@@ -92,6 +94,7 @@ def test_the_steps_of_the_github_action(tmp_path):
     assert run(audit, AUDITS="gone.yaml", GITHUB_STEP_SUMMARY=str(summary)).returncode == 2
 
 
+@pytest.mark.slow(seconds=2)
 def test_the_script_of_the_gitlab_job(tmp_path):
     run = Runner(tmp_path, 1)
     script = "\n".join([*JOB["before_script"], *JOB["script"]])
@@ -104,6 +107,7 @@ def test_the_script_of_the_gitlab_job(tmp_path):
     assert run.installed.read_text().splitlines()[-1] == "epsilometer[audits] @ git+https://x"
 
 
+@pytest.mark.slow(seconds=2)
 def test_the_hooks_of_pre_commit(tmp_path):
     entries = {hook["entry"] for hook in HOOKS}
     assert len(entries) == 1

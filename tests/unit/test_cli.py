@@ -59,6 +59,7 @@ def test_each_verdict_has_its_exit_code(run, words, code, verdict):
     assert ("x and x' are equal in 1 of 2 pairs" in out) == ("[1] [1]" in words)
 
 
+@pytest.mark.slow(seconds=3)
 def test_a_replay_notes_other_draws(run, folder):
     (folder / "own.py").write_text(
         "import random, os\n"
@@ -98,6 +99,7 @@ def own(folder):
     sys.modules.pop("own", None)
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("source", ["own:scaled", f"own.py:scaled {ELSEWHERE} --timeout 20"])
 def test_parameters_are_set_and_defaults_are_shown(own, run, source):
     words = f"audit {source} --pair 0 1 --epsilon 1 --samples 500 --no-checks"

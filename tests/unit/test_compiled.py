@@ -222,6 +222,7 @@ def test_importing_a_loop_does_not_import_numba():
     assert output == "False\n"
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_process_that_finds_machine_code_loads_nothing_that_compiles(tmp_path):
     (tmp_path / "sums.py").write_text(SOURCE)
     program = "import numpy, sums, sys; one = numpy.ones(1); "

@@ -16,7 +16,6 @@ from epsilometer.errors import ArgumentError
 from epsilometer_audit.statistics.power import EVENTS
 from tests.benchmarks.detectable import CELLS, Cell, found
 from tests.benchmarks.scripts import laplace
-from tests.sharing import with_seconds
 
 PAIR = [(0, 1)]
 
@@ -25,7 +24,8 @@ def name_of(cell: Cell) -> str:
     return f"{cell.claim.text()} {cell.outputs.__name__}"
 
 
-@pytest.mark.parametrize("cell", with_seconds(CELLS, {CELLS[-1]: 2}), ids=name_of)
+@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize("cell", CELLS, ids=name_of)
 def test_printed_levels_are_found(cell):
     """Of three audits, each of which finds one with probability .9, none does one in 1000 times."""
     assert any(found(cell, cell.printed, seed) for seed in range(3))
@@ -49,6 +49,7 @@ def two(x: Any, size: int, rng: np.random.Generator) -> Any:
     return np.stack([hundredths(x, size, rng), rng.integers(0, 99, size) / 100], axis=1)
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("mechanism", "claim"),
     [
@@ -115,6 +116,7 @@ LOOKED = {
 }
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("name", LOOKED)
 def test_a_verdict_that_refutes_nothing_says_what_was_looked_at(name):
     mechanism, words = LOOKED[name]
@@ -125,6 +127,7 @@ def test_a_verdict_that_refutes_nothing_says_what_was_looked_at(name):
     assert ("(in two columns in 16 x 16 cells" in str(verdict)) == (mechanism is two)
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(("bits", "answer"), [(20, "violated"), (24, "not refuted")])
 def test_a_parity_of_many_bits_is_found_or_said_not_to_be_looked_at(bits, answer):
     def parity(x: int, size: int, rng: np.random.Generator) -> Any:

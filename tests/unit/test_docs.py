@@ -197,6 +197,7 @@ def test_the_gallery_prints_what_stands_there(page, tmp_path):
 FOLDERS = {"audit": ".", "ci": ".", "explain": ".", "training": "docs/examples/training"}
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("page", FOLDERS)
 def test_commands_print_what_the_page_shows(page: str, tmp_path: Path):
     text = (ROOT / f"docs/{page}.md").read_text()

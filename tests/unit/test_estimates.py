@@ -326,6 +326,7 @@ def test_rows_of_reals():
     assert text.startswith("classifier must be for such outputs, as one of scikit-learn is")
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("d", [2, 20])
 def test_vectors_have_deltas_in_any_units(d):
     """delta(0) of normal noise 1 apart is .383; the second entry says nothing, in a large unit."""

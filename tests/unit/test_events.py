@@ -394,6 +394,7 @@ def missing(x, rng):
     return None if rng.random() < 0.2 + 0.4 * x else round(float(rng.laplace(x)), 3)
 
 
+SLOW = ("one entry of many", "mu", "Renyi")
 LEAKS = {
     "one entry of many": (lambda x, size, rng: rng.normal(0, 1, (size, 12)) + 3 * x, ea.pure(1)),
     "mu": (shifted(6, 0.6), ea.gdp(0.8)),
@@ -503,8 +504,8 @@ def holds(witness, output):
 @pytest.mark.parametrize(
     ("leak", "stop"),
     [
-        *((leak, False) for leak in LEAKS if leak != "mu"),
-        pytest.param("mu", False, marks=pytest.mark.slow(seconds=3)),
+        *((leak, False) for leak in LEAKS if leak not in SLOW),
+        *(pytest.param(leak, False, marks=pytest.mark.slow(seconds=3)) for leak in SLOW),
         ("bits", True),
         ("a person", True),
     ],

@@ -183,6 +183,7 @@ FINITE: list[Callable[[float], Iterator[Finite]]] = [
 ]
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("laws", FINITE, ids=lambda laws: laws.__name__)
 def test_laws_of_few_outputs(laws):
     for epsilon in EPSILONS:

@@ -248,6 +248,7 @@ def test_the_server_ends_with_its_run_and_leaves_nothing(run: Run):
     assert not run.socket.exists()
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_server_that_has_imported_everything_has_no_other_thread():
     """A fork copies the calling thread only; another one's locks would stay taken for ever."""
     program = (

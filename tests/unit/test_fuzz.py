@@ -290,6 +290,7 @@ def answered_in_one_line(function, **options):
         assert json.loads(verdict.to_json())
 
 
+@pytest.mark.slow(seconds=3)
 @FEW
 @given(st.lists(OUTPUTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([20, 120]))
 def test_outputs(outputs, as_reals, samples):
@@ -299,6 +300,7 @@ def test_outputs(outputs, as_reals, samples):
     answered_in_one_line(mechanism, samples=samples, as_reals=as_reals, check_sampler=False)
 
 
+@pytest.mark.slow(seconds=3)
 @FEW
 @given(st.lists(st.floats(), min_size=1, max_size=4), st.sampled_from("efdg"), st.integers(1, 3))
 def test_arrays(values, kind, columns):

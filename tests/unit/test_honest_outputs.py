@@ -20,7 +20,7 @@ from epsilometer_audit.question.claims import Renyi
 from epsilometer_audit.statistics import bets
 from epsilometer_audit.statistics.witnesses import EventCounts
 from tests.benchmarks.forms import ALPHA, faults_of
-from tests.sharing import FIVE, with_seconds
+from tests.sharing import FIVE
 
 FORMS, PARTS = 300, 30
 TWINS = 30  # forms, of which twins are audited
@@ -29,24 +29,26 @@ FEW = 32  # draws from which all rules for many draws are used
 EARLY = 5  # parts and twins of `make test`; the others are in `make examples`
 
 
-def early_first(number, slow):
-    """Numbers of parts, of which some are slow, and the late ones are further examples."""
+def early_first(number):
+    """Numbers of parts, of which the late ones are further examples."""
     late = (pytest.param(part, marks=pytest.mark.examples) for part in range(EARLY, number))
-    return [*with_seconds(range(EARLY), slow), *late]
+    return [*range(EARLY), *late]
 
 
 # --- forms ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("part", early_first(PARTS, {3: 7, 4: 4}))
+@pytest.mark.slow(seconds=7)
+@pytest.mark.parametrize("part", early_first(PARTS))
 def test_honest_outputs_of_any_form_are_not_refuted(part, monkeypatch):
     monkeypatch.setattr(calls, "_FEW", FEW)
     faults = {seed: faults_of(seed, DRAWS, ["honest"]) for seed in range(part, FORMS, PARTS)}
     assert {seed: found for seed, found in faults.items() if found} == {}
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("twin", OF_TWINS)
-@pytest.mark.parametrize("part", early_first(TWINS, {}))
+@pytest.mark.parametrize("part", early_first(TWINS))
 def test_twins_of_a_form_are_refuted(part, twin):
     assert faults_of(part, OF_TWINS[twin], [twin]) == []
 
@@ -62,6 +64,7 @@ def failing(x, rng):
     return int(rng.geometric(0.6))
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize("mechanism", [released, failing])
 def test_random_keys_and_constant_messages_are_valid(mechanism, seed, monkeypatch):

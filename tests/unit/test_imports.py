@@ -7,6 +7,7 @@ Entry points import even less: pytest loads its plugin wherever the package is i
 
 from pathlib import Path
 
+import pytest
 import snakemake
 
 from tests.architecture import PAGE, boxes, picture, reachable, split
@@ -41,6 +42,7 @@ def test_a_stage_imports_what_the_table_lists(loaded):
     assert found == IMPORTED
 
 
+@pytest.mark.slow(seconds=1)
 def test_an_entry_point_imports_the_modules_of_the_table():
     found = loaded_by(DOORS).items()
     assert {door: {name for name in WATCHED if name in with_it} for door, with_it in found} == DOORS

@@ -130,6 +130,7 @@ def test_a_study_of_it_is_sound(folder):
         checked()
 
 
+@pytest.mark.slow(seconds=4)
 def test_an_edit_of_it_reruns_what_uses_it(folder):
     before = jobs()
     for file, old, new, stale in (
@@ -207,6 +208,7 @@ def test_an_edit_of_code_makes_again_what_uses_it(mine, monkeypatch):
         assert all("comparison" in job or "ratings" in job for job in changed)
 
 
+@pytest.mark.slow(seconds=3)
 def test_each_edit_is_sound_or_refused_in_the_line_of_the_page(mine, monkeypatch):
     lines, jobs = [], {}
     for section, _ in steps(mine):

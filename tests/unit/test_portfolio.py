@@ -68,6 +68,7 @@ def test_wealth_grows_on_all_kinds_of_outputs(claim, draw):
     assert (at_claim[:2] == 0).all()  # nothing is known yet
 
 
+@pytest.mark.slow(seconds=3)
 @pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 def test_wealth_does_not_depend_on_how_draws_come(draw):
     rng = np.random.default_rng(1)
@@ -91,6 +92,7 @@ def test_a_bet_on_a_level_counts_for_lower_levels_and_for_no_higher_one():
     assert deltas[0] == deltas[1] > 0 == deltas[2] == deltas[3]
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("draw", KINDS, ids=lambda draw: draw.__name__)
 @pytest.mark.parametrize("claim", [ea.pure(0.5), ea.approximate(0.5, 1e-5), ea.renyi({2: 0.5})])
 def test_the_wealth_that_views_share_is_what_they_have_won(draw, claim):

@@ -108,6 +108,7 @@ def test_functions_of_rules_agree_with_the_product(real, walk):
             assert jobs.needs(rule, name)(product.wildcards) == [need.file for need in group] != []
 
 
+@pytest.mark.slow(seconds=3)
 def test_specs_are_plain_and_differ(walk):
     """It goes through a file to the job, and other inputs make another spec."""
     specs: dict[tuple[str, str, int], str] = {}

@@ -134,6 +134,7 @@ def test_others(audit, mechanism, options):
     result.stdout.no_fnmatch_line("*auditing.py*")
 
 
+@pytest.mark.slow(seconds=3)
 def test_every_notion_can_be_claimed_and_draws_without_a_seed_are_told(suite):
     result = suite("""
 def test_claims(audit):
@@ -267,6 +268,7 @@ def test_an_invalid_alpha_or_seed_stops_the_session(suite, option):
     result.stderr.fnmatch_lines([f"ERROR: {option.split('=')[0]} must *"])
 
 
+@pytest.mark.slow(seconds=1)
 def test_the_example_of_the_page_has_the_output_of_the_page(suite, pytester):
     (code,) = re.findall("```python\n(.*?)```", PAGE, re.DOTALL)
     (lines,) = re.findall("\\$ pytest\n(.*?)\n```", PAGE, re.DOTALL)

@@ -76,6 +76,7 @@ NAMES: dict[str, tuple[str, Callable[[Any, str], None]]] = {  # names that becom
 }
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_no_command_and_no_way_out(tmp_path, config_folder, name):
     """Each with four of the texts, other ones for the next."""

@@ -111,6 +111,7 @@ def test_a_leak_anywhere_in_outputs_is_in_a_column(name):
     assert_a_column_differs(drawn(LEAKS[name], failures=name == "message"))
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("seed", FIVE)
 @pytest.mark.parametrize("name", ["message", "end of a text", "time", "zeros"])
 def test_such_a_leak_is_a_violation(name, seed):
@@ -132,6 +133,7 @@ HIDING = {
 }
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("name", HIDING)
 def test_ignored_parts_of_outputs_leave_the_audit_open(name):
     verdict = ea.audit(HIDING[name], PAIRS, CLAIM, samples=300, seed=0, check_sampler=False)

@@ -1,6 +1,7 @@
 """Loops give the same results where they are not compiled, as in an installation without Numba."""
 
 import numpy as np
+import pytest
 
 import epsilometer as em
 from epsilometer.mechanisms import MECHANISMS
@@ -26,5 +27,6 @@ def results_of_loops() -> str:
     return "\n".join(results)
 
 
+@pytest.mark.slow(seconds=2)
 def test_estimates_and_draws_are_the_same_without_numba():
     assert printed(WITHOUT_NUMBA, PYTHONPATH="src:.") == results_of_loops()

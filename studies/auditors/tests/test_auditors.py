@@ -127,6 +127,7 @@ def test_it_is_a_method_of_the_limit():
     assert "not bits" in reason
 
 
+@pytest.mark.slow(seconds=1)
 def test_it_is_an_implementation_of_the_benchmark(tmp_path):
     data = {"x": LAPLACE[0], "y": LAPLACE[1], "seed": 0, "claim": 0.5, "alpha": 0.05}
     np.savez(tmp_path / "data.npz", **data)

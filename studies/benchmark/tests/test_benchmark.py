@@ -93,6 +93,7 @@ def test_a_baseline_sees_next_to_nothing_where_nothing_is(audit):
     assert bound(audit, *coins(20_000, 0.5, 0.5)) < 0.05
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("audit", READ_REALS)
 def test_a_baseline_reads_reals(audit):
     rng = np.random.default_rng(5)
@@ -175,6 +176,7 @@ def spec_of(tmp_path: Path, *others: dict) -> dict:
     return spec
 
 
+@pytest.mark.slow(seconds=2)
 def test_measurements_and_missing_implementations_are_rows(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))  # no R
     others = (
@@ -315,6 +317,7 @@ def test_the_figure_shows_every_implementation_that_is_there():
     assert all(axes.get_xlabel() for axes in figure.axes)
 
 
+@pytest.mark.slow(seconds=2)
 def test_the_table_the_figure_and_a_line(tmp_path):
     parts = [str(tmp_path / f"{i}.parquet") for i in range(2)]
     members = [{"title": title, "task": title} for title, _ in RESULTS]

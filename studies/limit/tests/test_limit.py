@@ -105,6 +105,7 @@ def test_kl_inf_is_that_of_a_generic_solver(claim, seed):
     assert result.gap < 1e-9
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("cells", [2, 3, 16, 100])
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text())
 def test_the_projection_satisfies_the_claim_at_the_distance_kl_inf(claim, cells):
@@ -120,6 +121,7 @@ def test_the_projection_satisfies_the_claim_at_the_distance_kl_inf(claim, cells)
     assert (p / x)[positive] == pytest.approx(result.payoff[positive], rel=1e-3)
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text())
 def test_no_pair_of_laws_of_the_claim_has_a_mean_above_one(claim):
     rng = np.random.default_rng(5)
@@ -321,6 +323,7 @@ def test_a_law_without_cells_is_refused():
         limit.cells(law("laplace_vector", epsilon=1.0, dimension=2), [0.0, 0.0], [1.0, 1.0])
 
 
+@pytest.mark.slow(seconds=1)
 def test_more_draws_have_a_higher_ceiling_of_any_quantity():
     exact = law("laplace", 0.7)
     for claim, truth in ((renyi({2: 0.1}), exact.renyi(2.0, 0.0, 1.0)), (Delta(0.1, 0.1), 0.26)):

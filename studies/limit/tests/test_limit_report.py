@@ -123,6 +123,7 @@ def test_a_test_that_does_not_refute_with_all_draws_is_not_asked_again():
     assert len(sizes) == 1
 
 
+@pytest.mark.slow(seconds=2)
 def test_every_method_refutes_or_has_a_reason():
     pair = coins(4000)
     for claim, level in ((PURE, 0.5), (Claimed(notion="renyi", order=2), 0.3)):
@@ -187,6 +188,7 @@ def test_the_limits_are_those_of_the_exact_laws(answered):
     assert 400 * at_ceiling == pytest.approx(least_draws(1.0, 0.05, 0.5), rel=1e-3)
 
 
+@pytest.mark.slow(seconds=2)
 def test_every_run_has_a_row_or_a_method_has_a_reason(answered, drawn):
     sizes = answered.groupby(["claim", "method", "applies"]).size()
     for (_, _, applies), size in sizes.items():

@@ -272,6 +272,7 @@ def test_errors_are_of_prefixes_and_join_their_seconds(drawn):
         )
 
 
+@pytest.mark.slow(seconds=1)
 def test_without_an_exact_value_methods_are_compared_with_each_other(drawn, unknown):
     drawn[0].append(unknown)
     answered = matrix.answers(drawn, methods=configured(), orders=ORDERS, leave_out=LISTED)
