@@ -87,7 +87,6 @@ def test_lipschitz_constants_are_the_steepest_slopes(name):
     assert slopes == pytest.approx(exact.lipschitz_input, rel=5e-3)
 
 
-@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("name", sorted(EXACT))
 def test_every_law_keeps_the_contract(name):
     check_exact(law(name), mechanism(name), inputs(name))
