@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from decimal import Context, Decimal
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,12 +17,13 @@ from scipy.optimize import minimize
 from scipy.stats import chi2_contingency
 
 import epsilometer_audit as ea
-from epsilometer.claims import Pure
+from epsilometer.claims import Delta, Pure
 from epsilometer.events import choosing, scores
 from epsilometer.events.candidates import (
     FOLDS,
     Candidate,
     Cells,
+    _ranks,
     deviations,
     expected_level,
     fifths,
@@ -143,6 +145,8 @@ def test_an_event_that_is_rarer_on_the_other_side_promises_more(caution):
     others, size = np.arange(200.0), np.full(200, 1000)
     levels = expected_level(np.full(200, 300.0), size, others, size, 1000, caution)
     assert (np.diff(levels) < 0).all()
+    for level in (None, Pure(1.0).of, Delta(0.5, 0.2).of):  # without a draw it promises nothing
+        assert (expected_level(0 * others, size, others, size, 1000, caution, level) == -INF).all()
 
 
 def test_an_event_ends_where_the_draws_of_a_side_end():
@@ -245,7 +249,13 @@ def test_the_best_events_are_those_of_all_sets_one_by_one(ordered, level, size, 
         for key, away in ((1, caution * more), (0, 1.5)):
             found = plain_level(hits, n, others, m, 700, away, of)
             plain[key].append((found, sign, sorted(cells)))
-    surest, boldest = Plain(folds, ordered).judged(700, level, 1.5)
+    cells = Plain(folds, ordered)
+    shares = [side.sum(axis=0) / side.sum() for side in folds]
+    of_all, of_others = cells._log_ratios(0.05)
+    assert of_all == pytest.approx(np.log((shares[0] + 0.05) / (shares[1] + 0.05)))
+    rest = [side[1:].sum(axis=0) / side[1:].sum() + 0.05 for side in folds]
+    assert of_others[0] == pytest.approx(np.log(rest[0] / rest[1]))
+    surest, boldest = cells.judged(700, level, 1.5)
     expected = max(plain[1], key=lambda each: each[0])
     assert surest.expected == pytest.approx(expected[0])
     assert (surest.sign, surest.make_event()) == expected[1:]
@@ -254,14 +264,23 @@ def test_the_best_events_are_those_of_all_sets_one_by_one(ordered, level, size, 
     assert (boldest.sign, boldest.make_event()) == optimistic[1:]
 
 
+def test_of_many_sets_the_small_ones_and_some_of_every_size_are_tried():
+    assert _ranks(400).tolist() == list(range(1, 401))
+    sizes = _ranks(5000)
+    assert sizes[:20].tolist() == list(range(1, 21))
+    assert sizes[-1] == 5000
+    assert sizes.size <= 400
+    assert np.diff(sizes).max() <= 5000 / 199 + 1
+
+
 def test_cells_are_compared_as_pearson_does():
     rng = np.random.default_rng(0)
     ours, theirs = rng.integers(0, 4, (2, 6, 5))
-    theirs[4] = 0  # nothing to compare
+    theirs[4] = ours[5] = 0  # nothing to compare
     excess, variance, free = deviations(ours, theirs)
     for i in range(6):
         there = ours[i] + theirs[i] > 0
-        if theirs[i].any():
+        if theirs[i].any() and ours[i].any():
             table = np.array([ours[i], theirs[i]])[:, there]
             theirs_of_scipy = chi2_contingency(table, correction=False)
             squares = (excess[i, there] ** 2 / variance[i, there]).sum()
@@ -301,6 +320,39 @@ def test_of_events_as_good_as_another_that_is_taken_which_is_easier_to_read(easy
     for name, level in (("easy", easy), ("hard", hard)):
         candidates[name] = None if level is None else Candidate(level, -level, 1, str)
     assert choosing._easier(*candidates.values(), "expected") is candidates[chosen]
+
+
+class Promising(Cells):
+    """Cells of one event of a given promise."""
+
+    def __init__(self, expected, optimistic):
+        self.candidates = [Candidate(expected, optimistic, 1, str)]
+
+    def judged(self, draws, level, little):
+        return self.candidates
+
+    event = coded = None
+
+
+@pytest.mark.parametrize(
+    ("promises", "kept"),
+    [
+        # surest and boldest promises of looks; the last two are of equal entries
+        ([(0, 2.0), (0.5, 0.9), (0.6, 0.6), (0, 0.59), (0, 0), (0, 0)], {0, 1, 2, 4, 5}),
+        ([(3, 2.5), (0.5, 1.9), (-1, 2.0), (0, 0), (0, 2.5)], {0, 3, 4}),
+        ([*((0, 1.0 + i) for i in range(10)), (0, 0), (0, 0)], {*range(2, 12)}),
+    ],
+)
+def test_of_vectors_looks_remain_that_promise_as_much_as_another_is_sure_of(promises, kept):
+    """Eight at most, and all of equal entries."""
+    looks = []
+    for i, promise in enumerate(promises):
+        kind = "equal" if i >= len(promises) - 2 else "entry"
+        cells = [Promising(*promise), Promising(-1, -1)]
+        looks.append(SimpleNamespace(view=View(kind, i), cells=lambda *_, cells=cells: cells))
+    looks.append(SimpleNamespace(view=View("entry"), cells=lambda *_: []))  # of nothing
+    found = choosing._promising(looks, 100, 1000, None)
+    assert [look.view.entry for look in found] == sorted(kept)
 
 
 # --- few digits -----------------------------------------------------------------------------------
