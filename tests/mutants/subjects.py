@@ -43,7 +43,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
     "src/epsilometer_audit/question/request.py": ["unit/test_audit.py"],
     "src/epsilometer_audit/question/claims.py": ["contract/test_claims.py"],
-    "src/epsilometer_audit/question/shares.py": ["unit/test_pytest_plugin.py"],
+    "src/epsilometer_audit/question/shares.py": ["unit/test_wealth.py"],
     "src/epsilometer_audit/question/*.py": ["unit/test_audit_domains.py", _NEIGHBOURS],
     "src/epsilometer_audit/outputs/callables.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/child_process.py": ["unit/test_child_process.py"],

@@ -318,7 +318,7 @@ class TradeOff(Profile):
             alphas = (1 / (1 + np.exp(logits))).tolist()
             curve = {alpha: float(curve(alpha)) for alpha in alphas}
         table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
-        errors = np.array(sorted(table.items()), float).reshape(-1, 2)
+        errors = np.array(sorted(table.items()), float).reshape(len(table), 2)
         if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
             text = "must map errors of type I to errors of type II, in [0, 1] and together "
             raise ArgumentError("tradeoff", f"{text}at most 1")
