@@ -310,7 +310,7 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
 
 def test_the_bet_on_clusters_is_a_ratio_of_likelihoods():
     """Of a Dirichlet-multinomial to a multivariate hypergeometric law, value by value."""
-    sizes = [1, 3, 9, 1, 6, 10, 1]
+    sizes = [1, 2, 1, 9, 1, 6, 10, 1]
     codes = np.array(
         [7, 0, 0, 1, 2, 2, 2, 8, 9, 1, 3, 3, 3, 4, *[5] * 6, *[6] * 4, 4, 0, 3, 6, 6, 0, 10]
     )
@@ -432,6 +432,16 @@ def test_p_values_of_pieces_are_no_smaller_than_even(law):
     p_values = np.array([tails.serial_p(np.array_split(x, 6), generator) for x in draws])
     for level, most in ((0.05, 15), (0.2, 38)):  # with probability .999 each
         assert np.count_nonzero(p_values <= level) <= most
+
+
+def test_a_p_value_of_pieces_at_the_limit_is_returned_and_one_above_is_1():
+    pieces = np.repeat(rng(6).normal(size=(6, 16)), 2, axis=1)
+    pieces = [*(pieces + 0.8 * rng(7).normal(size=pieces.shape))]
+    p = tails.serial_p(pieces, rng(0))
+    assert p < 0.2
+    assert tails.serial_p(pieces, rng(0), p) == p
+    assert tails.serial_p(pieces, rng(0), 0.999 * p) == 1.0
+    assert tails.serial_p([np.arange(3.0)], rng(0)) == 1.0  # too few draws
 
 
 def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
