@@ -53,6 +53,10 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],
     "src/epsilometer_audit/checks/accepted_pairs.py": ["unit/test_accepted_pairs.py"],
+    "src/epsilometer_audit/checks/fresh_processes.py": [
+        "unit/test_audit_sampler.py",
+        "unit/test_constant_seeds.py",
+    ],
     "src/epsilometer_audit/checks/*.py": ["unit/test_audit_sampler.py"],
     "src/epsilometer_audit/statistics/guessing.py": ["unit/test_one_run.py"],
     "src/epsilometer_audit/statistics/profiles.py": ["unit/test_profiles.py"],
