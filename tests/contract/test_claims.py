@@ -126,7 +126,9 @@ def test_the_level_of_an_event_and_the_largest_probability_belong_together(name)
     for part in claim(name).levels:
         allowed = part.likelier(Q, part.level)
         below = allowed < 1 - 1e-9
+        assert below.any()
         assert (allowed >= Q).all()
+        assert part.likelier(Q, part.grid[-1]) == pytest.approx(np.ones(4))
         assert part.of(allowed, Q)[below] == pytest.approx(part.level, rel=1e-6, abs=1e-9)
         for p, q in zip(allowed[below], Q[below], strict=True):
             pair = discrete(np.array([p, 1 - p]), np.array([q, 1 - q]))

@@ -33,7 +33,7 @@ import pytest
 _LONGEST = 4.0  # seconds of the processor, with a note of each call, of a test that tries faults
 _SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
 _OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
-_CHOSEN = "not examples and not runs and not stored"
+_CHOSEN = "not examples and not runs and not stored and not slow"
 ARGUMENTS = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", _CHOSEN]
 
 Function = tuple[str, int]

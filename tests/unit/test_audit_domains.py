@@ -12,15 +12,13 @@ import pytest
 import yaml
 
 import epsilometer_audit as ea
-from epsilometer.errors import ArgumentError, ConfigError, MechanismError
+from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer_audit.checks.accepted_pairs import accepted
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.outputs.callables import callable_source
 from epsilometer_audit.outputs.formats import pair_texts
 from epsilometer_audit.outputs.worker import python_worker
 from epsilometer_audit.question.declarations import read
-from epsilometer_audit.question.pairs import Candidates
 from epsilometer_audit.question.tables import covering
 from tests.sharing import FIVE, with_seconds
 
@@ -368,107 +366,15 @@ def test_a_delta_too_small_is_found_among_pairs_that_attain_epsilon():
     assert verdict.witness.count_prime == 0  # a key that the other table does not have
 
 
-# --- refusals -------------------------------------------------------------------------------------
-
+# --- the doors ------------------------------------------------------------------------------------
 
 REPLACED = {**TABLE, "neighbours": "replace a row", "limit": 8}
-
-
-def noisy_sum(x, size, rng):
-    return float(np.sum(x)) + rng.laplace(0, 5, size)
-
-
-def of_three_or_more(x, size, rng):
-    if len(x) < 3:
-        raise ValueError("three rows are needed")
-    return noisy_sum(x, size, rng)
 
 
 def joined(checks):
     """How many pairs near others were tried, as a note says."""
     notes = [check["words"] for check in checks if "more pairs were tried" in check["words"]]
     return sum(int(words.split()[0]) for words in notes)
-
-
-def test_pairs_with_both_inputs_refused_are_left_out_and_noted():
-    pairs, claim = ea.domain(REPLACED), ea.pure(1.0)
-    short = [name for name, (x, _) in pairs.items() if len(x) < 3]
-    verdict = ea.audit(of_three_or_more, pairs, claim, samples=1700, as_reals=True)
-    assert verdict.verdict == "not refuted"
-    assert verdict.pairs == len(pairs) - len(short) + joined(verdict.checks)
-    (words,) = (check["words"] for check in verdict.checks if check["name"] == "inputs")
-    relation = next(check["words"] for check in verdict.checks if check["name"] == "relation")
-    assert relation == f"neighbours are {pairs.relations[0]}"
-    assert all(note in str(verdict) for note in pairs.untried)
-    assert words.startswith(f"{len(short)} of {len(pairs)} pairs are left out")
-    assert repr(short[0]) in words
-    assert "ValueError: three rows are needed (test_audit_domains.py:" in words
-    assert words in str(verdict)
-
-
-def test_a_pair_with_one_input_refused_is_an_error_or_a_violation():
-    pairs = ea.domain({**TABLE, "length": [0, 4]}, limit=12)
-    words = r" on \[.*\]: ValueError: three rows are needed .*, but not on its neighbour \[.*\]"
-    with pytest.raises(MechanismError, match=words) as error:
-        ea.audit(of_three_or_more, pairs, ea.pure(1.0))
-    assert "of 3 rows, others" in str(error.value)
-    assert "\n" not in str(error.value)
-
-    def single(x, rng):
-        return float(of_three_or_more(x, 1, rng)[0])
-
-    verdict = ea.audit(single, pairs, ea.pure(1.0), failures=True, samples=4000, stop=True)
-    assert verdict.verdict == "violated"
-    assert sorted(map(len, verdict.pair)) == [2, 3]
-    assert not [check for check in verdict.checks if check["name"] == "inputs"]
-    assert not [check for check in verdict.checks if check["result"] == "failed"]
-
-
-def test_refusals_of_all_pairs_or_of_a_named_pair_are_errors():
-    def never(x, size, rng):
-        raise KeyError("nothing")
-
-    mine = {"mine": ([1.0], [2.0])}
-    domain = ea.domain(REPLACED)
-    assert isinstance(mine | domain, Candidates)
-    named = r"three rows are needed .*: pair 'mine'"
-    for mechanism, pairs, checked, words in (
-        (never, domain, True, "KeyError: 'nothing'"),
-        (of_three_or_more, domain | mine, True, named),
-        (of_three_or_more, mine | domain, True, named),
-        (of_three_or_more, {"other": ([1.0] * 3, [2.0] * 3), **mine}, False, named),
-    ):
-        with pytest.raises(MechanismError, match=words):
-            ea.audit(mechanism, pairs, ea.pure(1.0), check_sampler=checked)
-
-
-def test_each_input_is_tried_once_and_failures_that_are_outcomes_come_last():
-    calls = []
-
-    def counted(x, size, rng):
-        calls.append((json.dumps(x), size))
-        return noisy_sum(x, size, rng)
-
-    pairs = ea.domain({"values": [0, 3], "whole": True})
-    kept, notes = accepted(callable_source(counted), pairs, 0)
-    assert kept == dict(pairs)
-    assert [note.name for note in notes] == ["range", "relation"]
-    assert sorted(calls) == [(str(x), 1) for x in range(4)]
-
-    def single(x):
-        if len(x) > 18:
-            raise ValueError("too many")
-        return 1.0
-
-    pairs = ea.domain({**TABLE, "length": [1, 20]})
-    kept, _ = accepted(callable_source(single, failures=True), pairs, 0)
-    failing = [len(max(pair, key=len)) > 18 for pair in kept.values()]
-    assert any(failing)
-    assert failing == sorted(failing)
-    assert kept == dict(pairs)
-
-
-# --- the doors ------------------------------------------------------------------------------------
 
 
 @pytest.fixture

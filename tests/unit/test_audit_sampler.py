@@ -1,27 +1,19 @@
 """Bad samplers are found, and good ones never fail, at any law."""
 
-import importlib
 import itertools
 import math
-import sys
-import textwrap
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
-import epsilometer_audit as ea
 from epsilometer_audit.checks import calls, fresh_processes, sampler
 from epsilometer_audit.checks import permutations as tails
 from epsilometer_audit.checks.calls import Sample
 from epsilometer_audit.checks.fresh_processes import other_process
 from epsilometer_audit.checks.sampler import check, check_drawn, check_recorded
-from epsilometer_audit.outputs.callables import callable_source, load
-from epsilometer_audit.outputs.worker import WorkerSource, python_worker
-from tests.sharing import FIVE
 
 NAMES = ["same seed", "other seed", "repetitions", "independent draws", "order of calls"]
 
@@ -180,14 +172,85 @@ def test_thresholds_a_hundred_times_as_large_fail_in_one_of_ten_at_most(monkeypa
     assert alarms <= 0.08 * 48
 
 
-@pytest.mark.parametrize("inputs", [(0.0,), (0.0, 1.0, 2.0)])
-def test_the_checks_of_all_inputs_share_alpha(inputs, monkeypatch):
-    shares = ["_POSITIONS", "_REPETITIONS", "_DRAWN", "_MATCHES", "OTHERS", "_SERIAL", "_ORDER"]
-    assert sum(getattr(sampler, share) for share in shares) == pytest.approx(sampler.ALPHA)
-    limit = sampler._MATCHES / len(inputs)
-    for p, fails in ((0.99 * limit, True), (1.01 * limit, False)):
-        monkeypatch.setattr(tails, "agreement", lambda *_, p=p: tails.Matches(p, 1, 10, 10))
-        assert bool(failed(HONEST["laplace"], draws=200, inputs=inputs)) == fails
+def test_the_parts_of_all_checks_sum_to_alpha():
+    parts = ["_POSITIONS", "_REPETITIONS", "_DRAWN", "_MATCHES", "OTHERS", "_SERIAL", "_ORDER"]
+    assert sum(getattr(sampler, part) for part in parts) == pytest.approx(sampler.ALPHA)
+
+
+def of_calls(alpha, inputs):
+    checks = check(HONEST["laplace"], inputs, draws=200, seed=1, seeded=True, alpha=alpha)
+    return {item.name for item in checks if item.result != "passed"}
+
+
+def of_drawn(alpha, inputs):
+    found = check_drawn(*rng(1).laplace(size=(2, 3, 100)), alpha=alpha, calls=[[100] * 3] * 2)
+    return {found.name} - {found.name if found.result == "passed" else ""}
+
+
+def of_recorded(alpha, inputs):
+    checks = check_recorded(*rng(1).laplace(size=(2, 300)))
+    return {item.name for item in checks if item.result == "note"}
+
+
+PARTS = [  # a test, what it is a part of, the check that fails, and its part of alpha
+    ("agreement", of_calls, "other seed", sampler._MATCHES),
+    ("places_p", of_calls, "other seed", sampler._POSITIONS),
+    ("clustered", of_calls, "repetitions", sampler._REPETITIONS),
+    ("serial_p", of_calls, "independent draws", sampler._SERIAL),
+    ("unlikely", of_calls, "order of calls", sampler._ORDER),
+    ("clustered", of_drawn, "repetitions", sampler._DRAWN / 4),
+    ("by_time", of_drawn, "order of calls", sampler._DRAWN / 4),
+    ("calls_p", of_drawn, "order of calls", sampler._DRAWN / 4),
+    ("serial_p", of_drawn, "independent draws", sampler._DRAWN / 4),
+    ("serial_p", of_recorded, "independent draws", 2e-4),
+    ("by_time", of_recorded, "independent draws", 2e-4),
+]
+
+
+@pytest.mark.parametrize("inputs", [(0.0,), (0.0, 1.0, 2.0, 3.0)], ids=len)
+@pytest.mark.parametrize(("alpha", "share"), [(0.005, 1.0), (sampler.ALPHA / 4, 0.25)])
+@pytest.mark.parametrize(("tested", "failing", "name", "part"), PARTS)
+def test_a_check_fails_up_to_its_part_of_alpha_over_the_number_of_its_tests(
+    tested, failing, name, part, alpha, share, inputs, monkeypatch
+):
+    made = []
+
+    def failing_at(p):
+        def p_value(*arguments):
+            if tested == "unlikely":
+                made.extend(arguments[1])
+                return np.full(len(arguments[1]), p)
+            made.append(p)
+            return tails.Matches(p, 1, 10, 10) if tested == "agreement" else p
+
+        monkeypatch.setattr(tails, tested, p_value)
+        return name in failing(alpha, inputs)
+
+    assert not failing_at(1.0)
+    limit = part / len(made) * (1.0 if failing is of_recorded else share)
+    assert failing_at(limit)
+    assert not failing_at(1.01 * limit)
+
+
+@pytest.mark.parametrize(("same", "lag", "fails"), [(10, 5, True), (9, 5, False), (10, 10, False)])
+def test_dependent_draws_of_a_call_are_those_of_an_earlier_one_if_all_are(
+    same, lag, fails, monkeypatch
+):
+    """A dozen short calls of five draws."""
+    monkeypatch.setattr(tails, "serial_p", lambda *_: 0.0)
+    monkeypatch.setattr(tails, "places_p", lambda *_: 0.0)  # is not asked
+    monkeypatch.setattr(tails, "agreement", lambda *_: tails.Matches(0.0, same, 10, lag))
+    names = {"independent draws"} | ({"other seed"} if fails else set())
+    assert set(failed(HONEST["laplace"], draws=200)) == names
+
+
+@pytest.mark.parametrize("size", [5, 130, None])
+def test_draws_without_a_seed_repeat_where_short_calls_and_the_long_one_do(size):
+    def draw(x, n, seed):
+        return rng(seed if n != size else None).normal(size=n)
+
+    first, *_ = check(draw, [0.0], draws=200, seed=1, seeded=False)
+    assert first.result == ("passed" if size is None else "skipped")
 
 
 @pytest.mark.parametrize(("draws", "size"), [(4000, 100), (400, 40), (60, 30), (20, 12)])
@@ -310,7 +373,7 @@ def test_p_values_of_clusters_are_bounds_among_all_orders():
 
 def test_the_bet_on_clusters_is_a_ratio_of_likelihoods():
     """Of a Dirichlet-multinomial to a multivariate hypergeometric law, value by value."""
-    sizes = [1, 3, 9, 1, 6, 10, 1]
+    sizes = [1, 2, 1, 9, 1, 6, 10, 1]
     codes = np.array(
         [7, 0, 0, 1, 2, 2, 2, 8, 9, 1, 3, 3, 3, 4, *[5] * 6, *[6] * 4, 4, 0, 3, 6, 6, 0, 10]
     )
@@ -432,6 +495,16 @@ def test_p_values_of_pieces_are_no_smaller_than_even(law):
     p_values = np.array([tails.serial_p(np.array_split(x, 6), generator) for x in draws])
     for level, most in ((0.05, 15), (0.2, 38)):  # with probability .999 each
         assert np.count_nonzero(p_values <= level) <= most
+
+
+def test_a_p_value_of_pieces_at_the_limit_is_returned_and_one_above_is_1():
+    pieces = np.repeat(rng(6).normal(size=(6, 16)), 2, axis=1)
+    pieces = [*(pieces + 0.8 * rng(7).normal(size=pieces.shape))]
+    p = tails.serial_p(pieces, rng(0))
+    assert p < 0.2
+    assert tails.serial_p(pieces, rng(0), p) == p
+    assert tails.serial_p(pieces, rng(0), 0.999 * p) == 1.0
+    assert tails.serial_p([np.arange(3.0)], rng(0)) == 1.0  # too few draws
 
 
 def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
@@ -595,242 +668,38 @@ def test_outputs_written_three_times_fail(law):
         assert results([three[i] for i in rng(3).permutation(2400)]) == {"repetitions": "failed"}
 
 
+def test_outputs_are_multiplied_if_all_of_forty_runs_or_sixty_four_kinds_are():
+    """The first and the last run may be cut."""
+    for kinds, fails in ((42, True), (41, False)):
+        assert (results(np.repeat(np.arange(kinds), 2)) == {"repetitions": "failed"}) == fails
+    for kinds, fails in ((64, True), (63, False)):
+        outputs = rng(1).permutation(np.repeat(np.arange(kinds), 2))
+        assert (results(outputs) == {"repetitions": "failed"}) == fails
+
+
+def test_forty_recorded_outputs_are_looked_at(monkeypatch):
+    monkeypatch.setattr(tails, "by_time", lambda _: 0.0)
+    few, many = rng(1).normal(size=39), rng(2).normal(size=40)
+    for sides, start in (((few, many), "outputs on x' are"), ((many, few), "outputs on x are")):
+        assert check_recorded(*sides)[1].text.startswith(start)
+    assert results(few, few) == {}
+
+
+@pytest.mark.parametrize(("longest", "size"), [(20, 16), (9, 9)])
+def test_six_stretches_reach_from_the_first_draw_to_the_last(longest, size):
+    own = of_draws(np.arange(100.0))
+    stretches = sampler._stretches(own, longest)
+    assert [stretch.size for stretch in stretches] == [size] * 6
+    starts = [int(np.flatnonzero(own[:] == stretch[0])[0]) for stretch in stretches]
+    assert (starts[0], starts[-1]) == (0, 100 - size)
+    assert max(np.abs(np.diff(starts) - (100 - size) / 5)) < 1
+    for start, stretch in zip(starts, stretches, strict=True):
+        assert (stretch == own[start : start + size]).all()
+
+
 def test_orders_of_their_own_are_noted():
     note = {"independent draws": "note"}
     assert results([1, 2, 3], [1, 2, 3]) == results(np.zeros(100), np.zeros(100)) == {}
     for outputs in (np.sort(rng(1).laplace(0, 1, 2000)), chain(0.5)(0, 2000, 1)):
         assert results(outputs) == note
     assert results(np.sort(rng(1).geometric(0.05, 2000))) == note
-
-
-# --- constant outputs and seeds, and noise that is shared -----------------------------------------
-
-
-def audited(mechanism, seed=0, claim=1.0, samples=1000, **options):
-    options = {"as_reals": True, **options}
-    return ea.audit(mechanism, [(0, 1)], ea.pure(claim), samples=samples, seed=seed, **options)
-
-
-def noted(verdict, name):
-    return [entry for entry in verdict.checks if (entry["name"], entry["result"]) == (name, "note")]
-
-
-# --- constant outputs -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("output", [3, (1.0, 2.0), None, {"a": 1, "b": "x"}, ("a", 1.5)])
-def test_constant_outputs_are_undecided(output, seed):
-    recorded = ea.audit_outputs(([output] * 200, [output] * 200), ea.pure(1.0), seed=seed)
-    drawn = [audited(lambda x: output, seed, claim, samples=200) for claim in (0.0, 1.0)]
-    pairs = [(0, 1), (0, 2)]
-    several = ea.audit(lambda x: output, pairs, ea.pure(1.0), samples=1000, seed=seed)
-    for verdict in (*drawn, several, recorded):
-        assert verdict.verdict == "undecided"
-        (reason,) = verdict.reasons
-        assert reason.startswith("no output varied: all outputs are ")
-        assert "on both inputs" in reason
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_constants_that_differ_are_violated_and_random_outputs_are_audited(seed):
-    assert audited(lambda x: x, seed).verdict == "violated"
-    assert audited(lambda x: x + 2, seed, claim=30.0, samples=200).verdict == "undecided"
-    one_side = audited(lambda x, rng: x * rng.random() * 1e-9 // 1, seed)  # both are constant
-    assert one_side.verdict == "undecided"
-    assert audited(lambda x, rng: x * rng.integers(2), seed, claim=2.0).verdict == "violated"
-    assert audited(lambda x, rng: rng.integers(2), seed).verdict == "not refuted"
-
-
-# --- constant seeds -------------------------------------------------------------------------------
-
-
-class Constant:
-    """Has a generator with a constant seed."""
-
-    def __init__(self, epsilon=1.0):
-        self.rng, self._epsilon = np.random.default_rng(42), epsilon
-
-    def __call__(self, x):
-        return x + self.rng.laplace(0, 1 / self._epsilon)
-
-    def release(self, x):
-        return self(x)
-
-
-class Entropic(Constant):
-    """Takes a generator, or one of the system."""
-
-    def __init__(self, epsilon=1.0, rng=None):
-        super().__init__(epsilon)
-        self.rng = np.random.default_rng() if rng is None else rng
-
-
-class Closed:
-    """Cannot be made again: needs an argument that is no plain value."""
-
-    def __init__(self, generator):
-        self.generator = generator
-
-    def __call__(self, x):
-        return x + self.generator.laplace()
-
-
-FILE = """
-import random
-import numpy as np
-
-class Constant:
-    def __init__(self):
-        self.rng = np.random.default_rng(42)
-    def __call__(self, x):
-        return x + self.rng.laplace()
-    def release(self, x):
-        return self(x)
-
-constant = Constant()
-OWN = random.Random(3)
-
-def pythons_own(x):
-    return x + OWN.random()
-"""
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("seeds") / "library.py"
-    path.write_text(FILE)
-    return str(path)
-
-
-class Counter(Constant):
-    def __call__(self, x):
-        return x + self.rng.geometric(0.6) - self.rng.geometric(0.6)
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_a_constant_seed_in_an_object_is_invalid(seed):
-    for mechanism in (Constant(), Constant().release, Counter()):  # also of few whole numbers
-        assert audited(mechanism, seed, samples=500).verdict == "invalid"
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_a_seed_of_the_system_or_of_the_caller_is_none(seed):
-    for mechanism in (Entropic(), Entropic(rng=np.random.default_rng(5))):
-        verdict = audited(mechanism, seed, claim=1.5)
-        assert verdict.verdict == "not refuted"
-        assert noted(verdict, "other process") == []
-
-
-@pytest.mark.parametrize("name", ["constant.release", "pythons_own"])
-def test_a_constant_seed_in_a_file_is_invalid(file, name):
-    assert other_process(load(f"{file}:{name}"), 0, 400, 0, 0.005).result == "failed"
-
-
-GENERATOR = np.random.default_rng(7)
-
-
-def test_a_constant_seed_of_a_module_is_invalid(file, monkeypatch):
-    monkeypatch.syspath_prepend(Path(file).parent)
-    library = importlib.import_module("library")  # another process imports it, too
-    assert audited(library.pythons_own).verdict == "invalid"
-
-
-def test_a_worker_with_a_constant_seed_is_invalid(tmp_path, file):
-    program = tmp_path / "worker.py"
-    program.write_text(
-        textwrap.dedent("""
-        import json, random, sys
-        own = random.Random(1 if len(sys.argv) > 1 else None)
-        for line in sys.stdin:
-            request = json.loads(line)
-            for _ in range(request["size"]):
-                print(request["input"] + own.random())
-            sys.stdout.flush()
-        """)
-    )
-    for words, expected in ((["constant"], "failed"), ([], "passed")):
-        source = WorkerSource([sys.executable, str(program), *words])
-        assert other_process(source, 0, 400, 1, 0.005).result == expected
-        source.close()
-    source = python_worker(sys.executable, f"{file}:constant")
-    assert other_process(source, 0, 400, 1, 0.005).result == "failed"
-    source.close()
-
-
-def test_where_no_other_can_be_had_it_is_noted():
-    for mechanism in (Closed(np.random.default_rng()), lambda x: x + GENERATOR.laplace()):
-        verdict = audited(mechanism, claim=1.5)
-        assert verdict.verdict == "not refuted"
-        assert len(noted(verdict, "other process")) == 1
-
-
-class Rare:
-    """Is nearly always 0."""
-
-    def __init__(self):
-        self.rng = np.random.default_rng()
-
-    def __call__(self, x):
-        return int(self.rng.random() < 0.1)
-
-
-def test_outputs_of_others_that_agree_by_chance_pass():
-    rare = [other_process(callable_source(Rare()), 0, 400, seed, 0.005) for seed in range(40)]
-    assert {outcome.result for outcome in rare} <= {"passed", "note"}  # a note of one in 70 runs
-
-
-@pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize(
-    "default", [42, np.random.default_rng(0), np.random.RandomState(0)], ids=str
-)
-def test_a_constant_default_is_noted(default, seed):
-    def noisy(x, size, seed=default):
-        return x + np.random.default_rng(seed).laplace(size=size)
-
-    def drawn(x, size, random_state=default):
-        return x + random_state.laplace(size=size)
-
-    verdict = audited(noisy if isinstance(default, int) else drawn, seed, claim=1.5)
-    assert verdict.verdict == "not refuted"
-    assert len(noted(verdict, "default seed")) == 1
-
-
-# --- noise that is shared within a call -----------------------------------------------------------
-
-
-def laplace(x, size, rng):
-    return x + rng.laplace(size=size)
-
-
-def pool(x, size, rng):
-    return x + rng.choice(rng.laplace(size=1000), size)
-
-
-def twice(x, size, rng):
-    return x + rng.permutation(np.repeat(rng.laplace(size=-(-size // 2)), 2))[:size]
-
-
-def offset(x, size, rng):
-    """Each call has an offset of .05 standard deviations of its own."""
-    return x + rng.laplace(0, 1, size) + 0.05 * np.sqrt(2) * rng.normal()
-
-
-def magnitudes(x, size, rng):
-    """Four draws at a time share the magnitude of their Laplace noise."""
-    shared = np.repeat(np.sqrt(2 * rng.exponential(1, -(-size // 4))), 4)[:size]
-    return x + shared * rng.normal(size=size)
-
-
-@pytest.mark.parametrize("seed", FIVE)
-@pytest.mark.parametrize("mechanism", [pool, twice, offset, magnitudes])
-def test_draws_that_share_noise_within_a_call_are_invalid(mechanism, seed):
-    assert audited(mechanism, seed, samples=20_000).verdict == "invalid"
-
-
-@pytest.mark.parametrize("seed", FIVE)
-def test_draws_shared_in_long_calls_only_are_detected_in_the_audits_own_draws(seed):
-    def long(x, size, rng):
-        return (twice if size > 2000 else laplace)(x, size, rng)
-
-    assert audited(long, seed, samples=20_000).verdict == "invalid"

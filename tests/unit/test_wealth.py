@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from epsilometer_audit.question.claims import approximate, pure
+from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.bets import Bet, PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
@@ -24,6 +25,14 @@ def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
         wealth.record(dict.fromkeys(remaining, PairBets(placed)))
     assert np.allclose(wealth.history, 0.0)
     assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
+
+
+def test_the_tests_of_all_members_of_a_family_spend_alpha_together():
+    """The tail of the sum of 6 / (pi i)^2 beyond n is 6 / pi^2 / (n + 1/2), nearly."""
+    for members in (1, 4):
+        assert members * share_of(0.05, members) == pytest.approx(0.05)
+        spent = members * sum(share_of(0.05, members, i) for i in range(1, 1001))
+        assert spent == pytest.approx(0.05 * (1 - 6 / math.pi**2 / 1000.5), rel=1e-9)
 
 
 @dataclass(frozen=True)

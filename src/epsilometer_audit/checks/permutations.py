@@ -136,7 +136,7 @@ def _in_calls(codes: Integers, values: Counts, sizes: Sequence[int]) -> tuple[Co
 
     Both have shape ``(values, calls)``. All calls of one draw are one.
     """
-    calls = np.where(np.array(sizes) > 1, np.arange(len(sizes)), -1)
+    calls = np.where(np.array(sizes) == 1, len(sizes), np.arange(len(sizes)))
     numbers, call = np.unique(calls, return_inverse=True)
     rank = np.full(int(codes.max()) + 1, values.size, np.int16)  # the last one is for all others
     rank[values] = np.arange(values.size)
@@ -200,7 +200,7 @@ def pieces(scores: Iterable[Scores], sizes: Sequence[int]) -> tuple[Floats, Coun
         start = 0
         for size in sizes:
             end = start + size // piece * piece
-            sums.append(score[start:end].reshape(-1, piece).sum(axis=1))
+            sums.append(score[start:end].reshape(size // piece, piece).sum(axis=1))
             start += size
         columns.append(np.concatenate(sums))
     parts = np.array(columns).T

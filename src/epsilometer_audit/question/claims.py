@@ -59,7 +59,7 @@ _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _MOST_LINES = 10  # of a trade-off curve
 _READ = 300  # points of a function
 _GAUSSIAN = 4.5  # standard deviations: draws of Gaussian noise show divergences this far out
-ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
+ZCDP_ORDERS = tuple(1 + 2.0**k for k in range(-2, 5))  # 1.25, 1.5, 2, 3, ..., 17
 _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 
 
@@ -318,7 +318,7 @@ class TradeOff(Profile):
             alphas = (1 / (1 + np.exp(logits))).tolist()
             curve = {alpha: float(curve(alpha)) for alpha in alphas}
         table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
-        errors = np.array(sorted(table.items()), float).reshape(-1, 2)
+        errors = np.array(sorted(table.items()), float).reshape(len(table), 2)
         if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
             text = "must map errors of type I to errors of type II, in [0, 1] and together "
             raise ArgumentError("tradeoff", f"{text}at most 1")
