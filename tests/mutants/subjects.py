@@ -39,6 +39,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
     "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
     "src/epsilometer/events/looks.py": ["unit/test_looks.py"],
+    "src/epsilometer/events/scores.py": ["unit/test_looks.py", "unit/test_events.py"],
     "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],
     "src/epsilometer/measurement.py": ["contract/test_measure.py", "contract/test_use_of_draws.py"],
     "src/epsilometer/claims.py": ["unit/test_berger_boos.py", "contract/test_claims.py"],
