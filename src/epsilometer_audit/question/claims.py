@@ -59,7 +59,7 @@ _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _MOST_LINES = 10  # of a trade-off curve
 _READ = 300  # points of a function
 _GAUSSIAN = 4.5  # standard deviations: draws of Gaussian noise show divergences this far out
-ZCDP_ORDERS = tuple(1 + 2.0**k for k in range(-2, 5))  # 1.25, 1.5, 2, 3, ..., 17
+ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
 
 
