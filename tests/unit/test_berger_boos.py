@@ -21,7 +21,6 @@ from epsilometer.events.exact_test import _BETWEEN, Counted, largest_bound, lowe
 from epsilometer.numerics.bisection import bisected
 from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence
-from epsilometer_audit.statistics.wealth import Wealth
 from tests.unit.audits import audited, seldom
 
 
@@ -318,26 +317,6 @@ def test_it_is_of_the_events_that_bets_learned_late(monkeypatch):
     assert sharp.verdict == "violated"
     assert sharp.bounds[0].lower > 1.005 * of_bets[0]
     assert sharp.witness.draws <= 1008  # of the last round
-
-
-def test_the_bets_and_the_events_share_alpha(monkeypatch):
-    """What the two bounds of a refuted claim may spend, as they are asked, sums to alpha."""
-    asked = {}
-    lower_bound_of_bets = Wealth.lower_bound
-
-    def of_bets(wealth, claim, share=1.0):
-        asked["bets"] = share
-        return lower_bound_of_bets(wealth, claim, share)
-
-    def of_events(counted, claim, alpha, least):
-        asked["events"] = alpha
-        return least, None
-
-    monkeypatch.setattr(Wealth, "lower_bound", of_bets)
-    monkeypatch.setattr("epsilometer_audit.statistics.rounds.largest_bound", of_events)
-    assert audited(laplace, ea.pure(0.1), 4000, 0, alpha=0.2).verdict == "violated"
-    assert asked["bets"] * 0.2 + asked["events"] == pytest.approx(0.2)
-    assert 0 < asked["events"] < 0.2
 
 
 def test_it_takes_no_part_in_the_verdict(monkeypatch):

@@ -11,6 +11,7 @@ from scipy import stats
 
 from epsilometer.densities.base import Densities
 from epsilometer.densities.binned import bkde
+from epsilometer.densities.kernel import nrd0
 from epsilometer.densities.pair import reduce_pair
 from epsilometer.errors import ArgumentError
 from epsilometer.estimators import local_loss as ll
@@ -99,6 +100,16 @@ def test_discrete_outputs_converge():
         assert result.loss == pytest.approx(math.log(2.5), abs=0.02)
         hit = outputs[2 if result.sign < 0 else 0]
         assert result.output == np.atleast_1d(hit).tolist()
+
+
+def test_draws_at_which_densities_are_asked_are_no_part_of_them():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0, 1, (80, 2)), rng.normal(1, 1, (120, 2))
+    points, *densities = ll._at_draws(x, y, (-9.0, 9.0))
+    np.testing.assert_array_equal(points, np.concatenate([x[:20], y[:20]]))
+    for side, density in zip((x, y), densities, strict=True):
+        kernels = stats.norm.pdf(points[:, None], side[20:], nrd0(side))
+        np.testing.assert_allclose(density, kernels.prod(axis=2).mean(axis=1))
 
 
 def test_disjoint_supports_reach_the_floor():

@@ -479,6 +479,17 @@ def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, widest
     assert at_claim.size > 3
 
 
+def test_a_level_above_all_others_starts_without_winnings():
+    portfolio = Portfolio(ea.pure(0.1))
+    before = portfolio._levels["epsilon"].max()
+    portfolio.record(np.zeros(32), np.ones(32), [1] * 32)
+    levels = portfolio._levels["epsilon"]
+    wealth = portfolio._wealth()
+    assert (levels > before).any()
+    assert wealth[levels > before] == pytest.approx(0)
+    assert wealth[levels == 0.1].item() > 5
+
+
 @pytest.mark.parametrize("claim", [ea.pure(0.3), ea.pure(0.0)])
 @pytest.mark.parametrize("p", [0.3, 0.6, 0.95, 0.999])
 def test_the_aim_is_the_level_that_twice_the_draws_should_refute(claim, p):

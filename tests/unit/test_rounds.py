@@ -330,6 +330,33 @@ def test_a_last_look_is_taken_after_all_planned_draws_only(stopped):
         assert evidence.last_look == number
 
 
+def test_the_bets_and_the_events_share_alpha(monkeypatch):
+    """What the two bounds of a refuted claim may spend, as they are asked, sums to alpha."""
+    asked = {}
+    lower_bound_of_bets = Wealth.lower_bound
+
+    def of_bets(wealth, claim, share=1.0):
+        asked["bets"] = share
+        return lower_bound_of_bets(wealth, claim, share)
+
+    def of_events(counted, claim, alpha, least):
+        asked["events"] = alpha
+        return least, None
+
+    monkeypatch.setattr(Wealth, "lower_bound", of_bets)
+    monkeypatch.setattr(rounds, "largest_bound", of_events)
+    rng = np.random.default_rng(0)
+    claim = pure(0.1)
+    evidence = run_rounds(
+        lambda sides, size: [rng.laplace(side, 1, size) for _, side in sides],
+        schedule(4000, 1),
+        Evidence(claim, 1, 0.2, as_reals=True),
+    )
+    evidence.sharpened(evidence.bounds())
+    assert asked["bets"] * 0.2 + asked["events"] == pytest.approx(0.2)
+    assert 0 < asked["events"] < 0.2
+
+
 def test_a_part_of_batches_is_that_of_all_in_a_row():
     batches = [np.arange(5), np.arange(5, 7), np.arange(7, 20)]
     for start, end in itertools.product(range(-3, 22), [None, *range(-1, 22)]):

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from epsilometer import seeds
@@ -263,6 +264,20 @@ def smoothed(tmp_path_factory):
         files[name] = str(folder / f"{name}.parquet"), identity
         done(density, *files[name], samples=samples)
     return samples, files
+
+
+def test_densities_have_the_bandwidth_of_each_side(smoothed):
+    samples, files = smoothed
+    table = pq.read_table(files["kernels"][0])
+    found = table.select(["bandwidth", "bandwidth_prime", "spacing"]).to_pylist()
+    row = 0
+    for _, sides in by_run(read_samples(samples, THREE)):
+        for i in (0, 2, 4):
+            pair = reduce_pair(sides[i], sides[i + 1], KERNELS)
+            assert pair.bandwidths[0] != pair.bandwidths[1]
+            assert tuple(found[row].values()) == (*pair.bandwidths, pair.spacing)
+            row += 1
+    assert row == len(found)
 
 
 @pytest.mark.parametrize(
