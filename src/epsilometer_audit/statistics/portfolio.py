@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -31,6 +31,7 @@ from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
 from epsilometer_audit.outputs.outcomes import Layout, learn_layout
 from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.statistics import predictors, projection
+from epsilometer_audit.statistics.stakes import Plan
 from epsilometer_audit.statistics.witnesses import Chosen, beyond
 
 # Shares of the wealth, and draws from which views and levels are chosen. To compare others, run
@@ -122,8 +123,10 @@ class Portfolio:
         self._bets = bets.best
         self._initial = np.zeros((len(bets.first), 1))
 
-    def record(self, x: Any, x_prime: Any, sizes: Sequence[int]) -> Growth:
-        """Bet on fresh raw outputs of both sides, in blocks of these sizes."""
+    def record(
+        self, x: Any, x_prime: Any, sizes: Sequence[int], plan: Plan | None = None
+    ) -> Growth:
+        """Bet on fresh raw outputs of both sides, in blocks of these sizes, by a plan if any."""
         pieces: list[Any] = []
         start = 0
         used = 0
@@ -137,7 +140,9 @@ class Portfolio:
             columns = fresh
             if self._layout is not None:
                 columns = list(map(self._layout.encode, fresh))
-            pieces += self.bet(columns[0], columns[1], sizes[start:end]).pieces
+            pieces += self.bet(columns[0], columns[1], sizes[start:end], plan).pieces
+            if plan is not None:
+                plan = plan.after(size)
             for raw, side in zip(self._raw, fresh, strict=True):
                 raw.append(side)
             start = end
@@ -157,15 +162,18 @@ class Portfolio:
         self._next = 2 * self._draws
         return past
 
-    def bet(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Growth:
-        """Bet on the columns of fresh outputs of both sides, in blocks of these sizes."""
+    def bet(
+        self, x: Sample, x_prime: Sample, sizes: Sequence[int], plan: Plan | None = None
+    ) -> Growth:
+        """Bet on the columns of fresh outputs of both sides, in blocks, by a plan if any."""
         if len(sizes) > 1 and sum(sizes) > _PART:
             pieces: list[Any] = []
             for a, b in pairwise([0, *np.cumsum(sizes).tolist()]):
-                pieces += self.bet(x[a:b], x_prime[a:b], [b - a]).pieces
+                later = None if plan is None else plan.after(a)
+                pieces += self.bet(x[a:b], x_prime[a:b], [b - a], later).pieces
             return Growth(pieces)
         before = self._wealth()
-        paths = [viewed.record(x, x_prime, sizes) for viewed in self._views.values()]
+        paths = [viewed.record(x, x_prime, sizes, plan) for viewed in self._views.values()]
         after = np.broadcast_to(before, (len(sizes), len(before)))
         if paths:
             after = np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2)
@@ -199,6 +207,16 @@ class Portfolio:
                     event, swapped = _event_of(prediction, viewed, sides, self.claim)
                     return Chosen(event, swapped, layout)
         return None
+
+    @property
+    def won(self) -> float:
+        """The log wealth at the claimed level."""
+        return float(self._wealth()[self._claimed])
+
+    @property
+    def _claimed(self) -> int:
+        """The number of the claimed level."""
+        return int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
 
     def _wealth(self) -> Floats:
         """Return the log wealth, of shape ``(m,)``."""
@@ -264,8 +282,7 @@ class Portfolio:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
-        claimed = int(np.searchsorted(self._levels[self.claim.quantity], self.claim.level))
-        won = {key: viewed.wealth[claimed].max() for key, viewed in views.items()}
+        won = {key: viewed.wealth[self._claimed].max() for key, viewed in views.items()}
         kept = {*sorted(won, key=won.__getitem__)[-_RICH:], *_ALWAYS}
         for i in suspects(*past.sides, range(len(past.layout.columns)), _SUSPECTS):
             kept |= {_key(View(kind, i), past.layout) for kind in ("entry", "low bit")}
@@ -276,7 +293,7 @@ class Portfolio:
         if self._draws < _AIMED or self.claim.orders:
             return
         old = self._levels[self.claim.quantity]
-        highest = int(np.searchsorted(old, self.claim.level))
+        highest = self._claimed
         won = np.flatnonzero(self._wealth()[: old.size] > 1.0)
         if won.size:
             highest = int(won[-1])
@@ -431,9 +448,11 @@ class _Viewed:
         """The log of their wealth now, of shape ``(m, t)``."""
         return self.start + self.mixture.wealth.reshape(self.start.shape)
 
-    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int]) -> Floats:
+    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int], plan: Plan | None) -> Floats:
         """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
-        path = self.mixture.record(self.of(x), self.of(x_prime), sizes)
+        if plan is not None:
+            plan = replace(plan, goal=plan.goal - self.start.ravel())
+        path = self.mixture.record(self.of(x), self.of(x_prime), sizes, plan)
         return self.start + path.reshape(len(sizes), *self.start.shape)
 
     def change_levels(self, index: Counts, bets: Any, new: Floats) -> None:

@@ -48,6 +48,7 @@ import numpy as np
 
 from epsilometer.events.events import PART
 from epsilometer.numerics.arrays import Bools, Counts, Floats, Sample
+from epsilometer_audit.statistics.stakes import Plan, staked
 
 # To compare other numbers, run `make limit`.
 POINTS = 1024  # of both sides
@@ -465,7 +466,13 @@ class Mixture:
         self._predictions: list[Prediction | None] = [None] * len(self.shares)
         self._bets: list[tuple[Floats, Floats] | None] = []
 
-    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int] | None = None) -> Floats:
+    def record(
+        self,
+        x: Sample,
+        x_prime: Sample,
+        sizes: Sequence[int] | None = None,
+        plan: Plan | None = None,
+    ) -> Floats:
         """Bet on fresh draws of both sides, ``(n,)``, in blocks of ``sizes``, or one by one.
 
         Return the log wealth after each block, of shape ``(blocks, m)``.
@@ -475,7 +482,7 @@ class Mixture:
         if sizes is None:
             sizes = [1] * len(x)
         ends = np.cumsum(sizes)
-        grown = [self.logs[None]]
+        path = [self.logs[None]]
         done = [0]
         start = 0
         while start < len(x):
@@ -491,20 +498,40 @@ class Mixture:
                 for a, b in pairwise(cuts):
                     fresh[0][a:b].sort()  # blocks, to count the draws below each edge
                     fresh[1][a:b].sort()
-            grown.append(self._growth(fresh, cuts))
+            bets = self._bets
+            if plan is not None:
+                bets = self._staked(plan.after(start))
+            path.append(self.logs + self._growth(bets, fresh, cuts).cumsum(axis=0))
+            self.logs = path[-1][-1]
             self.prime(*fresh)
             done += [start + cut for cut in cuts[1:]]
             start = end
-        path = np.concatenate(grown).cumsum(axis=0)
-        self.logs = path[-1].copy()
-        return _log_mean(path[np.searchsorted(done, ends)], self._log_shares)
+        logs = np.concatenate(path)[np.searchsorted(done, ends)]
+        return _log_mean(logs, self._log_shares)
 
-    def _growth(self, fresh: tuple[Sample, Sample], cuts: Sequence[int]) -> Floats:
+    def _staked(self, plan: Plan) -> list[tuple[Floats, Floats] | None]:
+        """Return the bets of each predictor with the stakes of a plan."""
+        wealth = self.wealth
+        bets = list[tuple[Floats, Floats] | None]()
+        for prediction, best in zip(self._predictions, self._bets, strict=True):
+            if prediction is None or best is None:
+                bets.append(None)
+                continue
+            growth = prediction.p @ best[0] + prediction.q @ best[1]
+            bets.append(staked(*best, plan.stakes(wealth, growth)))
+        return bets
+
+    def _growth(
+        self,
+        bets: Sequence[tuple[Floats, Floats] | None],
+        fresh: tuple[Sample, Sample],
+        cuts: Sequence[int],
+    ) -> Floats:
         """Return the log factors of the wealth between the cuts, ``(cuts - 1, predictors, m)``."""
         grown = np.zeros((len(cuts) - 1, *self.logs.shape))
-        for i, (prediction, bets) in enumerate(zip(self._predictions, self._bets, strict=True)):
-            if prediction is not None and bets is not None:
-                for side, logs in zip(fresh, bets, strict=True):
+        for i, (prediction, of_cells) in enumerate(zip(self._predictions, bets, strict=True)):
+            if prediction is not None and of_cells is not None:
+                for side, logs in zip(fresh, of_cells, strict=True):
                     grown[:, i] += _sums(side, cuts, prediction.edges, logs)
         return grown
 

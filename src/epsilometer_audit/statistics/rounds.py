@@ -30,6 +30,7 @@ from epsilometer_audit.outputs.shapes import joined
 from epsilometer_audit.question.shares import share_of
 from epsilometer_audit.statistics.bets import Bet, PlacedBet, learn_bets
 from epsilometer_audit.statistics.portfolio import Portfolio
+from epsilometer_audit.statistics.stakes import Plan
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import (
     Chosen,
@@ -215,9 +216,18 @@ class Evidence:
             self._portfolios[claim, pair] = Portfolio(claim, self.as_reals)
 
     def record(
-        self, outputs: Mapping[int, tuple[Any, Any]], bets: Bets, blocks: Sequence[int], ahead: int
+        self,
+        outputs: Mapping[int, tuple[Any, Any]],
+        bets: Bets,
+        blocks: Sequence[int],
+        ahead: int,
+        *,
+        to_end: bool = True,
     ) -> None:
-        """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks."""
+        """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks.
+
+        If the audit goes on ``to_end``, for all draws ``ahead``, portfolios stake by this plan.
+        """
         columns = {}  # of pairs with bets
         for pair in outputs if bets else ():
             encode = self.pasts[pair].layout.encode
@@ -229,14 +239,17 @@ class Evidence:
             step = {}
             for pair, (x, x_prime) in outputs.items():
                 portfolio = self._portfolios[claim, pair]
+                plan = None
+                if to_end:
+                    plan = Plan(ahead, np.array(portfolio.won + wealth.lacking(pair)))
                 if pair not in columns:
-                    step[pair] = PairBets((), portfolio.record(x, x_prime, blocks))
+                    step[pair] = PairBets((), portfolio.record(x, x_prime, blocks, plan))
                     continue
                 layout = self.pasts[pair].layout
                 past = self.past(pair)
                 sides = columns[pair]
                 counted = [bet.on(sides, blocks, ahead, layout, past) for bet in bets[pair][claim]]
-                step[pair] = PairBets(counted, portfolio.bet(sides[0], sides[1], blocks))
+                step[pair] = PairBets(counted, portfolio.bet(sides[0], sides[1], blocks, plan))
             wealth.record(step)
 
     def past(self, pair: int) -> int:
@@ -429,7 +442,7 @@ def run_rounds(
         blocks = [sizes]
         if each_block:
             blocks = [[size] for size in sizes]
-        if _bet(draw, kept, step, blocks, bets, evidence, stops):
+        if _bet(draw, kept, step, blocks, bets, evidence, stops, to_end=not each_block):
             return evidence
     evidence.look_last(seed)
     return evidence
@@ -452,13 +465,15 @@ def _bet(
     bets: Bets,
     evidence: Evidence,
     stops: Callable[[Evidence], bool],
+    *,
+    to_end: bool,
 ) -> bool:
     """Draw and bet in a round, until it stops after some blocks of draws; tell whether it did."""
     batches: dict[int, tuple[list[Any], list[Any]]] = {pair: ([], []) for pair in pairs}
     over = False
     for sizes in blocks:
         outputs = _fresh(draw, pairs, sum(sizes))
-        evidence.record(outputs, bets, sizes, step.ahead)
+        evidence.record(outputs, bets, sizes, step.ahead, to_end=to_end)
         for pair, (x, x_prime) in outputs.items():
             batches[pair][0].append(x)
             batches[pair][1].append(x_prime)

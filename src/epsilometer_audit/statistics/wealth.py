@@ -71,7 +71,7 @@ class _Course:
 
     def __post_init__(self) -> None:
         self._shares = self._purses(_EARLY)
-        self._events_chosen = False
+        self.events_chosen = False
         start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
 
@@ -83,8 +83,8 @@ class _Course:
     def advance(self, step: Mapping[int, PairBets], by_block: bool = True) -> Floats:
         """Return the log of the wealth after each block of a step, or its last, ``(blocks, m)``."""
         self._pass_on(step.keys())
-        if not self._events_chosen and any(pair.bets for pair in step.values()):
-            self._events_chosen = True
+        if not self.events_chosen and any(pair.bets for pair in step.values()):
+            self.events_chosen = True
             self._shares = self._purses(_LATER)
             for pair, logs in self.wealth.items():
                 self.wealth[pair] = _log_sum(logs, 0) + self._shares
@@ -222,6 +222,19 @@ class Wealth:
             self._largest[tested] = np.maximum(logs.max(axis=0), logs[-1] + self._gain)
         is_left = np.append(self._largest[tested] < needed, True)
         return first + int(is_left.argmax())
+
+    def lacking(self, pair: int) -> float:
+        """Return the nats that the portfolio of a pair lacks to refute the claimed level.
+
+        Where no events are chosen so far, it counts what it will have after they are.
+        """
+        purses = self._claimed.wealth.get(pair)
+        if purses is None:  # the pair joins
+            return self.needed + math.log(self.pairs / _LATER)
+        own = float(purses[0, 0])
+        if not self._claimed.events_chosen:
+            own += math.log(_LATER / _EARLY)
+        return self.needed - own
 
     @property
     def of_pairs(self) -> dict[int, float]:
