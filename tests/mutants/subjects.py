@@ -65,6 +65,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/statistics/predictors.py": ["unit/test_predictors.py"],
     "src/epsilometer_audit/statistics/portfolio.py": ["unit/test_portfolio.py"],
     "src/epsilometer_audit/statistics/projection.py": ["unit/test_predictors.py"],
+    "src/epsilometer_audit/statistics/stakes.py": ["unit/test_stakes.py"],
     "src/epsilometer_audit/statistics/witnesses.py": ["unit/test_witnesses.py"],
     "src/epsilometer_audit/statistics/power.py": ["unit/test_power.py"],
     "src/epsilometer_audit/statistics/bets.py": ["unit/test_bets.py"],

@@ -30,6 +30,7 @@ from epsilometer_audit.statistics.rounds import (
     shuffled,
     successive,
 )
+from epsilometer_audit.statistics.stakes import Plan
 from epsilometer_audit.statistics.wealth import Wealth
 from epsilometer_audit.statistics.witnesses import Chosen
 
@@ -270,7 +271,8 @@ def test_in_the_first_round_only_portfolios_bet_with_nearly_all_of_the_wealth():
     step = Step(1, 60, 60)
     evidence = Evidence(claim, 1, 0.05, as_reals=True)
     run_rounds(lambda sides, _: [(x, y)[side] for _, side in sides], [step], evidence)
-    growth = Portfolio(claim, as_reals=True).record(x, y, step.blocks(0))
+    plan = Plan(60, np.array(np.log(40)))  # to have 1/alpha when half goes to events
+    growth = Portfolio(claim, as_reals=True).record(x, y, step.blocks(0), plan)
     won = np.cumsum(growth.at(claim, np.array([claim.level]))[:, 0])
     assert evidence.wealths[claim].history == pytest.approx(np.log(0.95 * np.exp(won) + 0.05))
     assert won[-1] > 3

@@ -448,7 +448,9 @@ class _Viewed:
         """The log of their wealth now, of shape ``(m, t)``."""
         return self.start + self.mixture.wealth.reshape(self.start.shape)
 
-    def record(self, x: Sample, x_prime: Sample, sizes: Sequence[int], plan: Plan | None) -> Floats:
+    def record(
+        self, x: Sample, x_prime: Sample, sizes: Sequence[int], plan: Plan | None = None
+    ) -> Floats:
         """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
         if plan is not None:
             plan = replace(plan, goal=plan.goal - self.start.ravel())
