@@ -18,7 +18,7 @@ lose what was won; who is behind stakes more. Here l is between .5 and 3, becaus
 not the laws, and small steps are not small.
 
 For one claim in seven cells and 1.5 times the least mean number of draws, shares of audits that
-refute rose from .22 to .50 to .39 to .68 (`tests.benchmarks.last_look`). Who may stop at any time
+refute rose from .22 to .50 to .39 to .68 (`tests.benchmarks.planned_end`). Who may stop at any time
 has no planned end, and bets for growth.
 """
 

@@ -1,9 +1,11 @@
-"""What the last look adds: `PYTHONPATH=studies python -m tests.benchmarks.last_look`, half an hour.
+"""What a planned end adds: `PYTHONPATH=studies python -m tests.benchmarks.planned_end`, an hour.
 
-Shares of audits that refute a claim with a number of planned draws, without and with the last look
-(see `epsilometer_audit.statistics.wealth`): for false claims, at multiples of the floor, the least
-mean number of draws of any sequential test; and for claims that just hold, at the same numbers. It
-ends with 1 where more of the latter are refuted than alpha allows, but for chance.
+Shares of audits that refute a claim with a number of draws: with bets for growth, as an audit that
+may stop makes them; with stakes by the plan (`epsilometer_audit.statistics.stakes`); and with the
+last look, too (`epsilometer_audit.statistics.wealth`). They are for false claims, at multiples of
+the floor, the least mean number of draws of any sequential test; and for claims that just hold, at
+the same numbers. It ends with 1 where more of the latter are refuted than alpha allows, but for
+chance.
 """
 
 from __future__ import annotations
@@ -92,26 +94,26 @@ CELLS = {
 }
 
 
-def refuting(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> tuple[bool, bool]:
-    """Return whether an audit refutes a claim, without and with the last look."""
-    rng = np.random.default_rng([draws, seed])
+def refuting(laws: tuple[Any, Any], claim: Claim, draws: int, seed: int) -> list[bool]:
+    """Return whether audits refute a claim: for growth, by a plan, and with the last look."""
+    refuted = []
+    for may_stop in (True, False):
+        rng = np.random.default_rng([draws, seed])
 
-    def draw(sides: Any, n: int) -> list[Any]:
-        return [laws[side].rvs(n, random_state=rng) for _, side in sides]
+        def draw(sides: Any, n: int, rng: Any = rng) -> list[Any]:
+            return [laws[side].rvs(n, random_state=rng) for _, side in sides]
 
-    evidence = Evidence(claim, 1, ALPHA, as_reals=not hasattr(laws[0], "pmf"))
-    run_rounds(draw, schedule(draws, 1), evidence)
-    refuted = evidence.refuted()
-    return refuted and not evidence.refuted_by_last_look(), refuted
+        evidence = Evidence(claim, 1, ALPHA, as_reals=not hasattr(laws[0], "pmf"))
+        run_rounds(draw, schedule(draws, 1), evidence, each_block=may_stop)
+        refuted.append(evidence.refuted() and not evidence.refuted_by_last_look())
+    return [*refuted, evidence.refuted()]
 
 
-def shares(name: str, laws: str, draws: int, runs: int) -> tuple[int, int]:
-    """Return how many audits refute the claim of a cell, without and with the last look."""
+def shares(name: str, laws: str, draws: int, runs: int) -> list[float]:
+    """Return the shares of audits that refute the claim of a cell, as `refuting` does."""
     cell = CELLS[name]
-    counts = np.zeros(2, int)
-    for seed in range(runs):
-        counts += refuting(getattr(cell, laws), cell.claim, draws, seed)
-    return int(counts[0]), int(counts[1])
+    refuted = [refuting(getattr(cell, laws), cell.claim, draws, seed) for seed in range(runs)]
+    return list(np.mean(refuted, axis=0))
 
 
 def main() -> int:
@@ -124,12 +126,13 @@ def main() -> int:
                 continue
             draws = [max(math.ceil(times * cell.floor), 10) for times in TIMES]
             for laws, text in (("false", name), ("at_claim", "the claim just holds")):
-                counts = list(pool.map(partial(shares, name, laws, runs=chosen.runs), draws))
-                cells = [f"{a / chosen.runs:.2f} -> {b / chosen.runs:.2f}" for a, b in counts]
-                line(text, f"{cell.floor:.0f}", *cells)
+                found = list(pool.map(partial(shares, name, laws, runs=chosen.runs), draws))
+                texts = [" -> ".join(f"{share:.2f}" for share in each) for each in found]
+                line(text, f"{cell.floor:.0f}", *texts)
                 if laws == "at_claim":
-                    tails = [stats.binom.sf(b - 1, chosen.runs, ALPHA) for _, b in counts]
-                    wrong += sum(tail < CHANCE for tail in tails)
+                    hits = np.array([round(each[-1] * chosen.runs) for each in found])
+                    tails = stats.binom.sf(hits - 1, chosen.runs, ALPHA)
+                    wrong += int(np.count_nonzero(tails < CHANCE))
     return int(wrong > 0)
 
 
