@@ -477,10 +477,42 @@ def test_a_measurement_is_a_table_and_three_pictures():
     valid = frame[frame["holds"] == "every n"]
     names = {"epsilon", "mu", "delta", "type II error", "Rényi divergence"}
     assert {*valid["quantity"]} == names | {"delta of the chosen events"}
-    for of in ("delta", "errors", "renyi"):
-        figure = Figure()
-        axes = shown.plot(figure.subplots(), claim=0.5, of=of)
-        assert any("claim" in text.get_text() for text in axes.get_legend().get_texts())
+    valid = valid.set_index("quantity")
+    assert valid.loc[["epsilon", "mu"], "low"].tolist() == [shown.epsilon, shown.mu]
+    assert valid.loc[["Rényi divergence"], ["at", "low"]].values.tolist() == [
+        [2.0, shown.renyi_low[0]]
+    ]
+    errors = np.stack([shown.type_1, shown.type_2], axis=1)
+    assert valid.loc["type II error", ["at", "high"]].values.tolist() == errors.tolist()
+    alphas = np.linspace(0, 1, 201)
+    least = np.maximum.reduce(
+        [0 * alphas, 1 - np.sqrt(np.e) * alphas, (1 - alphas) / np.sqrt(np.e)]
+    )
+    reached = [(0.0, 1.0), *sorted(errors.tolist()), (1.0, 0.0)]
+    sure = "95 % confidence, every n"
+    pictures = {
+        "delta": {
+            f"at least ({sure})": np.stack([shown.epsilons, shown.delta_low], axis=1),
+            "estimate (lu2022)": np.stack([shown.epsilons, shown.delta_estimate], axis=1),
+            "claim: epsilon = 0.5": [(0.5, 0), (0.5, 1)],
+        },
+        "errors": {
+            "a test reaches": reached,
+            "a guess": [(0, 1), (1, 0)],
+            "claim: epsilon = 0.5": np.stack([alphas, least], axis=1),
+        },
+        "renyi": {
+            sure: [(2.0, shown.renyi_low[0])],
+            "for large n (kutta2022)": [(2.0, shown.renyi_large_n[0])],
+            "claim: 0.5": [(0, 0.5), (1, 0.5)],
+        },
+    }
+    for of, expected in pictures.items():
+        axes = shown.plot(Figure().subplots(), claim=0.5, of=of)
+        drawn = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+        assert drawn.keys() == expected.keys()
+        for label, points in expected.items():
+            assert drawn[label] == pytest.approx(np.array(points)), label
     with pytest.raises(ArgumentError, match=r"^of is not known: 'dleta'; did you mean 'delta'"):
         shown.plot(Figure().subplots(), of="dleta")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from epsilometer.exact import EXACT
+from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.mechanisms import MECHANISMS
@@ -183,14 +183,29 @@ FINITE: list[Callable[[float], Iterator[Finite]]] = [
 ]
 
 
-@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize(
+    "epsilon", [*EPSILONS[:-1], pytest.param(700.0, marks=pytest.mark.slow(seconds=1))]
+)
 @pytest.mark.parametrize("laws", FINITE, ids=lambda laws: laws.__name__)
-def test_laws_of_few_outputs(laws):
-    for epsilon in EPSILONS:
+def test_laws_of_few_outputs(laws, epsilon):
+    with localcontext(prec=400 if epsilon == 700 else 80):
         for exact, x, y, p, q in laws(epsilon):
             check_one_way(exact, x, y, p, q)
             if laws is not variant_5:  # the other way an output is impossible
                 check_one_way(exact, y, x, q, p)
+
+
+@pytest.mark.parametrize("faster", [1.0, 3.0, 10.0])
+def test_what_falls_off_beside_kinks_is_integrated(faster):
+    """By closed forms, at kinks that are near and far apart."""
+    kinks, scale = [-30.0, -1.0, 0.0, 0.1, 200.0], 0.5
+    z, weights = quadrature.nodes(kinks, scale)
+    for kink in kinks:
+        u = faster * np.abs(z - kink) / scale
+        assert weights @ np.exp(-u) == pytest.approx(2 * scale / faster, rel=1e-12)
+        assert weights @ np.exp(-u * u / 2) == pytest.approx(
+            math.sqrt(2 * math.pi) * scale / faster, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

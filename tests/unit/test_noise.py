@@ -1,5 +1,7 @@
 """Random words and noise by the block, against naive versions and their laws."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -39,6 +41,13 @@ def test_every_lane_is_a_generator_of_its_own():
     words = np.empty(5 * 64, np.uint64)
     _step(words, states)
     assert words.reshape(5, 64).T.tolist() == expected
+
+
+def test_every_bit_of_first_words_is_set_in_half_of_them():
+    """Of 6400 words; the chance of a false alarm is 1e-7, 2e-9 for each of 64 bits."""
+    words = np.array([Noise(np.random.default_rng(seed)).words(64) for seed in range(100)])
+    ones = (words.ravel() >> np.arange(64, dtype=np.uint64)[:, None]) & np.uint64(1)
+    assert ones.mean(axis=1) == pytest.approx(np.full(64, 0.5), abs=6 * 0.5 / math.sqrt(6400))
 
 
 @pytest.mark.parametrize("size", [0, 1, 64, 12_345, 100_000])
