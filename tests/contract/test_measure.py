@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -437,6 +438,34 @@ def test_epsilons_go_to_one_and_a_half_times_the_bound_and_at_least_to_1(bound):
     assert at[-1] >= max(1, 1.5 * bound)
     assert at[-1] - 0.5 < max(1, 1.5 * bound)
     assert at[-1] * 2 == round(at[-1] * 2)
+
+
+def test_the_first_the_middle_and_the_last_bound_are_printed_beside_estimates():
+    sides = np.random.default_rng(4).random((2, 2000)) < [[0.8], [0.4]]
+    shown = em.measure(*sides, epsilons=[0.0, 0.25, 0.5, 0.75, 1.25], orders=[1.5, 2, 1000])
+    first, deltas, divergences, *_ = str(shown).splitlines()
+
+    def is_from_below(text, bound, digits):
+        return 0 <= bound - float(text) <= 10 ** (1 - digits) * bound
+
+    for text, bound in zip(
+        re.findall(r">= ([\d.]+)", first), [shown.epsilon, shown.mu], strict=True
+    ):
+        assert is_from_below(text, bound, 4)
+    for line, at, bounds, theirs in (
+        (deltas, shown.epsilons, shown.delta_low, shown.delta_estimate),
+        (divergences, shown.orders, shown.renyi_low, shown.renyi_large_n),
+    ):
+        told = re.findall(r"([\d.]+) at \w+ ([\d.]+)", line)
+        beside = line.split(": ")[1].rstrip(")").split(", ")
+        for i, (text, place), estimate in zip((0, len(at) // 2, -1), told, beside, strict=True):
+            assert float(place) == at[i]
+            assert is_from_below(text, bounds[i], 3)
+            if np.isnan(theirs[i]):
+                assert estimate == "too few draws"
+            else:
+                assert float(estimate) == pytest.approx(theirs[i], rel=0.005)
+    assert beside[-1] == "too few draws"
 
 
 @pytest.mark.parametrize("digits", [2, 3])

@@ -86,6 +86,17 @@ def test_the_noise_of_a_count_attains_epsilon_or_its_inverse(epsilon):
         assert exact.privacy_loss(3, 4) == pytest.approx(level)
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_vector"])
+def test_gaussian_noise_is_as_wide_as_its_delta_needs(name, epsilon):
+    """Where delta is the usual bound of a tail, 1.25 exp(-(sigma epsilon)^2 / 2), or not given."""
+    dimension = {"dimension": 2} if name == "gaussian_vector" else {}
+    for delta in ({"delta": 0.01}, {}):
+        noisy = MECHANISMS.load(name)(epsilon, **dimension, **delta)
+        of_tail = 1.25 * math.exp(-((noisy.sigma * epsilon) ** 2) / 2)
+        assert of_tail == pytest.approx(delta.get("delta", 1e-5))
+
+
 def test_numbers_that_are_not_positive_are_refused():
     for number in (0, -1.0, math.nan, math.inf, "1", None, True):
         with pytest.raises(ArgumentError, match="epsilon must be"):

@@ -56,6 +56,9 @@ def test_blocks_hold_every_draw_once(size, rows):
     every = np.arange(size)
     together = [every[block] for block in blocks(size, rows)]
     np.testing.assert_array_equal(np.concatenate([np.empty(0, int), *together]), every)
+    lanes = [len(block) / 64 for block in together[:-1]]
+    for each in lanes:  # all but the last are of whole lanes, as many as 2^15 words are enough for
+        assert each == max(2**15 // 64 // rows, 1)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 5])
