@@ -10,7 +10,7 @@ import pytest
 import epsilometer as em
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer.samples import columns_of, pair_of
+from epsilometer.samples import columns_of, ends_of, pair_of, pairs_of_arrays
 
 RNG = np.random.default_rng(6)
 SIDES = RNG.laplace(0, 1, 2000), RNG.laplace(1, 1, 2000)
@@ -181,6 +181,15 @@ def test_a_shuffle_and_its_parts_hold_every_draw_once():
 def test_columns_of_numbers_are_in_one_sequence_from_three_on(sides, numbers, reals, groups):
     known = columns_of(pair_of(*sides))
     assert (known.numbers, known.reals, known.groups) == (numbers, reals, groups)
+
+
+@pytest.mark.parametrize("two", ["01", 3.0, (0,), [0, 1, 2], {0: 1, 1: 0}])
+def test_two_ends_and_two_sides_are_two(two):
+    assert ends_of("range", [0, 2]) == (0, 2)
+    with pytest.raises(ArgumentError, match="range must have two ends"):
+        ends_of("range", two)
+    with pytest.raises(ArgumentError, match=r"pairs\[1\] must be two arrays"):
+        pairs_of_arrays([SIDES, two], least=1)
 
 
 def test_other_columns_are_refused():
