@@ -150,7 +150,7 @@ def _convexity(a: float, loss: Floats) -> Floats:
 
     With u = a l, term k is a^k - a = a^k (1 - a^(1 - k)) times l^k / k!.
     """
-    u = np.where(a * np.abs(loss) < _SERIES_UP_TO, a * loss, 0.0)
+    u = a * loss
     value = np.zeros_like(u)
     for k in range(_TERMS, 1, -1):
         value += -math.expm1((1 - k) * math.log(a)) / math.factorial(k) * u**k
