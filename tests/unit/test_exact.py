@@ -364,6 +364,29 @@ def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
     assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 5.0])
+@pytest.mark.parametrize("name", ["truncated_gaussian", "truncated_laplace"])
+def test_noise_on_an_interval_is_that_on_another_in_other_units(name, epsilon):
+    unit, other = (MECHANISMS.load(name)(epsilon, *ends) for ends in ((0.0, 1.0), (2.0, 5.0)))
+    of_unit, of_other = (EXACT.load(name)(mechanism) for mechanism in (unit, other))
+    z = np.linspace(-0.1, 1.1, 13)
+    for x, y in [(0.0, 1.0), (0.9, 0.3), (0.3, 0.4)]:
+        there, y_there = 2 + 3 * x, 2 + 3 * y
+        assert of_other.pdf(2 + 3 * z, there) == pytest.approx(of_unit.pdf(z, x) / 3)
+        assert of_other.cdf(2 + 3 * z, there) == pytest.approx(of_unit.cdf(z, x))
+        loss = of_unit.privacy_loss(x, y)
+        assert of_other.privacy_loss(there, y_there) == pytest.approx(loss)
+        for order in (1.5, 40.0):
+            level = of_unit.renyi(order, x, y)
+            assert of_other.renyi(order, there, y_there) == pytest.approx(level)
+        deltas = spectrum(of_unit, [0.0, 0.5 * loss], x, y)
+        assert spectrum(of_other, [0.0, 0.5 * loss], there, y_there) == pytest.approx(deltas)
+        drawn = unit.sample(x, 100, np.random.default_rng(1))
+        assert other.sample(there, 100, np.random.default_rng(1)) == pytest.approx(2 + 3 * drawn)
+    for slope in ("lipschitz_input", "lipschitz_output"):
+        assert getattr(of_other, slope) == pytest.approx(getattr(of_unit, slope) / 9)
+
+
 @pytest.mark.parametrize("order", [2.0, 5.0])
 @pytest.mark.parametrize(("x", "y"), [(0.0, 0.37), (0.37, 0.0)])
 def test_truncated_normal_noise_of_two_masses_has_the_divergence_of_its_densities(x, y, order):
