@@ -186,9 +186,8 @@ class Measurement(Result):
 
     def _draw_errors(self, ax: Axes, claim: float | None) -> Axes:
         ends = np.array([0.0, 1.0])
-        order = np.argsort(self.type_1)
-        reached = np.concatenate([ends[:1], self.type_1[order], ends[1:]])
-        others = np.concatenate([ends[1:], self.type_2[order], ends[:1]])
+        reached = np.concatenate([ends[:1], self.type_1, ends[1:]])
+        others = np.concatenate([ends[1:], self.type_2, ends[:1]])
         plots.curve(ax, reached, others, "a test reaches", marker=".")
         plots.curve(ax, ends, 1 - ends, "a guess", number=4, linestyle=":")
         if claim is not None:

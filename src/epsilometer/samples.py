@@ -69,7 +69,7 @@ class Pair:
         return replace(self, x=x, x_prime=x_prime)
 
     def of_one_size(self) -> Pair:
-        """Return n draws of either side: all of the smaller, and a random part of the larger."""
+        """Return the draws so that the first n of the larger side are a random part of it."""
         return self if len(self.x) == len(self.x_prime) else self.shuffled()
 
     def part(self, start: float, stop: float) -> Pair:

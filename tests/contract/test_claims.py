@@ -136,6 +136,14 @@ def test_the_level_of_an_event_and_the_largest_probability_belong_together(name)
             assert max(shown, default=part.level) == pytest.approx(part.level)
 
 
+def test_an_event_that_only_one_side_has_shows_a_large_mu_and_a_finite_one():
+    (part,) = claim_of({"gdp": 1.0}).parts
+    for p, q in ((1.0, 0.5), (0.5, 0.0), (1.0, 0.0)):
+        level = float(part.of(np.array(p), np.array(q)))
+        assert 6 < level < 15
+        assert float(part.of(np.array(q), np.array(p))) == pytest.approx(-level)
+
+
 # --- the doors ------------------------------------------------------------------------------------
 
 

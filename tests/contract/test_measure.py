@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -439,6 +440,34 @@ def test_epsilons_go_to_one_and_a_half_times_the_bound_and_at_least_to_1(bound):
     assert at[-1] * 2 == round(at[-1] * 2)
 
 
+def test_the_first_the_middle_and_the_last_bound_are_printed_beside_estimates():
+    sides = np.random.default_rng(4).random((2, 2000)) < [[0.8], [0.4]]
+    shown = em.measure(*sides, epsilons=[0.0, 0.25, 0.5, 0.75, 1.25], orders=[1.5, 2, 1000])
+    first, deltas, divergences, *_ = str(shown).splitlines()
+
+    def is_from_below(text, bound, digits):
+        return 0 <= bound - float(text) <= 10 ** (1 - digits) * bound
+
+    for text, bound in zip(
+        re.findall(r">= ([\d.]+)", first), [shown.epsilon, shown.mu], strict=True
+    ):
+        assert is_from_below(text, bound, 4)
+    for line, at, bounds, theirs in (
+        (deltas, shown.epsilons, shown.delta_low, shown.delta_estimate),
+        (divergences, shown.orders, shown.renyi_low, shown.renyi_large_n),
+    ):
+        told = re.findall(r"([\d.]+) at \w+ ([\d.]+)", line)
+        beside = line.split(": ")[1].rstrip(")").split(", ")
+        for i, (text, place), estimate in zip((0, len(at) // 2, -1), told, beside, strict=True):
+            assert float(place) == at[i]
+            assert is_from_below(text, bounds[i], 3)
+            if np.isnan(theirs[i]):
+                assert estimate == "too few draws"
+            else:
+                assert float(estimate) == pytest.approx(theirs[i], rel=0.005)
+    assert beside[-1] == "too few draws"
+
+
 @pytest.mark.parametrize("digits", [2, 3])
 def test_a_bound_is_printed_from_below(digits):
     for bound in [0.0, 1.0, *np.random.default_rng(0).lognormal(0, 2, 200)]:
@@ -477,10 +506,42 @@ def test_a_measurement_is_a_table_and_three_pictures():
     valid = frame[frame["holds"] == "every n"]
     names = {"epsilon", "mu", "delta", "type II error", "Rényi divergence"}
     assert {*valid["quantity"]} == names | {"delta of the chosen events"}
-    for of in ("delta", "errors", "renyi"):
-        figure = Figure()
-        axes = shown.plot(figure.subplots(), claim=0.5, of=of)
-        assert any("claim" in text.get_text() for text in axes.get_legend().get_texts())
+    valid = valid.set_index("quantity")
+    assert valid.loc[["epsilon", "mu"], "low"].tolist() == [shown.epsilon, shown.mu]
+    assert valid.loc[["Rényi divergence"], ["at", "low"]].values.tolist() == [
+        [2.0, shown.renyi_low[0]]
+    ]
+    errors = np.stack([shown.type_1, shown.type_2], axis=1)
+    assert valid.loc["type II error", ["at", "high"]].values.tolist() == errors.tolist()
+    alphas = np.linspace(0, 1, 201)
+    least = np.maximum.reduce(
+        [0 * alphas, 1 - np.sqrt(np.e) * alphas, (1 - alphas) / np.sqrt(np.e)]
+    )
+    reached = [(0.0, 1.0), *sorted(errors.tolist()), (1.0, 0.0)]
+    sure = "95 % confidence, every n"
+    pictures = {
+        "delta": {
+            f"at least ({sure})": np.stack([shown.epsilons, shown.delta_low], axis=1),
+            "estimate (lu2022)": np.stack([shown.epsilons, shown.delta_estimate], axis=1),
+            "claim: epsilon = 0.5": [(0.5, 0), (0.5, 1)],
+        },
+        "errors": {
+            "a test reaches": reached,
+            "a guess": [(0, 1), (1, 0)],
+            "claim: epsilon = 0.5": np.stack([alphas, least], axis=1),
+        },
+        "renyi": {
+            sure: [(2.0, shown.renyi_low[0])],
+            "for large n (kutta2022)": [(2.0, shown.renyi_large_n[0])],
+            "claim: 0.5": [(0, 0.5), (1, 0.5)],
+        },
+    }
+    for of, expected in pictures.items():
+        axes = shown.plot(Figure().subplots(), claim=0.5, of=of)
+        drawn = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+        assert drawn.keys() == expected.keys()
+        for label, points in expected.items():
+            assert drawn[label] == pytest.approx(np.array(points)), label
     with pytest.raises(ArgumentError, match=r"^of is not known: 'dleta'; did you mean 'delta'"):
         shown.plot(Figure().subplots(), of="dleta")
 

@@ -1,6 +1,7 @@
 """Rules that every registered mechanism keeps."""
 
 import math
+from dataclasses import fields, is_dataclass
 from functools import partial
 from types import SimpleNamespace
 
@@ -84,6 +85,28 @@ def test_the_noise_of_a_count_attains_epsilon_or_its_inverse(epsilon):
         noisy = MECHANISMS.load("noisy_histogram")(epsilon, wrong=wrong)
         exact = EXACT.load("noisy_histogram")(noisy)
         assert exact.privacy_loss(3, 4) == pytest.approx(level)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_vector"])
+def test_gaussian_noise_is_as_wide_as_its_delta_needs(name, epsilon):
+    """Where delta is the usual bound of a tail, 1.25 exp(-(sigma epsilon)^2 / 2), or not given."""
+    dimension = {"dimension": 2} if name == "gaussian_vector" else {}
+    for delta in ({"delta": 0.01}, {}):
+        noisy = MECHANISMS.load(name)(epsilon, **dimension, **delta)
+        of_tail = 1.25 * math.exp(-((noisy.sigma * epsilon) ** 2) / 2)
+        assert of_tail == pytest.approx(delta.get("delta", 1e-5))
+
+
+def test_a_default_is_what_a_paper_has():
+    """Of the class that sets it, or of one that follows it: an entry of their configuration."""
+    entries = configured().mechanisms
+    studied = [configured().mechanism(entry, EPSILON) for entry in entries]
+    for kind in {kind for each in studied for kind in type(each).__mro__ if is_dataclass(kind)}:
+        used = [each for each in studied if isinstance(each, kind)]
+        for field in fields(kind):
+            if field.name in vars(kind):
+                assert field.default in {getattr(each, field.name) for each in used}, (kind, field)
 
 
 def test_numbers_that_are_not_positive_are_refused():

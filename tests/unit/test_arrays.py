@@ -10,7 +10,7 @@ import pytest
 import epsilometer as em
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer.samples import pair_of
+from epsilometer.samples import columns_of, ends_of, pair_of, pairs_of_arrays
 
 RNG = np.random.default_rng(6)
 SIDES = RNG.laplace(0, 1, 2000), RNG.laplace(1, 1, 2000)
@@ -125,7 +125,10 @@ REFUSED = [
     ([None, 1.0], "has 1 missing entries, the first in row 0"),
     (["a", 1], "must hold numbers only, or strings only; an entry in row 1 is 1"),
     (pd.DataFrame({"a": [1.5], "b": ["x"]}), "an entry in row 0, column 'a' is 1.5"),
-    ([2**70], "must hold integers from -2^62 to 2^62; larger ones as strings"),
+    *(
+        ([number], "must hold integers from -2^62 to 2^62; larger ones as strings")
+        for number in (2**70, 2**62 + 1, -(2**62) - 1)
+    ),
     (pd.to_datetime(pd.Series(["2020-01-01"])), "not datetime64"),
     (np.zeros(3, [("a", float)]), "must hold numbers, or booleans or strings as outcomes, not ["),
     (OnAnotherDevice(np.zeros(3)), "is no array that NumPy can read: the array is on a GPU"),
@@ -142,6 +145,51 @@ def test_other_arrays_are_refused_in_a_line(values, message):
     assert message in text
     assert "\n" not in text
     assert len(text) < 150
+
+
+def test_integers_up_to_the_largest_are_kept():
+    pair = pair_of([2**62, -(2**62)], [0, 1])
+    assert (pair.x.tolist(), pair.x.dtype) == ([2**62, -(2**62)], np.int64)
+
+
+def test_a_shuffle_and_its_parts_hold_every_draw_once():
+    """Draws and their places have a correlation below 6 standard errors; 1 in 5e8 has more."""
+    sides = np.arange(1000), np.arange(700.0)
+    mixed = pair_of(*sides).shuffled()
+    parts = [mixed.part(*ends) for ends in ((0, 0.3), (0.3, 0.5), (0.5, 1))]
+    for name, side, sizes in (
+        ("x", sides[0], [300, 200, 500]),
+        ("x_prime", sides[1], [210, 140, 350]),
+    ):
+        of_parts = [getattr(part, name) for part in parts]
+        assert [len(part) for part in of_parts] == sizes
+        draws = np.concatenate(of_parts)
+        assert np.array_equal(np.sort(draws), side)
+        assert abs(np.corrcoef(draws, side)[0, 1]) < 6 / np.sqrt(side.size)
+    assert mixed.n == 700
+
+
+@pytest.mark.parametrize(
+    ("sides", "numbers", "reals", "groups"),
+    [
+        (np.zeros((2, 5)), (0,), (0,), ()),
+        (np.zeros((2, 5, 2), int), (0, 1), (), ()),
+        (np.zeros((2, 5, 3)), (0, 1, 2), (0, 1, 2), (((0,), (1,), (2,)),)),
+        (np.full((2, 5, 3), "a"), (), (), ()),
+    ],
+)
+def test_columns_of_numbers_are_in_one_sequence_from_three_on(sides, numbers, reals, groups):
+    known = columns_of(pair_of(*sides))
+    assert (known.numbers, known.reals, known.groups) == (numbers, reals, groups)
+
+
+@pytest.mark.parametrize("two", ["01", 3.0, (0,), [0, 1, 2], {0: 1, 1: 0}])
+def test_two_ends_and_two_sides_are_two(two):
+    assert ends_of("range", [0, 2]) == (0, 2)
+    with pytest.raises(ArgumentError, match="range must have two ends"):
+        ends_of("range", two)
+    with pytest.raises(ArgumentError, match=r"pairs\[1\] must be two arrays"):
+        pairs_of_arrays([SIDES, two], least=1)
 
 
 def test_other_columns_are_refused():

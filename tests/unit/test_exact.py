@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from epsilometer.exact import EXACT
+from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.mechanisms import MECHANISMS
@@ -183,14 +183,29 @@ FINITE: list[Callable[[float], Iterator[Finite]]] = [
 ]
 
 
-@pytest.mark.slow(seconds=2)
+@pytest.mark.parametrize(
+    "epsilon", [*EPSILONS[:-1], pytest.param(700.0, marks=pytest.mark.slow(seconds=1))]
+)
 @pytest.mark.parametrize("laws", FINITE, ids=lambda laws: laws.__name__)
-def test_laws_of_few_outputs(laws):
-    for epsilon in EPSILONS:
+def test_laws_of_few_outputs(laws, epsilon):
+    with localcontext(prec=400 if epsilon == 700 else 80):
         for exact, x, y, p, q in laws(epsilon):
             check_one_way(exact, x, y, p, q)
             if laws is not variant_5:  # the other way an output is impossible
                 check_one_way(exact, y, x, q, p)
+
+
+@pytest.mark.parametrize("faster", [1.0, 3.0, 10.0])
+def test_what_falls_off_beside_kinks_is_integrated(faster):
+    """By closed forms, at kinks that are near and far apart."""
+    kinks, scale = [-30.0, -1.0, 0.0, 0.1, 200.0], 0.5
+    z, weights = quadrature.nodes(kinks, scale)
+    for kink in kinks:
+        u = faster * np.abs(z - kink) / scale
+        assert weights @ np.exp(-u) == pytest.approx(2 * scale / faster, rel=1e-12)
+        assert weights @ np.exp(-u * u / 2) == pytest.approx(
+            math.sqrt(2 * math.pi) * scale / faster, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -347,6 +362,29 @@ def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
         rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
         steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
     assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 5.0])
+@pytest.mark.parametrize("name", ["truncated_gaussian", "truncated_laplace"])
+def test_noise_on_an_interval_is_that_on_another_in_other_units(name, epsilon):
+    unit, other = (MECHANISMS.load(name)(epsilon, *ends) for ends in ((0.0, 1.0), (2.0, 5.0)))
+    of_unit, of_other = (EXACT.load(name)(mechanism) for mechanism in (unit, other))
+    z = np.linspace(-0.1, 1.1, 13)
+    for x, y in [(0.0, 1.0), (0.9, 0.3), (0.3, 0.4)]:
+        there, y_there = 2 + 3 * x, 2 + 3 * y
+        assert of_other.pdf(2 + 3 * z, there) == pytest.approx(of_unit.pdf(z, x) / 3)
+        assert of_other.cdf(2 + 3 * z, there) == pytest.approx(of_unit.cdf(z, x))
+        loss = of_unit.privacy_loss(x, y)
+        assert of_other.privacy_loss(there, y_there) == pytest.approx(loss)
+        for order in (1.5, 40.0):
+            level = of_unit.renyi(order, x, y)
+            assert of_other.renyi(order, there, y_there) == pytest.approx(level)
+        deltas = spectrum(of_unit, [0.0, 0.5 * loss], x, y)
+        assert spectrum(of_other, [0.0, 0.5 * loss], there, y_there) == pytest.approx(deltas)
+        drawn = unit.sample(x, 100, np.random.default_rng(1))
+        assert other.sample(there, 100, np.random.default_rng(1)) == pytest.approx(2 + 3 * drawn)
+    for slope in ("lipschitz_input", "lipschitz_output"):
+        assert getattr(of_other, slope) == pytest.approx(getattr(of_unit, slope) / 9)
 
 
 @pytest.mark.parametrize("order", [2.0, 5.0])

@@ -1,10 +1,12 @@
 """Random words and noise by the block, against naive versions and their laws."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer.mechanisms.noise import Noise, _step, blocks, laplace_of, largest, strips
+from epsilometer.mechanisms.noise import Noise, _decide, _step, blocks, laplace_of, largest, strips
 from epsilometer.mechanisms.noisy_max import _index
 
 N = 100_000
@@ -41,12 +43,22 @@ def test_every_lane_is_a_generator_of_its_own():
     assert words.reshape(5, 64).T.tolist() == expected
 
 
+def test_every_bit_of_first_words_is_set_in_half_of_them():
+    """Of 6400 words; the chance of a false alarm is 1e-7, 2e-9 for each of 64 bits."""
+    words = np.array([Noise(np.random.default_rng(seed)).words(64) for seed in range(100)])
+    ones = (words.ravel() >> np.arange(64, dtype=np.uint64)[:, None]) & np.uint64(1)
+    assert ones.mean(axis=1) == pytest.approx(np.full(64, 0.5), abs=6 * 0.5 / math.sqrt(6400))
+
+
 @pytest.mark.parametrize("size", [0, 1, 64, 12_345, 100_000])
 @pytest.mark.parametrize("rows", [1, 11, 1000, 100_000])
 def test_blocks_hold_every_draw_once(size, rows):
     every = np.arange(size)
     together = [every[block] for block in blocks(size, rows)]
     np.testing.assert_array_equal(np.concatenate([np.empty(0, int), *together]), every)
+    lanes = [len(block) / 64 for block in together[:-1]]
+    for each in lanes:  # all but the last are of whole lanes, as many as 2^15 words are enough for
+        assert each == max(2**15 // 64 // rows, 1)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 5])
@@ -76,6 +88,18 @@ def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
     edges = np.sort(np.concatenate([ends[1:-1:16], -ends[1:-1:16], [-4, 4, 0, np.inf, -np.inf]]))
     counts = np.histogram(drawn, edges)[0]
     assert stats.chisquare(counts, drawn.size * np.diff(stats.norm.cdf(edges))).pvalue > 1e-3
+
+
+def test_points_beyond_the_strips_follow_the_normal_tail():
+    """Words of the lowest strip whose points are far out; a false alarm: 1 in 1000 seeds."""
+    noise = Noise(np.random.default_rng(8))
+    words = np.uint64(2**64 - 512) | (noise.words(N) & np.uint64(256))  # with either sign
+    drawn = np.empty(N)
+    assert _decide(drawn, words, np.arange(N), 0, noise.words(3 * N)) == N
+    assert np.array_equal(drawn > 0, words & np.uint64(256) > 0)
+    ends, _ = strips()
+    share = stats.norm.sf(np.abs(drawn)) / stats.norm.sf(ends[1])
+    assert stats.kstest(share, "uniform").pvalue > 1e-3
 
 
 def test_the_largest_word_of_each_group():

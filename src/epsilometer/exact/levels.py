@@ -23,6 +23,8 @@ from epsilometer.numerics.arrays import Floats
 
 _TERMS = 16  # of the series below
 _SERIES_UP_TO = 0.5  # there the first term left out is 1e-17 of the first
+_SMALL = 1.0  # loss below which a difference is computed from it
+CLEAR = 0.1  # logarithm of a sum above which terms are added that do not say what it exceeds 1 by
 
 
 class Comparison(NamedTuple):
@@ -80,7 +82,7 @@ def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compari
     with np.errstate(over="ignore", invalid="ignore"):
         log_ratio = np.where(np.isfinite(loss), log_q - base + loss, log_p - base)
         share = np.exp(log_q - base)
-        rises = np.where(np.abs(loss) < 1, share * np.expm1(loss), np.exp(log_ratio) - share)
+        rises = np.where(np.abs(loss) < _SMALL, share * np.expm1(loss), np.exp(log_ratio) - share)
         rise = rises.sum(axis=axis)
     close = np.abs(rise) < _SERIES_UP_TO
     ratio = np.where(close, np.log1p(np.where(close, rise, 0.0)), log_sum(log_ratio, axis))
@@ -98,7 +100,9 @@ def completed(pair: Comparison) -> Comparison:
         return pair
     log_p, log_q, loss = (np.delete(values, i) for values in pair)
     with np.errstate(over="ignore", invalid="ignore"):
-        shift = np.where(loss < 1, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q))
+        shift = np.where(
+            loss < _SMALL, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q)
+        )
     rise = -math.fsum(shift.tolist()) / math.exp(pair.log_q[i])
     if not abs(rise) < _SERIES_UP_TO:
         return pair
@@ -126,14 +130,15 @@ def renyi(order: float, pair: Comparison) -> float:
         return math.inf
     log_terms = np.where(possible, log_p + (a - 1) * np.where(possible, loss, 0.0), -np.inf)
     level = float(log_sum(log_terms))
-    if level > 0.1:
+    if level > CLEAR:
         return level / (a - 1)
     p = np.exp(log_p)
     q = np.exp(log_q)
     with np.errstate(over="ignore", invalid="ignore"):
-        growth = np.where((a - 1) * loss < 1, p * np.expm1((a - 1) * loss), np.exp(log_terms) - p)
+        rise = (a - 1) * loss
+        growth = np.where(rise < _SMALL, p * np.expm1(rise), np.exp(log_terms) - p)
         growth = np.where(possible, growth, 0.0)
-        shift = np.where(loss < 1, q * np.expm1(loss), p - q)
+        shift = np.where(loss < _SMALL, q * np.expm1(loss), p - q)
         terms = np.where(
             a * np.abs(loss) < _SERIES_UP_TO, q * _convexity(a, loss), growth - (a - 1) * shift
         )
@@ -145,7 +150,7 @@ def _convexity(a: float, loss: Floats) -> Floats:
 
     With u = a l, term k is a^k - a = a^k (1 - a^(1 - k)) times l^k / k!.
     """
-    u = np.where(a * np.abs(loss) < _SERIES_UP_TO, a * loss, 0.0)
+    u = a * loss
     value = np.zeros_like(u)
     for k in range(_TERMS, 1, -1):
         value += -math.expm1((1 - k) * math.log(a)) / math.factorial(k) * u**k

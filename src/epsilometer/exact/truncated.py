@@ -141,7 +141,9 @@ class ExactTruncatedGaussian(IntervalNoise):
         ends = (self._lower - mean) / self._scale, (self._upper - mean) / self._scale
         masses = order * math.log(self._mass(x)) + (1 - order) * math.log(self._mass(x_prime))
         level = free + _log_normal_mass(*ends) - masses
-        return level / (order - 1) if level > 0.1 else super().renyi(order, x, x_prime)
+        if level > levels.CLEAR:
+            return level / (order - 1)
+        return super().renyi(order, x, x_prime)
 
 
 def _log_normal_mass(low: float, high: float) -> float:
@@ -230,7 +232,9 @@ class ExactTruncatedLaplace(IntervalNoise):
             at_start = -(order * abs(start - x) + (1 - order) * abs(start - x_prime)) / self._scale
             pieces.append(at_start + _log_integral(rate, end - start))
         level = float(logsumexp(pieces)) - log_scale
-        return level / (order - 1) if level > 0.1 else super().renyi(order, x, x_prime)
+        if level > levels.CLEAR:
+            return level / (order - 1)
+        return super().renyi(order, x, x_prime)
 
 
 def _log_integral(rate: float, width: float) -> float:
