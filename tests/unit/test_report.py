@@ -1,5 +1,6 @@
 """The page of a report, and tables in the layout of a paper, as LaTeX and on a page."""
 
+import math
 import re
 import struct
 from html.parser import HTMLParser
@@ -148,6 +149,31 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     assert "epsilon" not in re.findall(r"<th[^>]*>([^<]*)", text)
     assert page.text.count("In all rows") == 1  # two rows are no reason to
     assert "the numbers that the paper prints" in page.text
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "differ"),
+    [
+        ([0.25, 0.25, 0.25, 7.2], [0.2549, 0.2551, 0.255, 7.2], [False, True, False, False]),
+        ([9, 9, 9, math.nan], [9.4, 9.6, 8.5, 3.0], [False, True, False, False]),
+        ([0.3, 12.25], [0.31, 12.25], [True, False]),  # a column prints as many digits
+    ],
+)
+def test_a_number_differs_from_the_papers_in_a_digit_that_is_printed(theirs, ours, differ):
+    assert stage._differs(pd.DataFrame({"x": ours, "paper_x": theirs}), "paper_x") == differ
+
+
+def test_cells_are_grouped_numbers_or_have_four_digits_and_long_texts_may_break():
+    numbers = [1234567, 1e13 - 1, 1e13, 0.123456, None, True]
+    shown = ["1,234,567", "9,999,999,999,999", "1e+13", "0.1235", "", "True"]
+    assert list(map(stage.cell, numbers)) == shown
+    texts = pd.DataFrame({"text": ["a" * 14, "a" * 15]})
+    assert [kind for ((_, kind),) in stage._table(texts, 9)["table"]["rows"]] == ["", "l"]
+    for rows, alike in ((2, []), (3, [("x", "1")])):  # is said once of three rows
+        found = stage._table(pd.DataFrame({"x": 1, "y": range(rows)}), 9)
+        assert found["alike"] == alike
+        assert [head for head, _ in found["table"]["columns"]] == ["x", "y"][len(alike) :]
+    assert stage._table(pd.DataFrame({"x": [1] * 3}), 9)["alike"] == []  # all of it
 
 
 def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again(results):
