@@ -457,9 +457,11 @@ def test_the_largest_rho_has_finite_exponentials_at_every_order():
         ea.zcdp(18.1)
 
 
-def test_the_orders_of_zcdp_lie_on_both_sides_of_2():
-    assert min(ea.zcdp(0.5).parts[0].orders) < 1.5
-    assert max(ea.zcdp(0.5).parts[0].orders) > 10
+def test_the_orders_of_zcdp_lie_on_both_sides_of_2_and_none_between_is_far_from_them():
+    orders = np.sort(ea.zcdp(0.5).parts[0].orders)
+    assert 1 < orders[0] < 1.5
+    assert orders[-1] > 10
+    assert (np.diff(np.log2(orders - 1)) <= 1).all()
 
 
 def test_a_level_to_be_detected_is_above_the_claim():
