@@ -319,7 +319,7 @@ def least_errors(points):
     return least
 
 
-TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}]
+TABLES = [{0.1: 0.8}, {0.1: 0.8, 0.3: 0.5}, {0.02: 0.7, 0.2: 0.4, 0.6: 0.1}, {0.3: 0.7}, {0.8: 0.1}]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=str)

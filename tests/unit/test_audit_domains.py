@@ -277,6 +277,7 @@ MISTAKES = [
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
     ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
+    ({"choices": ["a"]}, "domain.choices must be a list of two values or more, got ['a']"),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
     ({"bits": 0}, "domain.bits must be at least 1, got 0"),

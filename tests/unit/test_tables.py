@@ -714,6 +714,9 @@ def test_spectra_of_one_run_keep_its_interval():
     assert table["claim"].tolist() == [0.0, 1.0]
     assert table["low"].tolist() == pytest.approx([0.4, 0.0])
     assert table["error"].tolist() == pytest.approx([0.05, 0.05])
+    for end, claims in ((0.5 - 1e-15, [0.5, 1.0]), (0.5 + 1e-15, [0.5, 1.0]), (0.6, [1.0])):
+        options = {"claims": [end, 1.0], "between": True}  # where a sum is rounded
+        assert made(lu2022.spectra, data, **options)["claim"].tolist() == claims
     with pytest.raises(ConfigError, match=r"claims has 0.7, which is not in the data"):
         made(lu2022.spectra, data, panels={"laplace": "L"}, claims=[0.7])
     with pytest.raises(ConfigError, match=r"panels has 'gauss', which is not in the data"):
