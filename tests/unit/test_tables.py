@@ -179,6 +179,7 @@ REGION = {"region": [0.0, 1.0], "points": 2, "floor": 0.1}
             (gorla2022.all_pairs, ["a"], {"pairs": pairs, "delta": 0.8}, "options.pairs")
             for pairs in ([], [[0.0]], [[0.0, 1.0, 2.0]])
         ),
+        (gorla2022.lipschitz_constants, [], {"scales": [], "sigmas": [1.0]}, "options.scales"),
     ],
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):
@@ -189,6 +190,7 @@ def test_builders_are_checked_before_the_dag(builder, data, options, message):
 def test_the_least_options_are_taken():
     check(askin2022.losses, [], [], LOSSES, PLACE)
     check(askin2022.empirical_loss, ["a"], [], REGION, PLACE)
+    check(gorla2022.lipschitz_constants, [], [], {"scales": [1.0], "sigmas": [1.0]}, PLACE)
     check(gorla2022.all_pairs, ["a"], [], {"pairs": [[0.0, 1.0]], "delta": 0.8}, PLACE)
 
 
@@ -321,6 +323,17 @@ def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
     assert planned.to_numpy().tolist() == [[3, 91, 1871942]] * 3
 
 
+def test_pairs_of_a_grid_are_given_as_printed_to_two_digits():
+    grid = pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1])
+    grid = grid.replace({"0.5": "0.4567"})
+    table = made(gorla2022.all_pairs, grid, pairs=[[0.46, 0.0]], delta=0.8)
+    assert table["pair"].tolist() == ["maximum", "0.46 0.00"]
+    assert table.loc[1, ["x", "x_prime", "estimate"]].tolist() == [0.4567, 0.0, 0.7]
+    for near in ([0.5, 0.0], [0.457, 0.0]):
+        with pytest.raises(ConfigError, match=r"the nearest of its 3 is \[0.0, 0.46\]"):
+            made(gorla2022.all_pairs, grid, pairs=[near], delta=0.8)
+
+
 def test_all_pairs_ignores_failures_and_may_find_none():
     nan = math.nan
     table = made(gorla2022.all_pairs, pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
@@ -328,6 +341,7 @@ def test_all_pairs_ignores_failures_and_may_find_none():
     none = made(gorla2022.all_pairs, pairs_of_three([nan] * 3, [nan] * 3), **ALL)
     assert none["estimate"].isna().all()
     assert none["n"].tolist() == [100] * 3
+    assert none["pair"].tolist() == ["maximum", "0.00 0.50", "1.00 0.00"]
     with pytest.raises(ConfigError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
         made(
             gorla2022.all_pairs,
@@ -353,6 +367,11 @@ def calls(**columns):
     return pd.DataFrame(base | columns)
 
 
+def share_of(k, n):
+    """Return the exact 95 % interval of a share."""
+    return tuple(stats.binomtest(k, n).proportion_ci(method="exact"))
+
+
 def over_inputs(*runs, gammas=None, settings=None):
     options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
     return made(gorla2022.over_inputs, list(runs), delta=0.8, **options)
@@ -365,8 +384,17 @@ def test_over_inputs_counts_runs_whose_largest_answer_is_near():
     assert (row["runs"], row["share_within"], row["failed"]) == (2, 0.5, 0)
     # Algorithm 2 at B = 1, gamma = 0.5: the n of the paper, and that of (gamma/3, sqrt(delta))
     assert row["n_direct"] == 1871942
-    assert 30 < row["n_th"] / row["n_direct"] < 32
-    assert row["n_union"] > row["n_th"]
+    goal = {"lipschitz": 1 / (1 - math.exp(-1)), "order": math.inf}
+    third = {**goal, "gamma": 0.5 / 3}
+    assert row["n_th"] == planner.sample_size(**third, delta=math.sqrt(0.8), union=False)
+    assert row["n_union"] == planner.sample_size(**third, delta=1 - 0.2 / 3)
+    assert row["level"] == pytest.approx(1.0)
+    assert (row["share_low"], row["share_high"]) == pytest.approx(share_of(1, 2))
+    assert row["sd"] == pytest.approx(math.sqrt(0.5))
+    renyi = over_inputs(calls(**{"lambda": "2"}))["level"].item()
+    z = np.linspace(0, 1, 10_001)
+    p = np.exp(-z) / (1 - math.exp(-1))  # at 0, and in reverse at 1
+    assert renyi == pytest.approx(math.log(np.trapezoid(p**2 / p[::-1], z)), abs=1e-6)
 
 
 def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
