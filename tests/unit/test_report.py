@@ -298,6 +298,16 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     assert firsts == ["first", "x", "last", "last"]
 
 
+def test_the_last_block_may_be_shorter_and_large_counts_have_two_digits():
+    table = pd.DataFrame({"n": [99_999, 100_000, 8_712_345], "g": [0.125, 0.375, 2.0]})
+    table["paper_g"] = [0.13, 0.37, 2.0]  # a half may be rounded up, too
+    layout = laid(cells={"n": ["n", "count"], "g": ["g", ".2f"]}, blocks=2)
+    assert lines(table, layout)[1:] == ["99999&0.12&8.7e6&2.00", "1.0e5&0.38&&"]
+    page = layouts.hypertext(table, layout)
+    marked = re.findall(r'<span class="theirs( differs)?">([^<]*)</span>', page)
+    assert sorted(marked) == [("", "0.13"), ("", "2.00"), (" differs", "0.37")]
+
+
 def test_an_axis_that_varies_is_a_column_of_every_layout():
     table = SIZES.drop(columns="n")
     layout = laid(cells={"gamma": ["g"]})

@@ -159,6 +159,9 @@ def test_builders_are_called_by_their_signature():
 
 
 LOSSES = {"epsilon": 1.0, "sigma": 1.0, "reach": 1.0, "points": 2}
+PLANNED = {"gamma": 1.0, "delta": 0.8, "lipschitz": 1.5}
+PLANNED |= {"gammas": [1.0], "deltas": [0.8], "lipschitzes": [1.5]}
+ACCURACIES = {"n": [10], "beta": 0.1, "claim": 0.5, "dimensions": [1]}
 REGION = {"region": [0.0, 1.0], "points": 2, "floor": 0.1}
 
 
@@ -180,6 +183,16 @@ REGION = {"region": [0.0, 1.0], "points": 2, "floor": 0.1}
             for pairs in ([], [[0.0]], [[0.0, 1.0, 2.0]])
         ),
         (gorla2022.lipschitz_constants, [], {"scales": [], "sigmas": [1.0]}, "options.scales"),
+        *(
+            (gorla2022.planned_samples, [], PLANNED | {name: []}, f"options.{name}")
+            for name in ("gammas", "deltas", "lipschitzes")
+        ),
+        (kutta2022.maxima, ["a"], {"pairs": []}, "options.pairs"),
+        (lu2022.epsilons, ["a"], {"deltas": []}, "options.deltas"),
+        (lu2022.classical, ["a"], {"claims": []}, "options.claims"),
+        (lu2022.among_neighbours, ["a"], {"claims": [0.1], "epsilons": []}, "options.epsilons"),
+        (lu2022.accuracies, [], ACCURACIES | {"n": []}, "options.n"),
+        (lu2022.accuracies, [], ACCURACIES | {"dimensions": []}, "options.dimensions"),
     ],
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):
@@ -191,6 +204,11 @@ def test_the_least_options_are_taken():
     check(askin2022.losses, [], [], LOSSES, PLACE)
     check(askin2022.empirical_loss, ["a"], [], REGION, PLACE)
     check(gorla2022.lipschitz_constants, [], [], {"scales": [1.0], "sigmas": [1.0]}, PLACE)
+    check(gorla2022.planned_samples, [], [], PLANNED, PLACE)
+    check(kutta2022.maxima, ["a"], [], {"pairs": [1]}, PLACE)
+    check(lu2022.epsilons, ["a"], [], {"deltas": [0.1]}, PLACE)
+    check(lu2022.among_neighbours, ["a"], [], {"claims": [0.1], "epsilons": [1.0]}, PLACE)
+    check(lu2022.accuracies, [], [], ACCURACIES, PLACE)
     check(gorla2022.all_pairs, ["a"], [], {"pairs": [[0.0, 1.0]], "delta": 0.8}, PLACE)
 
 
