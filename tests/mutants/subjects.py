@@ -11,7 +11,7 @@ _NEIGHBOURS = "unit/test_audit_neighbours.py"
 _LOOKS = "unit/test_audit_looks.py"
 _WHOLE = "unit/test_whole_outputs.py"
 _STAGES = ["unit/test_stages.py", "unit/test_answer.py"]
-_TABLES = ["unit/test_tables.py", "unit/test_captions.py"]
+_TABLES = ["unit/test_tables.py", "unit/test_captions.py", "unit/test_curves.py"]
 SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/estimators/renyi_bound.py": ["unit/test_bounds.py"],
     "src/epsilometer/estimators/local_loss.py": ["unit/test_bounds.py"],
@@ -75,9 +75,14 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer_audit/answer/*.py": ["unit/test_verdict.py"],
     "src/epsilometer_workflow/stages/summarise.py": _TABLES,
     "src/epsilometer_workflow/stages/tabulate.py": _TABLES,
+    "src/epsilometer_workflow/stages/page.py": ["unit/test_report.py"],
+    "src/epsilometer_workflow/stages/typeset.py": ["unit/test_report.py"],
+    "src/epsilometer_workflow/stages/render.py": ["unit/test_curves.py", "unit/test_rehearsal.py"],
     "src/epsilometer_workflow/stages/*.py": _STAGES,
+    "src/epsilometer_workflow/files/parsing.py": ["unit/test_bad_paths.py"],
     "src/epsilometer_workflow/files/*.py": ["unit/test_storage.py", "unit/test_stages.py"],
     "src/epsilometer_workflow/reports/style.py": [],  # how figures look is no promise
+    "src/epsilometer_workflow/reports/layouts.py": ["unit/test_report.py"],
     "src/epsilometer_workflow/reports/*.py": _TABLES,
     "src/epsilometer_workflow/reports/*/tables.py": _TABLES,
     "src/epsilometer_audit/auditing.py": [

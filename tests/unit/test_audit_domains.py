@@ -5,7 +5,7 @@ import math
 import re
 import sys
 from collections import Counter
-from itertools import chain, combinations, product
+from itertools import chain, combinations, cycle, islice, product
 
 import numpy as np
 import pytest
@@ -172,8 +172,18 @@ EVERY = {**COUNTED, "changed": 2}
 MISSING = {"rows": NUMBER, "length": [0, 20]}
 USERS = {"rows": {"x": {"values": [0, 5]}}, "length": [0, 4], "user": "id"}
 OWN = [0.0], [5.0] * 3, [0.0, 2.5, 5.0]  # rows of a user
+AROUND_0, FAR_APART = {"values": [-2, 8]}, {"values": [-(10**6), 10**6]}
+BORDERS = [sign * border for border in (1.0, 2.0**19) for sign in (-1, 1)]
+COARSER = [-1e6, 1e6 - 1, -1.0, -0.5, 0.0, 0.5, 1 / 3, math.pi]  # and where floats become coarser
+COARSER += [border - less for border in BORDERS for less in (0, 0.5, 1)]
 OF_INTEREST = [
-    (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (0.0, 20.0)]),
+    (CLIPPED, [(0.0, -0.01), (10.0, 10.01), (0.0, 20.0), (10.0, -1e4), (0.0, 10_010.0)]),
+    (AROUND_0, [(-2.0, 8.0), (-2.0, 3.0), (8.0, 4.0), (8.0, 0.0), (-0.01, 0.01)]),
+    (AROUND_0, [(-2.0, 7.99), (8.0, -1.99), (-2.0, 7.0), (8.0, -1.0)]),
+    ({**FAR_APART, **WHOLE}, [(-1, 1), (-(10**6), 0), (-(10**6), 10**6 - 1), (10**6, 1 - 10**6)]),
+    ({**FAR_APART, "distance": 1}, [(start, start + 1) for start in COARSER]),
+    ({**FAR_APART, "distance": 1}, [(0.0, 0.5), (0.0, 0.001)]),
+    ({**FAR_APART, **WHOLE, "distance": 4}, [(-4, 0), (-2, 2), (0, 1), (0, 2), (0, 4)]),
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
     ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
@@ -195,11 +205,49 @@ def test_pairs_of_interest_are_there(declaration, wanted):
     assert not [pair for pair in wanted if frozenset(map(json.dumps, pair)) not in pairs]
 
 
+def test_few_whole_numbers_have_all_pairs_and_reals_are_spread_evenly():
+    """Of fourteen numbers all; of twelve reals the gaps are at most a tenth wider than equal."""
+    numbers = {**WHOLE, "values": [0, 13]}
+    assert len(ea.domain(numbers)) == math.comb(14, 2)
+    pairs = list(ea.domain({"values": [0, 1]}).values())[-6:]
+    assert np.diff(np.sort([0, *np.ravel(pairs), 1])).max() < 1.1 / 12
+
+
 def test_tables_are_short_and_long_and_rows_miss_all_or_one_entry():
     assert {1, 2, 3, 4, 17, 19, 20} <= {max(map(len, pair)) for pair in ea.domain(TABLE).values()}
     pairs = ea.domain(DECLARATIONS["replaced columns, NaN"]).values()
     rows = [row for pair in pairs for side in pair for row in side]
     assert {0, 1, 30} <= {sum(map(math.isnan, row)) for row in rows}
+
+
+NAME = (
+    r"(.+?) (?:removed|replaced by (.+?)), "
+    r"(?:the only row|(first|last|number (\d+)) of (\d+) rows, others (.+?))(?: \(\d+\))?"
+)
+
+
+def in_turn(values, size):
+    return [*islice(cycle(values), size)]
+
+
+@pytest.mark.parametrize("name", ["table", "table, NaN", "short table", "replaced", "near"])
+def test_names_say_what_changes_where_and_beside_which_rows(name):
+    for title, pair in ea.domain(DECLARATIONS[name]).items():
+        x, y = ([*map(json.dumps, side)] for side in pair)
+        old, new, where, number, size, others = re.fullmatch(NAME, title).groups()
+        place = {None: 0, "first": 0, "last": len(x) - 1}.get(where)
+        place = int(number) - 1 if place is None else place
+        rest = [*x[:place], *x[place + 1 :]]
+        assert (len(x), x[place]) == (int(size or 1), old)
+        assert y == ([*rest[:place], new, *rest[place:]] if new else rest)
+        if others == "rising":
+            evenly = np.linspace(*DECLARATIONS[name]["rows"]["values"], len(rest))
+            rounded = 0.5 if "whole" in DECLARATIONS[name]["rows"] else 0.001
+            assert np.abs(evenly - list(map(float, rest))).max() <= rounded
+        elif rest and others != "at random":
+            named = {"like it": [old], "like the other": [new], "both in turn": [old, new]}
+            values = named.get(others, others.removesuffix(" in turn").split(" and "))
+            assert rest == in_turn(values, len(rest))
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 1, 1), (2, 12, 5, 3), (4, 3, 2)])
@@ -230,6 +278,7 @@ MISTAKES = [
     ({"values": [0, math.inf]}, "domain.values must be a finite number, got inf"),
     ({"values": [0, 1], "whole": 1}, "domain.whole must be true or false, got 1"),
     ({**NUMBER, "missing": "nan"}, 'missing must be one of true, false, "NaN", "None", got'),
+    ({"choices": ["a"]}, "domain.choices must be a list of two values or more, got ['a']"),
     ({"choices": "abc"}, "domain.choices must be a list of two values or more, got 'abc'"),
     ({"choices": ["a", {1}]}, "domain.choices must be values as JSON has them"),
     ({"bits": 0}, "domain.bits must be at least 1, got 0"),

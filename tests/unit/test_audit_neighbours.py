@@ -6,6 +6,7 @@ of random domains, and those that join, are asked of them.
 
 import json
 import math
+from collections import Counter
 from functools import cache
 from itertools import combinations, permutations, product
 
@@ -18,7 +19,7 @@ import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
 from epsilometer_audit.question import domains
 from epsilometer_audit.question.declarations import DOMAIN_KINDS, read
-from epsilometer_audit.question.entries import Choices, Number, Row, Users
+from epsilometer_audit.question.entries import Change, Choices, Number, Row, Users
 from epsilometer_audit.question.relations import contains, neighbours
 from tests.benchmarks.honest import SEVERAL_COLUMNS, geometric
 from tests.sharing import with_seconds
@@ -424,6 +425,58 @@ def test_a_near_row_has_one_column_moved_or_about_half_of_them():
     assert 64 <= len(several) <= 136
     assert min(several) >= 10
     assert 27.5 < np.mean(several) < 33.5
+
+
+@pytest.mark.parametrize(
+    ("entry", "x", "y"),
+    [
+        (Number(0.0, 1.0), 0.2, 0.8),
+        (Number(0, 10**6, whole=True), 1, 10**6),
+        (Choices(range(1000)), 3, 7),
+        (Users(Choices(range(1000)), 2), [3, 4], [5]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_pair_near_another_has_either_side_and_equal_values_stay_equal(entry, x, y):
+    """Of 200, each side in 64 or more: a false alarm is below one in a million."""
+    rng = np.random.default_rng(0)
+    kept = [[a == x, b == y] for a, b in (entry.near_pair(x, y, rng) for _ in range(200))]
+    assert all(map(any, kept))
+    assert min(np.sum(kept, axis=0)) >= 64
+    equal = [entry.near_pair(x, x, rng) for _ in range(20)]
+    assert all(a == b for a, b in equal)
+    assert len({text(a) for a, _ in equal}) > 1
+
+
+def test_a_table_near_another_has_another_change_place_or_row_or_equal_rows():
+    """A fourth each, of equal rows a third each: a false alarm is below one in 10,000."""
+    table = read("domain", {"rows": {"choices": [*range(1000)]}, "length": 5})
+    change = Change([1, 2, 3, 4, 5], [1, 2, 9, 4, 5], place=2, rows=(3, 9))
+    rng = np.random.default_rng(0)
+    seen = Counter()
+    for _ in range(400):
+        new = table.moved(change, rng)
+        others = [*new.x[: new.place], *new.x[new.place + 1 :]]
+        assert (new.x[new.place], new.x_prime[new.place]) == new.rows
+        if len(set(others)) == 1:
+            seen["equal", others[0] if others[0] in new.rows else "another"] += 1
+        seen["place"] += new.place != 2
+        seen["change"] += new.rows != (3, 9)
+        seen["row"] += sum(a != b for a, b in zip(others, [1, 2, 4, 5], strict=True)) == 1
+        assert {new.rows[0], new.rows[1]} & {3, 9}
+    assert all(60 <= seen[kind] <= 140 for kind in ("change", "row"))
+    assert 45 <= seen["place"] <= 115
+    assert all(12 <= seen["equal", value] <= 60 for value in (3, 9, "another"))
+
+
+def test_each_change_of_each_column_is_tried_beside_equal_others():
+    columns = ["ab", range(6), range(3)]
+    alone = [set(), set(), set()]
+    for x, y in Row([*map(Choices, columns)]).pairs(np.random.default_rng(0)):
+        changed = [i for i in range(3) if x[i] != y[i]]
+        if len(changed) == 1:
+            alone[changed[0]].add(frozenset((x[changed[0]], y[changed[0]])))
+    assert alone == [set(map(frozenset, combinations(column, 2))) for column in columns]
 
 
 def test_rows_of_a_user_are_many_or_one_and_equal_or_different():

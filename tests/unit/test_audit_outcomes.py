@@ -304,6 +304,22 @@ def test_parts_of_words(part, text, value):
     assert words_of_texts._PARTS[part](text) == value
 
 
+def test_letters_at_both_ends_tell_words_of_up_to_sixteen_apart():
+    """Words that differ in one letter, wherever it is; of longer ones the middle is left out."""
+    for size in (5, 16, 17):
+        word = "abcdefghijklmnopq"[:size]
+        words = [
+            word[:i] + letter + word[i + 1 :]
+            for i in range(size)
+            for letter in "rstuvwxyzRSTUVWXYZ"
+        ]
+        steps, determined = words_of_texts.features(words, words)
+        letters = [words_of_texts.feature(s, words, words) for s in steps if s[0] == "character"]
+        assert determined == (size <= 16)
+        different = set(zip(*(parts for _, parts in letters), strict=True))
+        assert len(different) == len(words) - 17 * (size > 16)
+
+
 def test_parts_of_texts_are_the_same_beside_missing_ones():
     letters = np.random.default_rng(0).choice([*"abcdefgh"], (200, 6))
     texts = [json.dumps({"id": "".join(row), "value": i}) for i, row in enumerate(letters)]

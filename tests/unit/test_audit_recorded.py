@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 import epsilometer_audit as ea
 from epsilometer.errors import ArgumentError
-from epsilometer_audit.outputs.recorded import digest, read
+from epsilometer_audit.outputs.recorded import digest, read, read_scores
 from tests.unit.audits import error_in_one_line
 
 NAN = math.nan
@@ -44,6 +44,8 @@ def integers(*values):
 TEXTS = [  # a file of two columns, the outputs on x and on x'
     ("x,x_prime\n1,2\n3,4\n", integers(1, 3), integers(2, 4)),
     ("1,2\n3,4\n", integers(1, 3), integers(2, 4)),
+    ("1,2\n\n3,4\n", integers(1, 3), integers(2, 4)),
+    (",b\n1,2\n", [None, 1], ["b", 2]),
     ("\ufeffx,x_prime\r\n1,2\r\n3,4\r\n\r\n", integers(1, 3), integers(2, 4)),
     ("a,b\n1.5,nan\n,inf\n-inf,2\n", floats(1.5, NAN, -math.inf), floats(NAN, math.inf, 2)),
     ('a,b\n"yes, it is",no\n"",\nNA,null\n', ["yes, it is", "", "NA"], ["no", None, "null"]),
@@ -159,6 +161,7 @@ FILES = {
     "alike.csv": "a,b\n1,2\n1,2\n",
     "one.csv": "a\n1\n",
     "three.csv": "a,b,c\n1,2,3\n",
+    "indexed.csv": ",a,b\n0,1,2\n",
     "twice.csv": "a,a\n1,2\n",
     "empty.csv": "",
     "ragged.csv": "a,b\n1,2\n3,4,5\n",
@@ -182,6 +185,7 @@ BAD = [  # paths, columns, words of the error
     ([], None, ["outputs takes one file or two, not 0"]),
     (["one.csv"], None, ["one.csv has 1 column (a)", "name a second file"]),
     (["three.csv"], None, ["three.csv has 3 columns (a, b, c)", "choose two of them"]),
+    (["indexed.csv"], None, ["indexed.csv has 3 columns ('', a, b)"]),
     (["twice.csv"], None, ["twice.csv has two columns 'a'"]),
     (["empty.csv"], None, ["empty.csv is empty"]),
     (["ragged.csv"], None, ["ragged.csv cannot be read: ", "row 3 has 3 fields"]),
@@ -195,6 +199,7 @@ BAD = [  # paths, columns, words of the error
     (["cube.npy", "flat.npy"], None, ["flat.npy has 1 column", "cube.npy has 4"]),
     (["flat.npy", "good.csv"], ["a"], ["flat.npy has no column 'a' (known: 0)"]),
     (["good.csv"], ["a", "a"], ["columns names 'a' twice"]),
+    (["three.csv"], ["a"], ["columns must be 2 of a single file, got 1"]),
     (["three.csv"], ["a", "bb"], ["three.csv has no column 'bb'; did you mean 'b'?"]),
     (["good.csv", "./good.csv"], None, ["good.csv is given twice"]),
     (["good.csv", "three.csv"], None, ["three.csv has 3 columns (a, b, c), but good.csv has 2"]),
@@ -212,6 +217,34 @@ def test_a_bad_file_of_outputs_is_an_error(paths, how, words):
             np.save(name, content)
     with error_in_one_line(ArgumentError, words):
         read(paths, how)
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("score,included,id", None),
+        ("included,id,score", None),
+        ("included,score", None),
+        ("a,b", None),  # the only two
+        ("b,c,a", ["a", "b"]),
+        ("included,b,score,a", ["a", "b"]),
+    ],
+)
+def test_scores_are_in_the_columns_that_are_named_or_so_called_or_the_only_two(header, columns):
+    fields = {"score": "0.5 -1", "included": "1 0", "a": "0.5 -1", "b": "1 0", "c": "7 8"}
+    fields |= {"id": "8 9"} | ({"score": "3 4", "included": "5 6"} if columns else {})
+    rows = zip(*(fields[name].split() for name in header.split(",")), strict=True)
+    Path("s.csv").write_text("\n".join([header, *map(",".join, rows)]))
+    scores, included = read_scores("s.csv", columns)
+    same(scores, floats(0.5, -1))
+    same(included, integers(1, 0))
+
+
+@pytest.mark.parametrize("header", ["a,b,c", "a", "score,b,c"])
+def test_scores_without_names_are_an_error_of_more_columns_than_two_or_fewer(header):
+    Path("s.csv").write_text(f"{header}\n{','.join('1' * len(header.split(',')))}\n")
+    with error_in_one_line(ArgumentError, ["name them, --columns SCORE INCLUDED"]):
+        read_scores("s.csv")
 
 
 # --- recorded draws are used in a random order ----------------------------------------------------

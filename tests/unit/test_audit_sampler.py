@@ -449,28 +449,40 @@ def test_calls_are_cut_into_equal_pieces():
     assert tails.pieces([own], [600, 600]) is None
 
 
-@pytest.mark.parametrize(("shift", "limit"), [(4.0, 0.02), (4.0, 0.006), (0.0, 0.2)])
-def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit):
-    """Of seven pieces in three calls, by enumeration.
+@pytest.mark.parametrize(
+    ("shift", "limit", "beside"), [(4.0, 0.02, 0), (4.0, 0.006, 0), (0.0, 0.2, 0), (4.0, 0.02, 4)]
+)
+def test_the_p_value_of_calls_is_that_of_all_orders(shift, limit, beside):
+    """Of seven pieces in three calls beside four in two on the other side, by enumeration.
 
     A p-value counts the observed order, and random ones that are at least as extreme.
     """
     parts, numbers = rng(4).normal(size=(7, 2)), np.array([2, 3, 2])
     parts[:2] += shift
     parts[-2:] -= shift
-    parts -= parts.mean(axis=0)
+    others = beside * rng(5).normal(size=(4, 1))
+    sides = [
+        (parts - parts.mean(axis=0), numbers),
+        (others - others.mean(axis=0), np.array([1, 3])),
+    ]
 
-    def between(order):
-        means = [part.sum(axis=0) for part in np.split(parts[list(order)], [2, 5])]
-        return sum((m**2).sum() / k for m, k in zip(means, numbers, strict=True))
+    def of_orders(parts, numbers):
+        """Return the variances between calls of all orders, the observed one first."""
+        sums = []
+        for order in itertools.permutations(range(len(parts))):
+            calls = np.split(parts[[*order]], np.cumsum(numbers)[:-1])
+            of_calls = zip(calls, numbers, strict=True)
+            sums.append(sum((call.sum(axis=0) ** 2).sum() / k for call, k in of_calls))
+        return np.array(sums)
 
-    least = between(range(7)) * (1 - 1e-9)
-    exact = np.mean([between(order) >= least for order in itertools.permutations(range(7))])
+    totals = np.add.outer(*(of_orders(*side) for side in sides))
+    exact = np.mean(totals >= totals[0, 0] * (1 - 1e-9))
     orders = math.ceil(2 / limit)
     possible = np.arange(1, int(limit * orders) + 1)
     chances = stats.binom.pmf(possible - 1, orders - 1, exact)
     assert 0.1 < chances.sum() < 0.9  # both sides of the limit are tried
-    p_values = [tails.calls_p([None, (parts, numbers)], rng(i), limit) for i in range(200)]
+    given = [None, *(side for side in sides if side[0].any())]
+    p_values = [tails.calls_p(given, rng(i), limit) for i in range(200)]
     counts = [p_values.count(k / orders) for k in possible]
     assert sum(counts) + p_values.count(1.0) == 200
     for times, chance in zip(counts, chances, strict=True):  # a false alarm: 1e-4 in each
@@ -618,28 +630,28 @@ def test_draws_are_of_short_calls_a_long_one_and_ones_between_which_inputs_chang
 
 
 def test_groups_of_draws_are_those_of_their_names():
-    batches = [(1, -1), (3, 0), (1, 1), (6, 1), (3, 0), (1, 0)]  # sizes, and inputs before
+    batches = [(1, -1), (2, 0), (1, 1), (6, 1), (2, 0), (1, 0)]  # sizes, and inputs before
     made = [
         calls.Call(i, before, np.arange(float(size))) for i, (size, before) in enumerate(batches)
     ]
     sample = calls.Calls(1, "x", made)
     groups = [(name, np.flatnonzero(inside).tolist()) for name, inside in sample.groups()]
     assert groups[:7] == [
-        ("first outputs of calls", [0, 1, 4, 5, 11, 14]),
-        ("outputs of calls of one draw", [0, 4, 14]),
-        ("outputs of a call of 6 draws", [*range(5, 11)]),
-        ("outputs of calls after one on another input", [1, 2, 3, 11, 12, 13, 14]),
-        ("first outputs of calls after one on another input", [1, 11, 14]),
-        ("outputs of calls after one on the same input", [*range(4, 11)]),
-        ("first outputs of calls after one on the same input", [4, 5]),
+        ("first outputs of calls", [0, 1, 3, 4, 10, 12]),
+        ("outputs of calls of one draw", [0, 3, 12]),
+        ("outputs of a call of 6 draws", [*range(4, 10)]),
+        ("outputs of calls after one on another input", [1, 2, 10, 11, 12]),
+        ("first outputs of calls after one on another input", [1, 10, 12]),
+        ("outputs of calls after one on the same input", [*range(3, 10)]),
+        ("first outputs of calls after one on the same input", [3, 4]),
     ]
     assert groups[7:] == [
-        ("outputs of a call of 3 draws", [1, 2, 3]),
-        ("early outputs", [*range(4)]),
-        ("outputs of a call of 6 draws", [*range(5, 11)]),
-        ("early outputs", [*range(11)]),
-        ("outputs of a call of 3 draws", [11, 12, 13]),
-        ("early outputs", [*range(14)]),
+        ("outputs of a call of 2 draws", [1, 2]),
+        ("early outputs", [*range(3)]),
+        ("outputs of a call of 6 draws", [*range(4, 10)]),
+        ("early outputs", [*range(10)]),
+        ("outputs of a call of 2 draws", [10, 11]),
+        ("early outputs", [*range(12)]),
     ]
 
 

@@ -1,5 +1,6 @@
 """The page of a report, and tables in the layout of a paper, as LaTeX and on a page."""
 
+import math
 import re
 import struct
 from html.parser import HTMLParser
@@ -150,6 +151,31 @@ def test_tables_have_the_papers_numbers_and_long_ones_are_cut(results):
     assert "the numbers that the paper prints" in page.text
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "differ"),
+    [
+        ([0.25, 0.25, 0.25, 7.2], [0.2549, 0.2551, 0.255, 7.2], [False, True, False, False]),
+        ([9, 9, 9, math.nan], [9.4, 9.6, 8.5, 3.0], [False, True, False, False]),
+        ([0.3, 12.25], [0.31, 12.25], [True, False]),  # a column prints as many digits
+    ],
+)
+def test_a_number_differs_from_the_papers_in_a_digit_that_is_printed(theirs, ours, differ):
+    assert stage._differs(pd.DataFrame({"x": ours, "paper_x": theirs}), "paper_x") == differ
+
+
+def test_cells_are_grouped_numbers_or_have_four_digits_and_long_texts_may_break():
+    numbers = [1234567, 1e13 - 1, 1e13, 0.123456, None, True]
+    shown = ["1,234,567", "9,999,999,999,999", "1e+13", "0.1235", "", "True"]
+    assert list(map(stage.cell, numbers)) == shown
+    texts = pd.DataFrame({"text": ["a" * 14, "a" * 15]})
+    assert [kind for ((_, kind),) in stage._table(texts, 9)["table"]["rows"]] == ["", "l"]
+    for rows, alike in ((2, []), (3, [("x", "1")])):  # is said once of three rows
+        found = stage._table(pd.DataFrame({"x": 1, "y": range(rows)}), 9)
+        assert found["alike"] == alike
+        assert [head for head, _ in found["table"]["columns"]] == ["x", "y"][len(alike) :]
+    assert stage._table(pd.DataFrame({"x": [1] * 3}), 9)["alike"] == []  # all of it
+
+
 def test_without_a_paper_it_names_none_and_what_a_layout_shows_is_not_open_again(results):
     for cells, again in (({"value": ["v"], "whole": ["w"]}, False), ({"value": ["v"]}, True)):
         page, text = page_of(results, job_of(shown("other", layout=laid(cells=cells))))
@@ -270,6 +296,16 @@ def test_blocks_stand_side_by_side_and_texts_have_names():
     layout = layout.model_copy(update={"names": names, "blocks": 1})
     firsts = [line.partition("&")[0] for line in lines(of_one, layout)[1:]]
     assert firsts == ["first", "x", "last", "last"]
+
+
+def test_the_last_block_may_be_shorter_and_large_counts_have_two_digits():
+    table = pd.DataFrame({"n": [99_999, 100_000, 8_712_345], "g": [0.125, 0.375, 2.0]})
+    table["paper_g"] = [0.13, 0.37, 2.0]  # a half may be rounded up, too
+    layout = laid(cells={"n": ["n", "count"], "g": ["g", ".2f"]}, blocks=2)
+    assert lines(table, layout)[1:] == ["99999&0.12&8.7e6&2.00", "1.0e5&0.38&&"]
+    page = layouts.hypertext(table, layout)
+    marked = re.findall(r'<span class="theirs( differs)?">([^<]*)</span>', page)
+    assert sorted(marked) == [("", "0.13"), ("", "2.00"), (" differs", "0.37")]
 
 
 def test_an_axis_that_varies_is_a_column_of_every_layout():

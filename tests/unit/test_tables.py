@@ -158,6 +158,13 @@ def test_builders_are_called_by_their_signature():
         build(single, [frame], {"k": -1}, PLACE)
 
 
+LOSSES = {"epsilon": 1.0, "sigma": 1.0, "reach": 1.0, "points": 2}
+PLANNED = {"gamma": 1.0, "delta": 0.8, "lipschitz": 1.5}
+PLANNED |= {"gammas": [1.0], "deltas": [0.8], "lipschitzes": [1.5]}
+ACCURACIES = {"n": [10], "beta": 0.1, "claim": 0.5, "dimensions": [1]}
+REGION = {"region": [0.0, 1.0], "points": 2, "floor": 0.1}
+
+
 @pytest.mark.parametrize(
     ("builder", "data", "options", "message"),
     [
@@ -166,11 +173,43 @@ def test_builders_are_called_by_their_signature():
         (none, ["a"], {"k": 1}, "key.table.data: none takes no experiment"),
         (none, [], {}, "key.table.options.k: is missing"),
         (untyped, ["a"], {}, "key.table.builder: untyped gives its parameter 'summary' no type"),
+        (askin2022.losses, [], LOSSES | {"points": 1}, "options.points: "),
+        *(
+            (askin2022.empirical_loss, ["a"], REGION | {"region": ends}, "options.region: ")
+            for ends in ([0.0], [0.0, 1.0, 2.0])
+        ),
+        *(
+            (gorla2022.all_pairs, ["a"], {"pairs": pairs, "delta": 0.8}, "options.pairs")
+            for pairs in ([], [[0.0]], [[0.0, 1.0, 2.0]])
+        ),
+        (gorla2022.lipschitz_constants, [], {"scales": [], "sigmas": [1.0]}, "options.scales"),
+        *(
+            (gorla2022.planned_samples, [], PLANNED | {name: []}, f"options.{name}")
+            for name in ("gammas", "deltas", "lipschitzes")
+        ),
+        (kutta2022.maxima, ["a"], {"pairs": []}, "options.pairs"),
+        (lu2022.epsilons, ["a"], {"deltas": []}, "options.deltas"),
+        (lu2022.classical, ["a"], {"claims": []}, "options.claims"),
+        (lu2022.among_neighbours, ["a"], {"claims": [0.1], "epsilons": []}, "options.epsilons"),
+        (lu2022.accuracies, [], ACCURACIES | {"n": []}, "options.n"),
+        (lu2022.accuracies, [], ACCURACIES | {"dimensions": []}, "options.dimensions"),
     ],
 )
 def test_builders_are_checked_before_the_dag(builder, data, options, message):
     with pytest.raises(ConfigError, match=message):
         check(builder, data, [], options, PLACE)
+
+
+def test_the_least_options_are_taken():
+    check(askin2022.losses, [], [], LOSSES, PLACE)
+    check(askin2022.empirical_loss, ["a"], [], REGION, PLACE)
+    check(gorla2022.lipschitz_constants, [], [], {"scales": [1.0], "sigmas": [1.0]}, PLACE)
+    check(gorla2022.planned_samples, [], [], PLANNED, PLACE)
+    check(kutta2022.maxima, ["a"], [], {"pairs": [1]}, PLACE)
+    check(lu2022.epsilons, ["a"], [], {"deltas": [0.1]}, PLACE)
+    check(lu2022.among_neighbours, ["a"], [], {"claims": [0.1], "epsilons": [1.0]}, PLACE)
+    check(lu2022.accuracies, [], [], ACCURACIES, PLACE)
+    check(gorla2022.all_pairs, ["a"], [], {"pairs": [[0.0, 1.0]], "delta": 0.8}, PLACE)
 
 
 PAPER = PaperNumbers(
@@ -244,7 +283,12 @@ def test_draws_are_a_row_each(tmp_path):
 # --- builders of the papers, on summaries made by hand --------------------------------------------
 
 
-LAWS = {"m": "truncated_laplace", "truncated-laplace": "truncated_laplace", "laplace": "laplace"}
+LAWS = {
+    "gauss": "gaussian",
+    "m": "truncated_laplace",
+    "truncated-laplace": "truncated_laplace",
+    "laplace": "laplace",
+}
 
 
 def made(builder, data, **options):
@@ -297,6 +341,17 @@ def test_all_pairs_takes_the_larger_direction_and_the_largest_pair():
     assert planned.to_numpy().tolist() == [[3, 91, 1871942]] * 3
 
 
+def test_pairs_of_a_grid_are_given_as_printed_to_two_digits():
+    grid = pairs_of_three([0.3, 1.1, 0.2], [0.7, 0.8, 0.1])
+    grid = grid.replace({"0.5": "0.4567"})
+    table = made(gorla2022.all_pairs, grid, pairs=[[0.46, 0.0]], delta=0.8)
+    assert table["pair"].tolist() == ["maximum", "0.46 0.00"]
+    assert table.loc[1, ["x", "x_prime", "estimate"]].tolist() == [0.4567, 0.0, 0.7]
+    for near in ([0.5, 0.0], [0.457, 0.0]):
+        with pytest.raises(ConfigError, match=r"the nearest of its 3 is \[0.0, 0.46\]"):
+            made(gorla2022.all_pairs, grid, pairs=[near], delta=0.8)
+
+
 def test_all_pairs_ignores_failures_and_may_find_none():
     nan = math.nan
     table = made(gorla2022.all_pairs, pairs_of_three([nan, nan, 0.2], [nan, nan, 0.1]), **ALL)
@@ -304,6 +359,7 @@ def test_all_pairs_ignores_failures_and_may_find_none():
     none = made(gorla2022.all_pairs, pairs_of_three([nan] * 3, [nan] * 3), **ALL)
     assert none["estimate"].isna().all()
     assert none["n"].tolist() == [100] * 3
+    assert none["pair"].tolist() == ["maximum", "0.00 0.50", "1.00 0.00"]
     with pytest.raises(ConfigError, match=r"pairs has \[0.0, 0.3\], which is not a pair"):
         made(
             gorla2022.all_pairs,
@@ -329,6 +385,11 @@ def calls(**columns):
     return pd.DataFrame(base | columns)
 
 
+def share_of(k, n):
+    """Return the exact 95 % interval of a share."""
+    return tuple(stats.binomtest(k, n).proportion_ci(method="exact"))
+
+
 def over_inputs(*runs, gammas=None, settings=None):
     options = {"gammas": gammas or {"third": 0.5}, "settings": settings or {"grid": "3 points"}}
     return made(gorla2022.over_inputs, list(runs), delta=0.8, **options)
@@ -341,8 +402,17 @@ def test_over_inputs_counts_runs_whose_largest_answer_is_near():
     assert (row["runs"], row["share_within"], row["failed"]) == (2, 0.5, 0)
     # Algorithm 2 at B = 1, gamma = 0.5: the n of the paper, and that of (gamma/3, sqrt(delta))
     assert row["n_direct"] == 1871942
-    assert 30 < row["n_th"] / row["n_direct"] < 32
-    assert row["n_union"] > row["n_th"]
+    goal = {"lipschitz": 1 / (1 - math.exp(-1)), "order": math.inf}
+    third = {**goal, "gamma": 0.5 / 3}
+    assert row["n_th"] == planner.sample_size(**third, delta=math.sqrt(0.8), union=False)
+    assert row["n_union"] == planner.sample_size(**third, delta=1 - 0.2 / 3)
+    assert row["level"] == pytest.approx(1.0)
+    assert (row["share_low"], row["share_high"]) == pytest.approx(share_of(1, 2))
+    assert row["sd"] == pytest.approx(math.sqrt(0.5))
+    renyi = over_inputs(calls(**{"lambda": "2"}))["level"].item()
+    z = np.linspace(0, 1, 10_001)
+    p = np.exp(-z) / (1 - math.exp(-1))  # at 0, and in reverse at 1
+    assert renyi == pytest.approx(math.log(np.trapezoid(p**2 / p[::-1], z)), abs=1e-6)
 
 
 def test_over_inputs_takes_a_run_without_an_answer_as_a_miss():
@@ -385,16 +455,67 @@ def test_sample_sizes_by_hand():
     assert table["m"].tolist() == [46, 46]
     assert table["searched_to"].tolist() == [4, 4]
     assert table["share_at_last"].tolist() == [0.9, 0.5]
-    strict = made(gorla2022.sample_sizes, [searched], delta=0.88)
-    assert strict["n_pr"].tolist() == [4]
+    for delta, n_pr in ((0.88, 4), (0.85, 2), (0.9, 4)):
+        assert made(gorla2022.sample_sizes, [searched], delta=delta)["n_pr"].tolist() == [n_pr]
+    goal = {"lipschitz": 1.5819767068693265, "gamma": 1.0, "order": math.inf}
+    assert table["confidence_union"].iloc[0] == 0  # its bound of a failure is above 1
+    certain = made(gorla2022.sample_sizes, [searched], delta=0.999)
+    confidence = 1 - planner.failure_bound(n=int(certain["n_th"].item()), **goal)
+    assert certain["confidence_union"].item() == pytest.approx(confidence)
+    assert 0.9 < confidence < 0.999
+    curve = made(gorla2022.convergence, [searched], delta=0.8)
+    assert curve[["n", "n_th", "n_pr"]].to_numpy().tolist() == [[n, 239943, 2] for n in (1, 2, 4)]
+    rungs = made(gorla2022.searches, [searched])
+    assert rungs["share_within"].tolist() == [0.0, 0.85, 0.9]
+
+
+def test_table_1_has_the_slopes_of_the_densities_and_the_largest_loss():
+    """Of densities on [0, 1] by a grid; the theorems hold up to a slope of 2."""
+    z = np.linspace(0, 1, 1001)
+    distance = z - z[:, None]
+    shapes = [np.exp(-np.abs(distance) / b) for b in (1.0, 0.75)]
+    shapes += [np.exp(-(distance**2) / (2 * s**2)) for s in (1.0, 0.6)]
+    table = gorla2022.lipschitz_constants(scales=[1.0, 0.75], sigmas=[1.0, 0.6])
+    assert table["parameter"].tolist() == [1.0, 0.75, 1.0, 0.6]
+    for row, shape in zip(table.itertuples(), shapes, strict=True):
+        density = shape / np.trapezoid(shape, z, axis=1)[:, None]  # by input, and output
+        assert pytest.approx(np.abs(np.diff(density, axis=0)).max() * 1000, rel=0.01) == row.D
+        assert pytest.approx(np.abs(np.diff(density, axis=1)).max() * 1000, rel=0.01) == row.C
+        assert row.epsilon == pytest.approx(np.log(density[0] / density[-1]).max())
+        assert row.guaranteed == (row.C < 2)
+    assert 1 < table["C"].iloc[0] < 2 < table["C"].iloc[1] < 4
 
 
 def test_cell_means_are_means_of_the_density():
     table = gorla2022.cell_means(epsilon=1.0, cells=4, gamma=0.5, points=4001)
-    by_cell = table.groupby("cell")[["density", "cell_mean"]].mean()
-    assert by_cell["density"].tolist() == pytest.approx(by_cell["cell_mean"].tolist(), rel=1e-3)
-    assert table["log_ratio"].max() == pytest.approx(1.0)
-    assert table["cell_log_ratio"].max() < 1.0
+    assert table["z"].to_numpy() == pytest.approx(np.linspace(0, 1, 4001))
+    assert (table["cell"] == np.minimum(table["z"] // 0.25, 3)).all()
+    p = np.exp(-table["z"]) / (1 - math.exp(-1))
+    assert table["density"].to_numpy() == pytest.approx(p)
+    of_cells = table.assign(q=p[::-1].to_numpy()).groupby("cell").mean()
+    assert of_cells["density"].tolist() == pytest.approx(of_cells["cell_mean"].tolist(), rel=1e-3)
+    ratios = np.log(of_cells["density"] / of_cells["q"])
+    assert of_cells["cell_log_ratio"].tolist() == pytest.approx(ratios.tolist(), abs=2e-3)
+    assert table["log_ratio"].to_numpy() == pytest.approx(1 - 2 * table["z"].to_numpy())
+    assert table["truth"].unique() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("between", [0, 5])
+def test_planned_samples_vary_one_number_and_keep_the_others(between):
+    fixed = {"gamma": 1.0, "delta": 0.8, "lipschitz": 1.5}
+    varied = {"gamma": [2.0, 0.5, 1.0], "delta": [0.9, 0.7], "lipschitz": [1.8]}
+    lists = {"gammas": varied["gamma"], "deltas": varied["delta"], "lipschitzes": [1.8]}
+    table = gorla2022.planned_samples(**fixed, **lists, order=2.0, between=between)
+    for name, values in varied.items():
+        rows = table[table["varied"] == name]
+        if between and len(values) > 1:
+            values = np.linspace(min(values), max(values), 5).tolist()  # noqa: PLW2901
+        goals = [fixed | {"order": 2.0, name: value} for value in values]
+        n = [planner.sample_size(**goal, union=False) for goal in goals]
+        assert rows["value"].tolist() == pytest.approx(values)
+        assert rows["n"].tolist() == pytest.approx(n)
+        assert np.exp(rows["log_n"]).tolist() == pytest.approx(n)
+    assert set(table["varied"]) == set(varied)
 
 
 def test_bernoulli_pair_is_the_pair():
@@ -405,6 +526,9 @@ def test_bernoulli_pair_is_the_pair():
     ones = pure[pure["outcome"] == 1].set_index("x")["probability"]
     assert math.log(ones[0] / ones[1]) == pytest.approx(2.0)  # 0 + 2 gamma
     assert (table["level"] >= table["log_h"] - 1e-12).all()
+    for _, coins in table.groupby("order"):  # half of the budget on each coin shows zeros alone
+        zeros = coins.loc[coins["outcome"] == 0, "probability"].to_numpy()
+        assert coins["zeros_only"].unique() == pytest.approx((zeros**500).prod())
     assert (table["zeros_only"] > 0.2).all()
 
 
@@ -433,6 +557,7 @@ def test_impossibility_counts_answers_that_are_not_within_gamma():
         made(gorla2022.impossibility, summary(share_within=[0.3]))
     assert table["share_wrong"].tolist() == [0.7]
     assert table["share_wrong_high"].tolist() == [0.8]
+    assert table["share_wrong_low"].tolist() == [0.0]
 
 
 def some_runs(**columns):
@@ -466,12 +591,43 @@ def test_a_squared_error_is_a_share_of_the_promise():
     assert row["rmse"] == pytest.approx(math.sqrt(0.025))
 
 
+def test_losses_of_three_mechanisms_are_their_closed_forms():
+    table = askin2022.losses(epsilon=2.0, sigma=0.7, points=9, reach=1.5)
+    response, laplace_rows, normal_rows = (
+        rows for _, rows in table.groupby("mechanism", sort=False)
+    )
+    assert response["z"].tolist() == [0, 1]
+    assert response["loss"].tolist() == pytest.approx([2.0, 2.0])
+    assert response["p"].tolist() == pytest.approx([1 / (1 + math.exp(-2)), 1 / (1 + math.exp(2))])
+    for rows, law, loss in (
+        (laplace_rows, stats.laplace(0, 1 / 2), lambda z: 2 * np.abs(np.abs(z - 1) - np.abs(z))),
+        (normal_rows, stats.norm(0, 0.7), lambda z: np.abs(1 - 2 * z) / (2 * 0.7**2)),
+    ):
+        z = rows["z"].to_numpy()
+        assert z == pytest.approx(np.linspace(-1.5, 2.5, 9))
+        assert rows["p"].to_numpy() == pytest.approx(law.pdf(z))
+        assert rows["q"].to_numpy() == pytest.approx(law.pdf(z - 1))
+        assert rows["loss"].to_numpy() == pytest.approx(loss(z))
+
+
+def test_answers_of_a_rare_match_stand_beside_the_draws_that_show_it():
+    rows = summary(
+        parameters='{"rarity": 3}', n=[40], mean=[0.2], mean_reverse=[0.7], level=[3.0], fresh=0
+    )
+    (row,) = made(askin2022.rare_match, rows, floor=0.01).to_dict("records")
+    assert (row["k"], row["answer"], row["truth"]) == (3, 0.7, 3.0)
+    assert row["expected"] == pytest.approx(40 * math.exp(-3))
+    with pytest.raises(ConfigError, match="must hold mechanisms with a rarity"):
+        made(askin2022.rare_match, summary(n=[40], level=[3.0], fresh=0), floor=0.01)
+
+
 def test_coverage_by_hand():
-    frame = some_runs(estimate=[0.7, 0.9, 1.05, 1.2], truth=[1.0, 0.8, 1.1, 1.1], level=[1.1] * 4)
+    """Two of four bounds hold, one of them with nothing to spare; two refute the promise."""
+    frame = some_runs(estimate=[0.7, 1.1, 1.0, 1.2], truth=[1.0, 1.1, 0.8, 1.1], level=[1.1] * 4)
     (row,) = made(askin2022.coverage, [frame], **PANELS).to_dict("records")
     assert row["covered"] == 0.5  # of the pair that each run selected
     assert row["share_above_epsilon"] == 0.5
-    assert row["median_ratio"] == pytest.approx(0.975 / 1.1)
+    assert row["median_ratio"] == pytest.approx(1.05 / 1.1)
     assert row["best_pair_selected"] == 0.5
     low, high = stats.binomtest(2, 4).proportion_ci(method="exact")
     assert (row["covered_low"], row["covered_high"]) == pytest.approx((low, high))
@@ -537,6 +693,20 @@ def test_maxima_of_the_first_pairs_and_of_all():
         made(kutta2022.maxima, plain, pairs=[3])
 
 
+def test_orders_have_quartiles_over_runs_and_minutes_are_sixtieths():
+    rows = bounds_at("3", [0.1, 0.2, 0.5, 0.6, 0.9])
+    (row,) = made(kutta2022.orders, rows, panels={"m": "(i)"}).to_dict("records")
+    assert (row["low"], row["median"], row["high"]) == (0.2, 0.5, 0.6)
+    assert (row["lambda"], row["runs"], row["above"]) == (3.0, 5, 0.4)  # one is the truth
+    about = {"mechanism": "m", "epsilon": 1.0, "lambda": "2", "estimator": "e", "n": 9}
+    times = {"run": [0, 1], "seconds": [60, 120], "sampling": [20, 40], "estimating": [40, 80]}
+    times = pd.DataFrame(times)
+    (row,) = made(kutta2022.minutes, times.assign(**about)).to_dict("records")
+    assert (row["minutes"], row["sampling"], row["runs"]) == (1.5, 30, 2)
+    (row,) = made(askin2022.seconds, times.assign(**about, fresh=0, pairs=7)).to_dict("records")
+    assert (row["seconds"], row["estimating"], row["pairs"]) == (90, 60, 7)
+
+
 def draws(n=300, seed=0):
     rng = np.random.default_rng(seed)
     parts = [
@@ -553,8 +723,9 @@ GRID = {"points": 201, "reach": 4.0}
 def test_the_density_estimate_is_of_the_draws_shown():
     table = made(askin2022.density_estimate, draws(), **GRID)
     curve, rug = (table[table["kind"] == kind] for kind in ("curve", "draw"))
-    assert len(rug) == 300
-    assert rug["z"].is_monotonic_increasing
+    assert rug["z"].tolist() == sorted(draws()[draws()["side"] == 0]["output"])
+    later = made(askin2022.density_estimate, [draws(), draws(seed=1).assign(run=1)], **GRID)
+    pd.testing.assert_frame_equal(later, table)  # of the first run
     assert np.trapezoid(curve["estimate"], curve["z"]) == pytest.approx(1, abs=0.05)
     assert curve["density"].max() == pytest.approx(0.5)
     both = made(askin2022.density_estimate, [draws(), draws().assign(epsilon=2.0)], **GRID)
@@ -589,6 +760,9 @@ def test_spectra_of_one_run_keep_its_interval():
     assert table["claim"].tolist() == [0.0, 1.0]
     assert table["low"].tolist() == pytest.approx([0.4, 0.0])
     assert table["error"].tolist() == pytest.approx([0.05, 0.05])
+    for end, claims in ((0.5 - 1e-15, [0.5, 1.0]), (0.5 + 1e-15, [0.5, 1.0]), (0.6, [1.0])):
+        options = {"claims": [end, 1.0], "between": True}  # where a sum is rounded
+        assert made(lu2022.spectra, data, **options)["claim"].tolist() == claims
     with pytest.raises(ConfigError, match=r"claims has 0.7, which is not in the data"):
         made(lu2022.spectra, data, panels={"laplace": "L"}, claims=[0.7])
     with pytest.raises(ConfigError, match=r"panels has 'gauss', which is not in the data"):
@@ -617,6 +791,33 @@ def test_bootstrapped_accuracies_stand_beside_errors_and_theory():
     data += [curve([0.4, 0.5], [0.0, v], [0, 0.2], run=r) for r, v in enumerate([0.15, 0.25])]
     (row,) = made(lu2022.coins, data).to_dict("records")
     assert row["variance_saved"] == pytest.approx(0.75)  # at the same claims
+
+
+def test_the_classical_bound_is_that_of_the_noise():
+    """1.25 exp(-(claim sigma)^2 / 2) from 1 down; Laplace noise has none."""
+    claims = [0.1, 1.0]
+    data = [curve(claims, [0.4, 0.2], [0.4, 0.2], mechanism) for mechanism in ("gauss", "laplace")]
+    table = made(lu2022.classical, data, claims=claims)
+    sigma = MECHANISMS.load("gaussian")(1.0).sigma
+    bound = 1.25 * math.exp(-((1.0 * sigma) ** 2) / 2)
+    assert bound < 1
+    assert table["classical"].tolist() == pytest.approx([1, bound, NAN, NAN], nan_ok=True)
+
+
+def test_accuracies_are_of_every_dimension_and_number():
+    table = lu2022.accuracies(n=[100, 200], beta=0.1, claim=0.5, dimensions=[1, 2])
+    assert table[["dimension", "n"]].to_numpy().tolist() == [
+        [d, n] for d in (1, 2) for n in (100, 200)
+    ]
+    widths = [2, math.floor((1 + 2 / math.sqrt(2 - math.sqrt(3))) ** 2 - 1)]
+    wanted = [
+        2 * math.exp(0.5) * (12 * w + 1) * math.sqrt(math.log(40) / n)
+        for w in widths
+        for n in (100, 200)
+    ]
+    assert table["alpha"].tolist() == pytest.approx(wanted)
+    with pytest.raises(ArgumentError, match="must hold 2 entries each"):
+        lu2022.listing(columns=["a", "b"], rows=[["x", "y"], ["x"]])
 
 
 def test_random_rows_stand_beside_what_is_true_of_their_number():

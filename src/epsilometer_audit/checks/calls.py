@@ -104,7 +104,7 @@ class Sample:
             from_the_median = (_ranks(last.times) - 0.5) ** 2
             scores.append(Scores(from_the_median, last.times, last.classes))
         if repeats:
-            signs = rng.choice([-1.0, 1.0], self.times.size)
+            signs = rng.integers(2, size=self.times.size).astype(float)
             scores.append(Scores(signs, self.times, self.codes))
         return [score for score in scores if score.values.any()]
 
@@ -204,7 +204,7 @@ def draw_calls(
     for (number, size), seed in zip(requests, seeds, strict=True):
         drawn[number].append(Call(seed, before, draw(inputs[number], size, seed)))
         before = number
-    return [Calls(number, x, drawn[number]) for number, x in enumerate(inputs)]
+    return list(map(Calls, range(len(inputs)), inputs, drawn))
 
 
 def _classes(parts: Sequence[NDArray[Any]]) -> Classes:

@@ -128,7 +128,7 @@ def _values(rows: pd.DataFrame, axes: Sequence[str]) -> str:
     for axis in axes:
         values = list(map(str, rows[axis].unique()))
         few = ", ".join(values[:4])
-        if len(values) > 5:
+        if len(values) > 4:
             few += ", ..."
         said.append(f"the {len(values)} values of {axis} ({few})")
     return " and ".join(said)
