@@ -160,6 +160,18 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
     assert level < of_many
 
 
+@by_claim
+def test_a_detectable_level_lies_between_the_claim_and_the_highest_level(claim, monkeypatch):
+    """It is above the claim by a twenty-fifth more than the first that is detected, at most."""
+    low, top = claim.level, float(claim.grid[-1])
+    for least in [*(low + np.geomspace(2e-3 * low + 1e-5, top - low, 7)[:-1]), top - 1e-9 * top]:
+        monkeypatch.setattr(power, "_detected", lambda _, levels, *__: levels >= least)
+        level = detectable(claim, [], alpha=0.05, event=0.1)
+        assert least <= level <= low + 1.04 * (least - low)
+    monkeypatch.setattr(power, "_detected", lambda _, levels, *__: levels > 1.001 * top)
+    assert detectable(claim, [], alpha=0.05, event=0.1) is None
+
+
 @pytest.mark.parametrize("goal", [0.5, 0.9])
 @pytest.mark.parametrize("draws", [(4000,), (400, 400, 800), (60, 200, 4000)])
 @pytest.mark.parametrize("pairs", [1, 4])
@@ -193,6 +205,15 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
     assert (found == expected)[valid].all()
     assert found[valid].any() or joint
     assert not found.all()
+
+
+@by_claim
+@pytest.mark.parametrize("event", [None, 0.5, 0.01])
+def test_a_claim_that_holds_is_detected_by_no_draws(claim, event):
+    level = np.array([max(claim.level, 1e-9)])
+    steps = schedule(10**12, 1)
+    for joint in (False, event is not None):
+        assert not power._detected(claim, level, steps, 0.5, 0.5, event, joint).any()
 
 
 @by_claim
