@@ -192,7 +192,10 @@ def test_a_detectable_level_is_a_quantile_of_the_binomial(claimed, delta):
 
 
 def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
-    """With probability 1/2: of all rules of a finer grid, none a level lower by a tenth of it."""
+    """With probability 1/2: of all rules of a finer grid, none a level lower by a tenth of it.
+
+    And of those that have so many guesses, less by a factor of the root of 2 in turn, none at all.
+    """
     m, claim, alpha = 1000, Gaussian(0.5), 0.05
     (chosen,) = rules_of(m, claim, alpha)
     levels = {}
@@ -200,7 +203,8 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
     def refutes(right):
         return Counted(rule, right, m, 1.0).at_one_epsilon(0.5).p_value <= alpha
 
-    for guesses in {chosen.guesses, *range(20, m, 90)}:
+    tried = [int(m / 2 ** (k / 2)) for k in range(14)]
+    for guesses in {chosen.guesses, *tried, *range(20, m, 180)}:
         rule = Rule.even(guesses)
         least = bisect_left(range(guesses + 1), True, key=refutes)
         if least <= guesses:
@@ -208,6 +212,7 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
             high, low = share * guesses / m, (1 - share) * guesses / m
             levels[guesses] = norm_quantile(high) - norm_quantile(low)
     assert levels[chosen.guesses] < 1.1 * min(levels.values())
+    assert abs(chosen.guesses - min(levels.keys() & tried, key=levels.__getitem__)) <= 1
 
 
 def median_share(least, guesses):

@@ -635,6 +635,17 @@ def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
 def test_an_event_is_of_the_words_of_both_sides():
     x, y, portfolio = ["a", "b"] * 30, ["b", "c"] * 30, Portfolio(ea.pure(0.5))
     portfolio.record(x, y, [60])
-    chosen = portfolio.event(x, y, 0.5)
-    held = [chosen.event.holds(chosen.layout.encode([word])).item() for word in "abc"]
-    assert held == [not chosen.swapped, False, chosen.swapped]
+    for level in (0.5, 1e6):  # also above all that are bet on
+        chosen = portfolio.event(x, y, level)
+        held = [chosen.event.holds(chosen.layout.encode([word])).item() for word in "abc"]
+        assert held == [not chosen.swapped, False, chosen.swapped]
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_an_event_is_of_the_column_whose_bets_have_won_most(column):
+    x, y = np.random.default_rng(0).laplace(0, 1, (2, 200, 2))
+    y[:, column] += 3
+    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
+    portfolio.record(x, y, [50] * 4)
+    view = portfolio.event(x, y, 0.5).event.view
+    assert (view.kind, view.entry) == ("entry", column)

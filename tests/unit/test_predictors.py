@@ -176,11 +176,24 @@ def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
 def test_a_cell_of_a_tree_has_two_draws_or_a_32nd_and_a_value_that_comes_twice_its_own(n):
     rng = np.random.default_rng(n)
     x, y = rng.normal(0, 1, (2, n))
-    assert tree(Points().with_draws(x, y)).p.size == min(n, 32)
+    guess = tree(Points().with_draws(x, y))
+    assert guess.p.size == min(n, 32)
+    between = np.convolve(np.sort([*x, *y]), [0.5, 0.5], "valid")
+    assert np.abs(np.subtract.outer(guess.edges, between)).min(axis=1).max() < 1e-12
     x[1] = x[0]
     own = tree(Points().with_draws(x, y))
     around = np.isin([x[0], np.nextafter(x[0], -9)], own.edges)
     assert around.all() == (n <= 64)  # of more, once it has a 64th
+
+
+@pytest.mark.parametrize("low", [0.0, 1.0, np.nextafter(1.0, 2)])
+def test_a_tree_tells_neighbouring_floats_apart(low):
+    """Where half their distance is rounded up, and where down; of two draws, too."""
+    high = np.nextafter(low, 2)
+    four, two = (np.array([-9, low]), np.array([high, 9])), (np.array([low]), np.array([high]))
+    for sides in (four, tuple(side.repeat(2) for side in two)):
+        guess = tree(Points().with_draws(*sides))
+        assert guess.edges.searchsorted([low, high]).tolist() == [0, 1]
 
 
 def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
@@ -357,6 +370,7 @@ MANY = np.random.default_rng(7).normal(size=(2, 100))
         (spikes, np.zeros(7), np.zeros(7)),
         (spikes, np.append(np.zeros(7), math.inf), np.zeros(8)),
         (histogram, np.array([0.0, 1, 1]), MANY[0]),
+        (tree, np.zeros(9), np.zeros(9)),
         (histogram, np.array([0.0, 1, 1]), np.array([1.0, math.inf])),
     ],
 )
@@ -402,6 +416,16 @@ def test_points_keep_draws_and_means():
     assert (past.weights[:, np.isin(past.values, [0.5, 1.0])].max(axis=1) >= 18_000).all()
     mean = np.average(past.values[finite], weights=both[finite])
     assert mean == pytest.approx(1.5 * draws[:-2].mean(), abs=1e-9)
+
+
+def test_of_many_different_draws_half_as_many_points_are_kept_as_may_be():
+    """Each is of as many draws, but for those between which lies a value that is many itself."""
+    rng = np.random.default_rng(7)
+    past = Points().with_draws(*rng.normal(size=(2, 10 * POINTS)))
+    assert POINTS / 2 - 9 <= past.values.size <= POINTS / 2 + 9
+    assert past.weights.sum(axis=0).max() <= 41  # 40 in the mean
+    often = np.append(np.repeat(np.arange(900.0), 10), np.arange(900) + 0.5)
+    assert Points().with_draws(often, often).values.size <= POINTS
 
 
 def mixture(epsilon=0.1, delta=1e-5, **more):
