@@ -166,6 +166,7 @@ def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most
     verdict = ea.audit(lambda x, size, rng: np.full(size, x), [(0, 1)], claim, **options)
     assert verdict.verdict == "violated"
     assert verdict.evidence[-1]["log10 e-value"] > math.log10(2 / 0.05)
+    assert "last look" not in {check["name"] for check in verdict.checks}
 
 
 def test_equal_inputs_are_noted():
@@ -189,6 +190,25 @@ def test_of_recorded_pairs_all_choose_and_one_is_tested(monkeypatch):
     assert forecasts == [[Step(2, 200, 800), Step(1, 800, 800)]] * 4
     assert [bound.quantity for bound in verdict.bounds] == ["epsilon", "delta"]
     assert verdict.bounds[1].lower > 0.01
+
+
+@pytest.mark.parametrize("best", [None, -1])
+def test_an_exact_test_names_the_event_of_the_largest_bound(best, monkeypatch):
+    """Without a bound above 0, the first."""
+    events, named = [], []
+
+    def largest(counted, *_):
+        events[:] = [each.chosen.event for each in counted]
+        return 0.0, None if best is None else counted[best]
+
+    monkeypatch.setattr(auditing.exact_test, "largest_bound", largest)
+    monkeypatch.setattr(
+        auditing, "count_event", lambda chosen, *_, **__: named.append(chosen.event)
+    )
+    outputs = np.random.default_rng(0).normal(0, [[1], [2]], (2, 400))
+    ea.audit_outputs(tuple(outputs), ea.approximate(0.1, 0.01), as_reals=True)
+    assert named == [events[best or 0]]
+    assert events[-1] != events[0]
 
 
 @pytest.mark.parametrize("varied", [None, 0, 1])
