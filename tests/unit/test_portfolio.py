@@ -632,12 +632,14 @@ def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
     assert shares[event.swapped] > 8 * shares[not event.swapped]
 
 
-def test_an_event_is_of_the_words_of_both_sides():
-    x, y, portfolio = ["a", "b"] * 30, ["b", "c"] * 30, Portfolio(ea.pure(0.5))
+@pytest.mark.parametrize("a", ["a", 1])
+@pytest.mark.parametrize("c", ["c", 3])
+def test_an_event_is_of_the_values_of_both_sides(a, c):
+    x, y, portfolio = [a, 2] * 30, [2, c] * 30, Portfolio(ea.pure(0.5))
     portfolio.record(x, y, [60])
     for level in (0.5, 1e6):  # also above all that are bet on
         chosen = portfolio.event(x, y, level)
-        held = [chosen.event.holds(chosen.layout.encode([word])).item() for word in "abc"]
+        held = [chosen.event.holds(chosen.layout.encode([value])).item() for value in (a, 2, c)]
         assert held == [not chosen.swapped, False, chosen.swapped]
 
 

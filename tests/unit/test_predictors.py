@@ -296,6 +296,7 @@ def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_b
     y = np.concatenate([np.repeat([0.0, 1.0, 1.5], [3, 19, 3]), rng.normal(0.5, 2, others[1])])
     guess = spikes(Points().with_draws(x, y))
     wide = families(Points().with_draws(x[25:], y[25:])) if min(others) > 1 else None
+    assert (guess.edges.size == 2 * 3) == (wide is None)
     for side, mine, noise in ((x, guess.p, wide and wide.p), (y, guess.q, wide and wide.q)):
         atoms = guess.edges.searchsorted([0.0, 1.0, 1.5])
         counts = np.array([np.sum(side == value) for value in (0.0, 1.0, 1.5)]) + 0.2
