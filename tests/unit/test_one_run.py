@@ -196,7 +196,7 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
 
     And of those that have so many guesses, less by a factor of the root of 2 in turn, none at all.
     """
-    m, claim, alpha = 700, Gaussian(0.5), 0.05
+    m, claim, alpha = 500, Gaussian(0.5), 0.05
     (chosen,) = rules_of(m, claim, alpha)
     levels = {}
 

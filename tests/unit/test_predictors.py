@@ -478,13 +478,17 @@ def test_the_wealth_does_not_depend_on_units(unit, origin):
     [(0.01, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 1e-3), (1.0, 0.05), (0.1, 0.3)],
 )
 def test_a_quick_bet_grows_as_fast_as_the_exact_projection(epsilon, delta):
-    """They solve the same problem in another way; for a large delta they may fall short."""
+    """They solve the same problem in another way; for a large delta they may fall short.
+
+    Other claims, which are bet against together with this one, change nothing.
+    """
     short = 0.05 if delta > 0.01 else 1e-6
     claim = approximate(epsilon, delta) if delta else pure(epsilon)
     for seed in range(20):
         rng, spread = np.random.default_rng(seed), (1.0, 0.05)[seed % 2]  # few cells have most
         guess = Prediction(np.arange(11.0), law(rng, 12, spread), law(rng, 12, spread))
-        f, g = factors_of(guess, epsilon, delta)
+        claims = np.array([[0.0, epsilon, 5.0], [0.0, delta, 1e-3]])
+        f, g = (np.exp(logs[:, 1]) for logs in factors(guess, *claims))
         both = np.array([guess.p, guess.q])
         p, q = (1 - FLOOR / 2) * both + FLOOR / 2 * both[::-1]
         growth = p @ np.log(f) + q @ np.log(g)
