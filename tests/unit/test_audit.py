@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -192,23 +193,24 @@ def test_of_recorded_pairs_all_choose_and_one_is_tested(monkeypatch):
     assert verdict.bounds[1].lower > 0.01
 
 
-@pytest.mark.parametrize("best", [None, -1])
-def test_an_exact_test_names_the_event_of_the_largest_bound(best, monkeypatch):
+@pytest.mark.parametrize("bound", [0.0, 0.5])
+def test_an_exact_test_names_the_event_of_the_largest_bound(bound, monkeypatch):
     """Without a bound above 0, the first."""
-    events, named = [], []
+    first, named = [], []
 
     def largest(counted, *_):
-        events[:] = [each.chosen.event for each in counted]
-        return 0.0, None if best is None else counted[best]
+        first[:] = [counted[0].chosen.event]
+        chosen = replace(counted[0].chosen, event="the best")
+        return bound, replace(counted[0], chosen=chosen) if bound else None
+
+    def count(chosen, *_, **__):
+        named.append(chosen.event)
 
     monkeypatch.setattr(auditing.exact_test, "largest_bound", largest)
-    monkeypatch.setattr(
-        auditing, "count_event", lambda chosen, *_, **__: named.append(chosen.event)
-    )
-    outputs = np.random.default_rng(0).normal(0, [[1], [2]], (2, 400))
-    ea.audit_outputs(tuple(outputs), ea.approximate(0.1, 0.01), as_reals=True)
-    assert named == [events[best or 0]]
-    assert events[-1] != events[0]
+    monkeypatch.setattr(auditing, "count_event", count)
+    outputs = np.random.default_rng(0).normal([[0], [1]], 1, (2, 400))
+    ea.audit_outputs(tuple(outputs), ea.pure(0.1), as_reals=True)
+    assert named == (["the best"] if bound else first)
 
 
 @pytest.mark.parametrize("varied", [None, 0, 1])
