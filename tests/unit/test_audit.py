@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -166,6 +167,7 @@ def test_of_several_orders_the_evidence_is_that_of_the_one_that_is_exceeded_most
     verdict = ea.audit(lambda x, size, rng: np.full(size, x), [(0, 1)], claim, **options)
     assert verdict.verdict == "violated"
     assert verdict.evidence[-1]["log10 e-value"] > math.log10(2 / 0.05)
+    assert "last look" not in {check["name"] for check in verdict.checks}
 
 
 def test_equal_inputs_are_noted():
@@ -189,6 +191,26 @@ def test_of_recorded_pairs_all_choose_and_one_is_tested(monkeypatch):
     assert forecasts == [[Step(2, 200, 800), Step(1, 800, 800)]] * 4
     assert [bound.quantity for bound in verdict.bounds] == ["epsilon", "delta"]
     assert verdict.bounds[1].lower > 0.01
+
+
+@pytest.mark.parametrize("bound", [0.0, 0.5])
+def test_an_exact_test_names_the_event_of_the_largest_bound(bound, monkeypatch):
+    """Without a bound above 0, the first."""
+    first, named = [], []
+
+    def largest(counted, *_):
+        first[:] = [counted[0].chosen.event]
+        chosen = replace(counted[0].chosen, event="the best")
+        return bound, replace(counted[0], chosen=chosen) if bound else None
+
+    def count(chosen, *_, **__):
+        named.append(chosen.event)
+
+    monkeypatch.setattr(auditing.exact_test, "largest_bound", largest)
+    monkeypatch.setattr(auditing, "count_event", count)
+    outputs = np.random.default_rng(0).normal([[0], [1]], 1, (2, 400))
+    ea.audit_outputs(tuple(outputs), ea.pure(0.1), as_reals=True)
+    assert named == (["the best"] if bound else first)
 
 
 @pytest.mark.parametrize("varied", [None, 0, 1])

@@ -192,15 +192,19 @@ def test_a_detectable_level_is_a_quantile_of_the_binomial(claimed, delta):
 
 
 def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
-    """With probability 1/2: of all rules of a finer grid, none a level lower by a tenth of it."""
-    m, claim, alpha = 1000, Gaussian(0.5), 0.05
+    """With probability 1/2: of all rules of a finer grid, none a level lower by a tenth of it.
+
+    And of those that have so many guesses, less by a factor of the root of 2 in turn, none at all.
+    """
+    m, claim, alpha = 500, Gaussian(0.5), 0.05
     (chosen,) = rules_of(m, claim, alpha)
     levels = {}
 
     def refutes(right):
         return Counted(rule, right, m, 1.0).at_one_epsilon(0.5).p_value <= alpha
 
-    for guesses in {chosen.guesses, *range(20, m, 90)}:
+    tried = [int(m / 2 ** (k / 2)) for k in range(14)]
+    for guesses in {chosen.guesses, *tried, *range(20, m, 180)}:
         rule = Rule.even(guesses)
         least = bisect_left(range(guesses + 1), True, key=refutes)
         if least <= guesses:
@@ -208,6 +212,7 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
             high, low = share * guesses / m, (1 - share) * guesses / m
             levels[guesses] = norm_quantile(high) - norm_quantile(low)
     assert levels[chosen.guesses] < 1.1 * min(levels.values())
+    assert abs(chosen.guesses - min(levels.keys() & tried, key=levels.__getitem__)) <= 1
 
 
 def median_share(least, guesses):
@@ -226,7 +231,7 @@ def test_rules_depend_on_no_score_and_none_is_idle():
     for rule in rules:
         r = rule.guesses
         assert p_value(r, r, 1000, 1.0, 1e-5) <= 0.05 / len(rules)
-    assert rules_of(10, Pure(20.0), 0.05) == [Rule(5, 5)]
+    assert rules_of(80, Pure(20.0), 0.05) == [Rule(40, 40)]
     assert all(rule.top == rule.bottom or rule.guesses % 2 for rule in rules)
 
 
@@ -506,14 +511,15 @@ def test_a_claim_is_violated_where_its_own_level_is_refuted(below, verdict, monk
     assert ea.audit_one_run(included, included, ea.pure(1.0)).verdict == verdict
 
 
+class Source:
+    description = "f(coins)"
+
+    def draw(self, coins, size, seed):
+        self.seed = seed
+        return [coins]
+
+
 def test_coins_and_training_have_seeds_of_their_own():
-    class Source:
-        description = "f(coins)"
-
-        def draw(self, coins, size, seed):
-            self.seed = seed
-            return [coins]
-
     seeds = set()
     for seed in range(20):
         source = Source()
@@ -549,11 +555,16 @@ def test_a_level_that_is_just_detectable_is_enough():
         assert answer.verdict == verdict
 
 
-def test_ten_canaries_are_enough():
+def test_ten_canaries_are_enough_and_a_million_are_the_most():
     canaries = np.arange(10)
     assert ea.audit_one_run(canaries, canaries % 2, ea.pure(1.0)).guesses["canaries"] == 10
     with pytest.raises(ArgumentError, match="must be of 10 canaries or more, got 9"):
         ea.audit_one_run(canaries[:9], canaries[:9] % 2, ea.pure(1.0))
+    for number in (10, 10**6):
+        assert draw_canaries(Source(), number, 0)[1].size == number
+    for number, words in ((9, "at least 10"), (10**6 + 1, "at most 1000000")):
+        with pytest.raises(ArgumentError, match=f"canaries must be {words}, got {number}"):
+            draw_canaries(Source(), number, 0)
 
 
 def test_coins_may_be_written_in_three_ways():

@@ -167,6 +167,14 @@ def test_the_event_of_a_bet_has_the_cells_that_exceed_the_claim_most(claim, outp
         assert is_swapped == swapped
 
 
+def test_an_event_of_the_number_0_has_no_sign():
+    laws = np.array([0.25, 0.5, 0.25]), np.array([0.49, 0.02, 0.49])
+    guess = Prediction(np.array([-5e-324, 0.0]), *laws)
+    viewed = portfolios._Viewed(View(), 1.0, DISCRETE)
+    event, _ = portfolios._event_of(guess, viewed, [np.zeros(9)] * 2, ea.pure(0.1))
+    assert repr(event.ranges) == "((0.0, 0.0),)"
+
+
 def test_an_event_may_lie_beyond_the_largest_float():
     """Its start is infinite, without a warning, which would fail this."""
     guess = Prediction(np.array([np.finfo(float).max]), np.array([0.2, 0.8]), np.array([0.8, 0.2]))
@@ -215,6 +223,7 @@ BITS = np.arange(64) % 16
         (BITS % 8, BITS % 8, 3),
         (BITS % 8 + 8, BITS % 8 + 8, 0),  # the highest does not vary
         (np.append(BITS % 8, 8), BITS % 8, 0),  # it is rarely set: in one of 129
+        (BITS % 8, np.append(BITS % 8, 8), 0),
         (np.append(BITS % 8, [8, 8]), BITS % 8, 4),  # in a hundredth
     ],
 )
@@ -357,7 +366,7 @@ ZCDP = ea.zcdp(0.3)
 
 
 def portfolio_with(wealths, claim=None):
-    """Return a portfolio whose views have this wealth, ``(levels, 1)``, by key."""
+    """Return a portfolio whose views have this wealth, ``(levels,)``, by key."""
     portfolio = Portfolio(claim or ea.pure(1.0))
     portfolio._views = {key: viewed_with(wealth) for key, wealth in wealths.items()}
     return portfolio
@@ -366,7 +375,7 @@ def portfolio_with(wealths, claim=None):
 def viewed_with(wealth, share=1.0):
     viewed = portfolios._Viewed(View(), share, DISCRETE)
     won = np.full(np.shape(wealth), 2.0)
-    viewed.mixture = SimpleNamespace(wealth=np.log(won).ravel())
+    viewed.mixture = SimpleNamespace(wealth=np.log(won))
     viewed.start = np.log(np.array(wealth) / won)
     return viewed
 
@@ -378,10 +387,10 @@ def plain(views):
 def test_new_views_have_the_wealth_of_those_that_are_gone_and_a_fifth_of_the_others():
     """By their shares; without new ones, it goes to those that are left. In plain numbers."""
     rng = np.random.default_rng(0)
-    a, b, c = rng.uniform(0.1, 2, (3, 8, 1))
+    a, b, c = rng.uniform(0.1, 2, (3, 8))
     portfolio = portfolio_with({"a": a, "b": b, "c": c})
     before = portfolio._views
-    new = viewed_with(np.ones((8, 1)), 0.5), viewed_with(np.ones((8, 1)), 1.5)
+    new = viewed_with(np.ones(8), 0.5), viewed_with(np.ones(8), 1.5)
     portfolio._views = {"b": before["b"], "c": before["c"], "d": new[0], "e": new[1]}
     portfolio._spread(before)
     given = a + 0.2 * (b + c)
@@ -395,7 +404,7 @@ def test_new_views_have_the_wealth_of_those_that_are_gone_and_a_fifth_of_the_oth
     assert plain(portfolio._views) == {key: pytest.approx(of) for key, of in expected.items()}
     portfolio._views = {"d": viewed_with(5 * a, 0.5), "e": viewed_with(7 * a, 1.5)}
     portfolio._spread({})  # at the start each level has wealth 1
-    first = np.ones((8, 1))
+    first = np.ones(8)
     expected = {"d": first / 4, "e": first * 3 / 4}
     assert plain(portfolio._views) == {key: pytest.approx(of) for key, of in expected.items()}
 
@@ -419,7 +428,7 @@ def test_of_many_views_the_richest_scores_and_suspects_go_on(monkeypatch, draws,
     claimed = int(np.searchsorted(levels, 1.0))
     wealths = {}
     for i in range(columns):
-        of_level = np.where(np.arange(levels.size) == claimed, [[1.0 + i]], 99.0 - i).T
+        of_level = np.where(np.arange(levels.size) == claimed, 1.0 + i, 99.0 - i)
         wealths[portfolios._key(View("entry", i), layout)] = of_level
     portfolio = portfolio_with(wealths)
     portfolio._draws = draws
@@ -461,7 +470,7 @@ def test_levels_above_the_claim_are_bet_on_from_a_twentieth_to_five_times_it(lev
 )
 def test_levels_around_an_aim_are_the_denser_the_nearer_to_it(step, ends, widest):
     """The next level is so many times as large at most, from each place on."""
-    portfolio = portfolio_with({"a": np.ones((8, 1))})
+    portfolio = portfolio_with({"a": np.ones(8)})
     portfolio._views["a"].step = step
     levels = portfolio._levels_around(10.0)
     assert levels[0] == 1.0
@@ -520,7 +529,7 @@ def test_a_new_rule_has_the_wealth_of_the_old_one_and_like_predictors_what_they_
     portfolio = Portfolio(ea.pure(0.5))
     old = portfolios._Viewed(View(), 1.0, DISCRETE)
     portfolio._start(old, (x[:20], y[:20]), None)
-    assert np.exp(old.wealth) == pytest.approx(np.ones((8, 1)))
+    assert np.exp(old.wealth) == pytest.approx(np.ones(8))
     old.record(x[20:], y[20:], [40])
     new = portfolios._Viewed(View("entry", 0), 1.0, shares)
     portfolio._start(new, (x, y), old)
@@ -621,3 +630,24 @@ def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
     fresh = numbers(0, 4000, rng), numbers(1, 4000, rng)
     shares = [event.event.holds(event.layout.encode(side)).mean() for side in fresh]
     assert shares[event.swapped] > 8 * shares[not event.swapped]
+
+
+@pytest.mark.parametrize("a", ["a", 1])
+@pytest.mark.parametrize("c", ["c", 3])
+def test_an_event_is_of_the_values_of_both_sides(a, c):
+    x, y, portfolio = [a, 2] * 30, [2, c] * 30, Portfolio(ea.pure(0.5))
+    portfolio.record(x, y, [60])
+    for level in (0.5, 1e6):  # also above all that are bet on
+        chosen = portfolio.event(x, y, level)
+        held = [chosen.event.holds(chosen.layout.encode([value])).item() for value in (a, 2, c)]
+        assert held == [not chosen.swapped, False, chosen.swapped]
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_an_event_is_of_the_column_whose_bets_have_won_most(column):
+    x, y = np.random.default_rng(0).laplace(0, 1, (2, 200, 2))
+    y[:, column] += 3
+    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
+    portfolio.record(x, y, [50] * 4)
+    view = portfolio.event(x, y, 0.5).event.view
+    assert (view.kind, view.entry) == ("entry", column)

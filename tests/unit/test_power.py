@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from epsilometer.claims import Claim
+from epsilometer.errors import ArgumentError
 from epsilometer.events.scores import CELLS, SCREENED
 from epsilometer_audit.question.claims import approximate, gdp, pure, renyi, zcdp
 from epsilometer_audit.statistics import power
@@ -162,6 +163,18 @@ def test_a_detectable_level_is_the_smallest_that_is_detected(claim, event):
     assert level < of_many
 
 
+@by_claim
+def test_a_detectable_level_lies_between_the_claim_and_the_highest_level(claim, monkeypatch):
+    """It is above the claim by a twenty-fifth more than the first that is detected, at most."""
+    low, top = claim.level, float(claim.grid[-1])
+    for least in [*(low + np.geomspace(2e-3 * low + 1e-5, top - low, 7)[:-1]), top - 1e-9 * top]:
+        monkeypatch.setattr(power, "_detected", lambda _, levels, *__, at=least: levels >= at)
+        level = detectable(claim, [], alpha=0.05, event=0.1)
+        assert least <= level <= low + 1.04 * (least - low)
+    monkeypatch.setattr(power, "_detected", lambda _, levels, *__: levels > 1.001 * top)
+    assert detectable(claim, [], alpha=0.05, event=0.1) is None
+
+
 @pytest.mark.parametrize("goal", [0.5, 0.9])
 @pytest.mark.parametrize("draws", [(4000,), (400, 400, 800), (60, 200, 4000)])
 @pytest.mark.parametrize("pairs", [1, 4])
@@ -195,6 +208,15 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
     assert (found == expected)[valid].all()
     assert found[valid].any() or joint
     assert not found.all()
+
+
+@by_claim
+@pytest.mark.parametrize("event", [None, 0.5, 0.01])
+def test_a_claim_that_holds_is_detected_by_no_draws(claim, event):
+    level = np.array([max(claim.level, 1e-9)])
+    steps = schedule(10**12, 1)
+    for joint in (False, event is not None):
+        assert not power._detected(claim, level, steps, 0.5, 0.5, event, joint).any()
 
 
 @by_claim
@@ -266,5 +288,39 @@ def test_so_many_nats_are_lost_to_learn_noise(claim, level):
     assert power._PREDICTING / 2 < np.sort(lost)[-2] <= power._PREDICTING
 
 
+@pytest.mark.parametrize(
+    "claim", [pure(1.0), pure(4.0), gdp(4.0), renyi({2: 4.0}), renyi({20: 3.0})], ids=Claim.text
+)
+@np.errstate(all="ignore")
+def test_noise_is_detected_by_the_best_of_bets_on_cells_functions_and_half_lines(claim):
+    """Of half-lines, by the noise's distribution function at every fourth end of a cell."""
+    draws = 20_000
+    levels = claim.level + np.geomspace(0.05, 5, 16)
+    model = claim.noise(levels)
+    distances = model.distances[:, None]
+    around = np.broadcast_to(np.linspace(-3, 3, 32), (16, 32))
+    ends = np.sort(np.hstack([around, around + distances]), axis=1)[:, 3:60:4]
+    noise = stats.norm if model.gaussian else stats.laplace
+    p, q = power._cells(claim, levels)
+    laws = [(*power._growth(claim, p, q, power.FLOOR), power._PREDICTING)]
+    if claim.orders:
+        laws.append((*power._growth(claim, p, q, 0.0), power._FUNCTION))
+    first, slope = power._EVENT
+    for i in range(ends.shape[1]):
+        below, rarer = noise.cdf(ends[:, i]), noise.cdf(ends[:, i] - distances[:, 0])
+        growths = power._growth_of_event(claim, below, rarer)
+        laws.append((*growths, first - slope * np.log(np.maximum(rarer, 1e-300))))
+    needed = [
+        draws * growth - stats.norm.ppf(0.9) * np.sqrt(draws * spread) - nats - math.log(20)
+        for growth, spread, nats in laws
+    ]
+    clear = np.abs(np.max(needed, axis=0)) > 1e-6
+    found = power._detected(claim, levels, [Step(1, draws, draws)], 0.05, 0.9, None)
+    assert (found == (np.max(needed, axis=0) > 0))[clear].all()
+
+
 def test_a_budget_is_no_smaller_than_one_that_audits_accept():
     assert samples_needed(approximate(0.1, 0.1), detect=20.0, pairs=4) >= least_samples(4)
+    assert samples_needed(pure(0.1), detect=20.0, pairs=10**6) >= least_samples(10**6)
+    with pytest.raises(ArgumentError, match="pairs must be at most 1000000"):
+        samples_needed(pure(0.1), detect=20.0, pairs=10**6 + 1)

@@ -189,9 +189,9 @@ def _checks(scores: Floats, included: Bools) -> list[Check]:
         text += f", by fair coins with probability {chance:.1g}: each must be in by its own coin"
         checked = [Check("fair coins", "failed" if chance < _WRONG else "note", text)]
     ranks = rankdata(scores)
-    spread = math.sqrt(max(k * (m - k), 1) / (m - 1)) * float(ranks.std())
+    spread = math.sqrt(k * (m - k) / (m - 1)) * float(ranks.std())
     shift = float(ranks[included].sum()) - k * (m + 1) / 2
-    if shift < _REVERSED * max(spread, 1e-9):
+    if shift < _REVERSED * spread:
         text = "canaries that were in have lower scores than others: give the scores another sign"
         checked.append(Check("direction", "note", text))
     if scores.min() == scores.max():

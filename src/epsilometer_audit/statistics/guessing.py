@@ -199,7 +199,7 @@ class Counted:
         if claim.fixed_delta is not None:
             return float(self.p_value(claim.level, claim.fixed_delta))
         single = self.at_one_epsilon(claim.level)
-        if single.p_value >= _HOPELESS or single.weight <= 0:
+        if single.p_value >= _HOPELESS:
             return single.p_value
         price = partial(self._price, mu=claim.level)
         several = profiles.p_value(
@@ -214,9 +214,9 @@ class Counted:
         """Return the largest refuted delta at this epsilon; 0 if none is."""
         tail, slope = _terms(self.right, self.rule.guesses, epsilon)
         left = self.share * alpha - float(tail)
-        if left <= 0 or slope <= 0:
+        if left <= 0:
             return 0.0
-        return min(left / (self.canaries * float(slope)), 1.0)
+        return left / (self.canaries * float(slope))  # below 1: m slopes are P[W < v] or more
 
 
 def count(scores: Floats, included: Bools, rules: Sequence[Rule], seed: int) -> list[Counted]:

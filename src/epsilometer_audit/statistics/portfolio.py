@@ -93,7 +93,7 @@ class Portfolio:
     as_reals: bool = False
     _levels: dict[str, Floats] = field(init=False)
     _bets: Callable[[predictors.Prediction], tuple[Floats, Floats]] = field(init=False)
-    _initial: Floats = field(init=False)  # the log wealth, (m, t), for t bets against each level
+    _initial: Floats = field(init=False)  # the log wealth, (m,)
     _raw: tuple[list[Any], list[Any]] = field(default_factory=lambda: ([], []))
     _draws: int = 0
     _next: float = 2  # draws of a side at which views are chosen, on raw outputs until then
@@ -121,7 +121,7 @@ class Portfolio:
             self._levels[other.quantity] = others
             bets = bets.joined(against(other, others))
         self._bets = bets.best
-        self._initial = np.zeros((len(bets.first), 1))
+        self._initial = np.zeros(len(bets.first))
 
     def record(
         self, x: Any, x_prime: Any, sizes: Sequence[int], plan: Plan | None = None
@@ -176,7 +176,7 @@ class Portfolio:
         paths = [viewed.record(x, x_prime, sizes, plan) for viewed in self._views.values()]
         after = np.broadcast_to(before, (len(sizes), len(before)))
         if paths:
-            after = np.logaddexp.reduce(np.concatenate(paths, axis=2), axis=2)
+            after = np.logaddexp.reduce(paths, axis=0)
         logs = np.diff(after, axis=0, prepend=before[None])
         ends = np.cumsum([levels.size for levels in self._levels.values()])[:-1]
         self._draws += sum(sizes)
@@ -193,15 +193,14 @@ class Portfolio:
             return None
         levels = self._levels[self.claim.quantity]
         claim = min(int(np.searchsorted(levels, level)), levels.size - 1)
-        key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim].max())
-        of_claim = claim * self._initial.shape[1] + int(best.wealth[claim].argmax())
+        key, best = max(self._views.items(), key=lambda item: item[1].wealth[claim])
         layout = learn_layout(x, x_prime, as_reals=self.as_reals)
         sides = layout.encode(x), layout.encode(x_prime)
         draws = looks.PastDraws(*sides, layout)
         for choice in _choices(draws, lambda other: other == key):
             viewed = choice.viewed
             past = predictors.Points().with_draws(*map(viewed.steps, choice.numbers()))
-            for predictor, _ in best.mixture.ranked(of_claim):
+            for predictor, _ in best.mixture.ranked(claim):
                 prediction = predictor(past)
                 if prediction is not None:
                     event, swapped = _event_of(prediction, viewed, sides, self.claim)
@@ -221,7 +220,7 @@ class Portfolio:
     def _wealth(self) -> Floats:
         """Return the log wealth, of shape ``(m,)``."""
         logs = [viewed.wealth for viewed in self._views.values()] or [self._initial]
-        return np.asarray(np.logaddexp.reduce(np.concatenate(logs, axis=1), axis=1))
+        return np.asarray(np.logaddexp.reduce(logs, axis=0))
 
     def choose(self, past: looks.PastDraws) -> None:
         """Choose the views on all past draws, and spread the wealth over them.
@@ -282,7 +281,7 @@ class Portfolio:
         """Return a rule that tells by its key whether a view goes on."""
         if self._draws < _SELECTED or len(past.layout.columns) < _RICH:
             return bool
-        won = {key: viewed.wealth[self._claimed].max() for key, viewed in views.items()}
+        won = {key: viewed.wealth[self._claimed] for key, viewed in views.items()}
         kept = {*sorted(won, key=won.__getitem__)[-_RICH:], *_ALWAYS}
         for i in suspects(*past.sides, range(len(past.layout.columns)), _SUSPECTS):
             kept |= {_key(View(kind, i), past.layout) for kind in ("entry", "low bit")}
@@ -298,9 +297,9 @@ class Portfolio:
         if won.size:
             highest = int(won[-1])
         views = list(self._views.values())
-        wealth = [viewed.wealth[highest].max() for viewed in views]
+        wealth = [viewed.wealth[highest] for viewed in views]
         best = views[int(np.argmax(wealth))].mixture
-        _, prediction = best.ranked(highest * self._initial.shape[1])[0]
+        _, prediction = best.ranked(highest)[0]
         aim = None if prediction is None else self._reached(prediction)
         if aim is None:
             return
@@ -312,7 +311,7 @@ class Portfolio:
         shares = np.exp(wealth - np.logaddexp.reduce(wealth))
         shares = (shares + 1 / shares.size) / 2
         for viewed, share in zip(views, shares, strict=True):
-            viewed.change_levels(index, self._bets, self._initial[:1] + math.log(share))
+            viewed.change_levels(index, self._bets, math.log(share))
 
     def _reached(self, prediction: predictors.Prediction) -> float | None:
         """Return the largest level that twice the draws so far should refute, by a prediction."""
@@ -445,28 +444,24 @@ class _Viewed:
 
     @property
     def wealth(self) -> Floats:
-        """The log of their wealth now, of shape ``(m, t)``."""
-        return self.start + self.mixture.wealth.reshape(self.start.shape)
+        """The log of their wealth now, of shape ``(m,)``."""
+        return self.start + self.mixture.wealth
 
     def record(
         self, x: Sample, x_prime: Sample, sizes: Sequence[int], plan: Plan | None = None
     ) -> Floats:
-        """Bet on fresh draws; return the log wealth after each block, ``(blocks, m, t)``."""
+        """Bet on fresh draws; return the log wealth after each block, ``(blocks, m)``."""
         if plan is not None:
-            plan = replace(plan, goal=plan.goal - self.start.ravel())
-        path = self.mixture.record(self.of(x), self.of(x_prime), sizes, plan)
-        return self.start + path.reshape(len(sizes), *self.start.shape)
+            plan = replace(plan, goal=plan.goal - self.start)
+        return self.start + self.mixture.record(self.of(x), self.of(x_prime), sizes, plan)
 
-    def change_levels(self, index: Counts, bets: Any, new: Floats) -> None:
+    def change_levels(self, index: Counts, bets: Any, new: float) -> None:
         """Take the levels of these numbers in place of all; -1 is one without bets so far.
 
-        ``new`` is the log wealth at such a level, ``(1, t)``.
+        ``new`` is the log wealth at such a level.
         """
-        tangents = self.start.shape[1]
-        self.start = np.concatenate([self.start, new])[index]
-        columns = index[:, None] * tangents + np.arange(tangents)
-        columns[index < 0] = -1
-        self.mixture.change_claims(columns.ravel(), bets)
+        self.start = np.append(self.start, new)[index]
+        self.mixture.change_claims(index, bets)
 
     def give(self, part: float) -> Floats:
         """Give away a part of the wealth; return its log."""

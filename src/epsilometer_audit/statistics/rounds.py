@@ -363,7 +363,7 @@ class Evidence:
         half = self.past(self.best) // 2
         if half < _FEWEST_CHOOSING:
             return None
-        x, x_prime = (_part(side, max(half - _CHOSEN, 0), half) for side in self.raw[self.best])
+        x, x_prime = (_part(side, half - _CHOSEN, half) for side in self.raw[self.best])
         chosen = self._portfolios[claim, self.best].event(x, x_prime, level)
         return None if chosen is None else self._counted(chosen, claim, half)
 
