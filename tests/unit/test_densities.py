@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from epsilometer.densities import atoms
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import RealSample, bkde, dpik, linear_counts
 from epsilometer.densities.frequencies import (
@@ -428,6 +429,14 @@ def test_densities_are_not_refused_in_any_unit(draw, unit):
         assert not refused(x)
         if unit == 1.0:
             assert not refused(x.astype(np.float32).astype(float))
+
+
+def test_draws_of_a_density_are_counted_but_not_sorted(monkeypatch):
+    """Ten in one of 2^14 slots are an alarm in .002."""
+    sorted_ = []
+    monkeypatch.setattr(atoms, "_largest_atom", lambda *given: sorted_.append(given))
+    refuse_atoms(*np.random.default_rng(0).normal(size=(2, 8000)))
+    assert not sorted_
 
 
 def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
