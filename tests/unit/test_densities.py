@@ -460,27 +460,29 @@ def test_nan_is_an_error_at_any_place():
 
 
 @pytest.mark.parametrize(
-    ("others", "at", "most"),
+    ("others", "at", "most", "sides"),
     [
-        (20, 9.0, 9),  # ten draws
-        (9_989, 9.0, 9),
-        (39_980, 9.0, 19),  # .05 % of all draws
-        (9_835, 0.5, 165),  # a tenth of the draws in reach, and four standard deviations
+        (20, 9.0, 9, 1),  # ten draws
+        (9_989, 9.0, 9, 2),
+        (39_980, 9.0, 19, 2),  # .05 % of all draws
+        (9_835, 0.5, 165, 1),  # a tenth of the draws in reach, and four standard deviations
+        (9_815, 0.5, 185, 2),  # the reach is that of the draws of one side
     ],
 )
-def test_an_atom_is_refused_from_so_many_draws_on(others, at, most):
+def test_an_atom_is_refused_from_so_many_draws_on(others, at, most, sides):
     """Amid draws at even distances from 0 to 1, or alone; the reach follows from the quartiles.
 
-    As many as the atom are taken for the tenth; the last case is near its limit, by 3 %.
+    As many as the atom are taken for the tenth; the last cases are near their limits, by 3 %.
     """
     even = np.linspace(0, 1, others)
     if at < 1:
-        reach = 0.9 * 0.5 / 1.349 * 10_000**-0.2
+        reach = 0.9 * 0.5 / 1.349 * (10_000 / sides) ** -0.2
         near = 0.1 * (2 * reach * others + most)
         assert near + 4 * math.sqrt(near) == pytest.approx(most, rel=0.01)
     few, many = (most, most + 1) if at > 1 else (int(0.97 * most), int(1.03 * most) + 1)
-    assert not refused(np.append(even, np.full(few, at)))
-    assert refused(np.append(even, np.full(many, at)))
+    for size, expected in ((few, False), (many, True)):
+        draws = np.append(even, np.full(size, at))
+        assert refused(*(draws[i::sides] for i in range(sides))) == expected
 
 
 # --- both sides of a pair -------------------------------------------------------------------------
