@@ -291,6 +291,11 @@ def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
             np.testing.assert_array_equal(taken, side[: len(taken)] / fitted.units)
         assert fitted.k == 64
         assert fitted.units.tolist() == units_of(*sides, alike=False).tolist() == [2, 2]
+        points = np.concatenate([fitted.x, fitted.x_prime])
+        labels = np.repeat([0, 1], [len(fitted.x), len(fitted.x_prime)])
+        expected = [votes_of_vectors(points, labels, query / 2, 1) for query in x[-40:]]
+        nearest = NearestNeighbours(1).fit(*sides, 9000, 0)
+        np.testing.assert_allclose(nearest.votes(x[-40:]).log_odds, expected)
     assert len(NearestNeighbours().fit(x, x_prime[:2], 6002, 0).x_prime) == 1  # at least
     assert len(NearestNeighbours().fit(x[:2], x_prime, 6002, 0).x) == 1
     for sides in ((x, x[:0]), (x[:0], x)):
