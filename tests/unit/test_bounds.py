@@ -498,6 +498,24 @@ def test_kernel_estimates_are_no_counts():
         bound_of(rb.RenyiBound(50), densities, 2.0, 500)
 
 
+def test_the_bias_counts_the_slope_of_the_floor_and_not_its_curvature():
+    """By second differences of the integral with the floor's tangent, outcomes on both sides."""
+    p, q, order, step = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.62, 0.08]), 2.5, 1e-4
+    floor = {"tau": 0.2, "beta": 9.0}
+    height = rb.soft_floor(q, **floor)
+    slope = (rb.soft_floor(q + 1e-6, **floor) - rb.soft_floor(q - 1e-6, **floor)) / 2e-6
+
+    def terms(more_p, more_q):
+        return (p + more_p) ** order * (height + slope * more_q) ** (1 - order)
+
+    second = 0.0
+    for along, side in (((step, 0.0), p), ((0.0, step), q)):
+        bend = terms(*along) - 2 * terms(0, 0) + terms(-along[0], -along[1])
+        second += (bend / step**2 * side / 1000 / 2).sum()
+    expected = second / terms(0, 0).sum() / (order - 1)
+    assert rb.bias(p, q, order=order, n=1000, **floor) == pytest.approx(expected, rel=1e-4)
+
+
 def test_where_the_grid_is_coarser_than_the_kernel_the_bias_is_of_the_grid():
     """The noise is that of draws spread over two points, not that of the narrow kernel."""
     rng, n, h = np.random.default_rng(0), 20_000, 1e-6
