@@ -22,6 +22,11 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
         "unit/test_answer.py",
         "unit/test_bounds.py",
     ],
+    "src/epsilometer/estimators/base.py": [
+        "unit/test_answer.py",
+        "unit/test_histograms.py",
+        "unit/test_bounds.py",
+    ],
     "src/epsilometer/estimators/*.py": ["unit/test_histograms.py", "unit/test_bounds.py"],
     "src/epsilometer/densities/*.py": ["unit/test_densities.py"],
     "src/epsilometer/classifiers/*.py": ["unit/test_classifiers.py"],

@@ -29,6 +29,7 @@ def by_brute_force(x, x_prime, queries, k, apart=apart):
     points = np.concatenate([x, x_prime])
     prime = np.arange(points.size) >= x.size
     distance = apart(points, queries[:, None])
+    k = min(k, points.size)
     radius = np.sort(distance, axis=1)[:, k - 1 : k]
     inner, rim = distance < radius, distance == radius
     left = (k - inner.sum(axis=1)) / rim.sum(axis=1)
@@ -71,12 +72,19 @@ def test_neighbours_share_ties_as_by_brute_force(shape):
             SHAPES[shape](rng.laplace(at, 1, n)) for at, n in zip((0, 1, 0.5), sizes, strict=True)
         )
         points = x.size + x_prime.size
-        for k in {1, 2, points // 3 + 1, points - 1, points}:
+        for k in {1, 2, points // 3 + 1, points - 1, points, points + 9}:
             expected = np.sort(by_brute_force(x, x_prime, queries, k))
             odds = odds_of(NearestNeighbours(k).fit(x, x_prime, points, 0), queries)
             np.testing.assert_allclose(odds, expected, rtol=1e-9, atol=1e-12)
-    x, x_prime, queries = (rng.integers(0, 2**9, n) for n in (60, 50, 30))
-    for k in (1, 5, 40, 110):  # of bits
+
+
+@pytest.mark.parametrize("bits", [9, 62])
+@pytest.mark.parametrize("sizes", [(60, 50), (50, 60)])
+def test_neighbours_of_bits_share_ties_as_by_brute_force(bits, sizes):
+    rng = np.random.default_rng(bits)
+    x, x_prime, queries = (rng.integers(0, 2**bits, n) for n in (*sizes, 30))
+    queries[0], x[0] = 0, 2**bits - 1  # as far as can be
+    for k in (1, 5, 40, 110, 130):
         expected = np.sort(by_brute_force(x, x_prime, queries, k, bits_apart))
         odds = odds_of(HammingNeighbours(k).fit(x, x_prime, 110, 0), queries)
         np.testing.assert_allclose(odds, expected)
@@ -166,6 +174,12 @@ def test_any_classifier_of_scikit_learn(name):
     assert votes.counts.sum() == 2000
 
 
+def test_a_classifier_of_scikit_learn_without_probabilities_is_sure():
+    x, x_prime = np.array([-2.0, -1.0]), np.array([1.0, 2.0])
+    votes = ScikitLearn("sklearn.linear_model.RidgeClassifier").fit(x, x_prime, 4, 0)
+    assert votes.votes(np.array([-3.0, 3.0])).log_odds.tolist() == [-np.inf, np.inf]
+
+
 def test_the_same_seed_trains_the_same_network():
     rng = np.random.default_rng(2)
     x, x_prime, queries = rng.normal(0, 1, (3, 300, 2))
@@ -198,7 +212,12 @@ BINARIZER = {"name": "sklearn.preprocessing.Binarizer", "options": {"treshold": 
         (("sklearn.ensemble.VotingClassifier",), "cannot be made from options"),
         (("sklearn.svm.SVC", {"D": 1}), "options has unknown 'D' of sklearn.svm.SVC"),
         (("sklearn.svm.SVC", {"random_state": 1}), "options has unknown 'random_state'"),
-        (("sklearn.svm.SVC", {}, [{"options": {}}]), "before must hold steps of name and options"),
+        (("sklearn.svm.SVC", 5), "options must be a mapping, got 5"),
+        *((("sklearn.svm.SVC", {}, steps), "before must be a list of steps") for steps in (5, "")),
+        *(
+            (("sklearn.svm.SVC", {}, [step]), "before must hold steps")
+            for step in (5, {"options": {}})
+        ),
         (("sklearn.svm.SVC", {}, [{"name": "sklearn.svm.SVC"}]), "must be a transformer of"),
         (("sklearn.svm.SVC", {}, [BINARIZER]), "unknown 'treshold' of sklearn.preprocessing.Bin"),
     ],
@@ -241,32 +260,48 @@ def votes_of_vectors(points, labels, query, k):
         return np.log(votes[0]) - np.log(votes[1])
 
 
+@pytest.mark.parametrize("k", [1, 7, 100, 500, None])
 @pytest.mark.parametrize("values", [None, 3, 1])
-def test_votes_of_vectors_follow_from_their_definition(values):
+def test_votes_of_vectors_follow_from_their_definition(values, k):
     """Of few values nearly all distances are ties; these are exact in any unit that is a power."""
     rng = np.random.default_rng(3)
-    shape = (60, 4)
     x, x_prime, queries = (
-        rng.normal(size=shape) if values is None else rng.integers(values, size=shape) / 1.0
-        for _ in range(3)
+        rng.normal(size=(n, 4)) if values is None else rng.integers(values, size=(n, 4)) / 1.0
+        for n in (60, 40, 60)
     )
     units = units_of(x, x_prime, alike=False)
-    fitted = NearestNeighbours(k=7).fit(x, x_prime, 120, 0)
-    points, labels = np.concatenate([x, x_prime]) / units, np.repeat([0, 1], 60)
-    expected = [votes_of_vectors(points, labels, query / units, 7) for query in queries]
+    fitted = NearestNeighbours(k).fit(x, x_prime, 121, 0)
+    points, labels = np.concatenate([x, x_prime]) / units, np.repeat([0, 1], [60, 40])
+    votes = min(k or 11, 100)  # 11 is the root of the points in training
+    expected = [votes_of_vectors(points, labels, query / units, votes) for query in queries]
     np.testing.assert_allclose(fitted.votes(queries).log_odds, expected, atol=1e-12)
-    scaled = NearestNeighbours(k=7).fit(x * 2.0**9, x_prime * 2.0**9, 120, 0)
+    scaled = NearestNeighbours(k).fit(x * 2.0**9, x_prime * 2.0**9, 121, 0)
     np.testing.assert_array_equal(
         scaled.votes(queries * 2.0**9).log_odds, fitted.votes(queries).log_odds
     )
 
 
 def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
-    x, x_prime = np.random.default_rng(3).normal(size=(2, 6000, 2))
-    fitted = NearestNeighbours().fit(x, x_prime[:3000], 9000, 0)
-    assert len(fitted.x) == pytest.approx(2 * len(fitted.x_prime), abs=2)
-    assert len(fitted.x) + len(fitted.x_prime) <= 4096
-    assert fitted.k == 64
+    x, x_prime = np.random.default_rng(3).normal(0, [[[1]], [[8]]], (2, 6000, 2))
+    for sizes in ((6000, 3000), (3000, 6000)):
+        sides = x[: sizes[0]], x_prime[: sizes[1]]
+        fitted = NearestNeighbours().fit(*sides, 9000, 0)
+        for side, taken in zip(sides, (fitted.x, fitted.x_prime), strict=True):
+            assert len(taken) == pytest.approx(len(side) * 4096 / 9000, abs=1)
+            np.testing.assert_array_equal(taken, side[: len(taken)] / fitted.units)
+        assert fitted.k == 64
+        assert fitted.units.tolist() == units_of(*sides, alike=False).tolist() == [2, 2]
+        points = np.concatenate([fitted.x, fitted.x_prime])
+        labels = np.repeat([0, 1], [len(fitted.x), len(fitted.x_prime)])
+        expected = [votes_of_vectors(points, labels, query / 2, 1) for query in x[-40:]]
+        nearest = NearestNeighbours(1).fit(*sides, 9000, 0)
+        np.testing.assert_allclose(nearest.votes(x[-40:]).log_odds, expected)
+    assert len(NearestNeighbours().fit(x, x_prime[:2], 6002, 0).x_prime) == 1  # at least
+    assert len(NearestNeighbours().fit(x[:2], x_prime, 6002, 0).x) == 1
+    for sides in ((x, x[:0]), (x[:0], x)):
+        with pytest.raises(ArgumentError, match="x has no draws of one side"):
+            NearestNeighbours().fit(*sides, 6000, 0)
+    NearestNeighbours().fit(np.zeros((9, 20)), np.zeros((9, 20)), 18, 0)
     with pytest.raises(ArgumentError, match="20 entries at most"):
         NearestNeighbours().fit(np.zeros((9, 21)), np.zeros((9, 21)), 18, 0)
 
@@ -274,7 +309,7 @@ def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
 def test_the_number_of_neighbours_is_rounded_down():
     assert [neighbours(n) for n in (0, 1, 3, 4, 2**50)] == [1, 1, 1, 2, 2**25]
     assert neighbours(2**54 - 1) == 2**27 - 1  # its root as a real is 2^27
-    assert [neighbours(n, 0.75) for n in (10, 15, 16, 10_000)] == [5, 7, 8, 1000]
+    assert [neighbours(n, 0.75) for n in (0, 1, 10, 15, 16, 10_000)] == [1, 1, 5, 7, 8, 1000]
     assert NearestNeighbours(exponent=0.75).fit(np.zeros(50), np.ones(50), 10_000, 0).k == 100
     with pytest.raises(ArgumentError, match="exponent must lie strictly between 0 and 1"):
         NearestNeighbours(exponent=1.0)
@@ -284,14 +319,15 @@ def test_the_number_of_neighbours_is_rounded_down():
 def test_units_are_the_powers_of_two_up_to_the_spread(alike):
     """The distance of the quartiles, where these differ, or else the standard deviation."""
     rng = np.random.default_rng(4)
-    sides = rng.normal(size=(2, 1500, 4)) * [3.0, 0.7, 1.0, 100.0]
+    sides = rng.normal(size=(2, 1500, 5)) * [3.0, 0.7, 1.0, 1.0, 1.0]
     sides[:, :, 2] = 0  # a constant
-    sides[0, :50, 3], sides[0, 50:, 3], sides[1, :, 3] = 40.0, 5.0, 5.0
+    sides[:, :, 3:] = 5
+    sides[0, :50, 3:] += [52, 40]  # of 1500 draws 6.7 and of 500 draws 8.7, across a power
     first = np.concatenate(sides[:, :1000])
     spreads = [np.ptp(np.quantile(first[:, j], [0.25, 0.75])) for j in range(2)]
-    spreads += [0.0, np.std(first[:, 3])]
+    spreads += [0.0, *np.std(first[:, 3:], axis=0)]
     if alike:
-        spreads = [np.median(spreads)] * 4
+        spreads = [np.median(spreads)] * 5
     expected = [math.ldexp(0.5, math.frexp(spread)[1]) if spread else 1.0 for spread in spreads]
     assert units_of(*sides, alike=alike).tolist() == expected
 

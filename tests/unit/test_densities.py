@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from epsilometer.densities import atoms
 from epsilometer.densities.atoms import refuse_atoms
-from epsilometer.densities.binned import bkde, dpik, linear_counts
-from epsilometer.densities.frequencies import _ranks, cell_frequencies, frequencies
+from epsilometer.densities.binned import RealSample, bkde, dpik, linear_counts
+from epsilometer.densities.frequencies import (
+    _ranks,
+    cell_frequencies,
+    frequencies,
+    joint_counts,
+)
 from epsilometer.densities.histogram import histogram, ladder
 from epsilometer.densities.kernel import density_at, density_on_grid, nrd0
 from epsilometer.densities.pair import reduce_pair
@@ -54,6 +60,15 @@ def test_ties_on_the_edges_fall_into_the_upper_cell(cells):
     assert histogram(below, cells, (0.0, 1.0))[0].tolist() == [1] * cells
 
 
+@pytest.mark.parametrize("support", [(0.0, 4.0), None])
+def test_each_checkpoint_counts_the_draws_up_to_it(support):
+    sample, stops = np.random.default_rng(0).integers(0, 5, 300), [1, 2, 7, 300]
+    used = sample if support is None else sample.astype(float)
+    counts = histogram(used, 5, support, stops)
+    ends = np.arange(6) if support is None else np.linspace(0, 4, 6)
+    assert counts.tolist() == [np.histogram(sample[:n], ends)[0].tolist() for n in stops]
+
+
 def test_ladder_has_half_octaves_and_ends_at_n():
     assert ladder(1) == [1]
     assert ladder(2) == [1, 2]
@@ -66,7 +81,7 @@ def test_ladder_has_half_octaves_and_ends_at_n():
 def test_bad_arguments_are_refused():
     zeros, ends = np.zeros(10), (0.0, 1.0)
     for arguments, message in (
-        ((np.array([0.5, 1.5, -0.1]), 4, ends), "has 2 outputs outside the claimed support"),
+        ((np.array([0, 0.5, 1.5, -0.1, 1]), 4, ends), "has 2 outputs outside the claimed support"),
         ((np.array([0.5, 1.5]), 4, ends), "has 1 outputs outside"),
         ((np.array([0.5, -0.1]), 4, ends), "has 1 outputs outside"),
         ((np.array([0.5, np.nan]), 4, ends), "has 1 outputs outside"),
@@ -90,13 +105,35 @@ def counts(x, y, cells):
     return np.rint(p * x.size).astype(int), np.rint(q * y.size).astype(int)
 
 
-def test_cells_hold_equal_shares_of_both_sides_and_the_tails_are_halved():
+@pytest.mark.parametrize(
+    ("n", "cells", "held"),
+    [
+        # sqrt(n)/4 = 50 cells of 1600 draws; 800, 400 and 200 a side are the halves down to 200
+        (40_000, 1000, [400, 400, 800, *[1600] * 48, 800, 400, 400]),
+        (40_000, 10, [500, 500, 1000, 2000, 4000, *[8000] * 8, 4000, 2000, 1000, 500, 500]),
+        (900, 1000, [450] * 4),  # 200 draws a side at least
+        (100, 1000, [100] * 2),  # but two cells
+    ],
+)
+def test_cells_hold_equal_shares_of_both_sides_and_the_tails_are_halved(n, cells, held):
     rng = np.random.default_rng(0)
-    n = 40_000
-    p, q = counts(rng.normal(size=n), rng.normal(1, 1, n), 1000)
+    p, q = counts(rng.normal(size=n), rng.normal(1, 1, n), cells)
     assert p.sum() == q.sum() == n
-    # sqrt(n)/4 = 50 cells of 1600 draws; 800, 400 and 200 a side are the halves down to 200
-    assert (p + q).tolist() == [400, 400, 800] + [1600] * 48 + [800, 400, 400]
+    assert (p + q).tolist() == held
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_few_draws_are_sorted_wherever_the_sides_are(exchanged, monkeypatch):
+    """3 % show where most are, and 3 % share a slice with an end of a cell, and are merged."""
+    rng, sorted_ = np.random.default_rng(0), []
+    sides = [rng.normal(0, 1, 300_000), rng.normal(5, 1, 30_000)]
+    for side in sides:
+        outliers = rng.random(side.size) < 0.014
+        side[outliers] = 1e6 * rng.normal(size=np.count_nonzero(outliers))
+    sort = np.sort
+    monkeypatch.setattr(np, "sort", lambda x: sorted_.append(len(x)) or sort(x))
+    cell_frequencies(*([-sides[1], -sides[0]] if exchanged else sides), 50)
+    assert sum(sorted_) < 0.1 * 330_000
 
 
 def test_an_atom_is_a_cell_of_its_own():
@@ -154,19 +191,23 @@ def test_cells_are_those_of_sorted_draws(draws, sizes):
             np.testing.assert_array_equal(ours, theirs)
 
 
-def test_by_hand():
-    outcomes, p, q = frequencies(np.array([5, 5, 2, 0]), np.array([2, 7]))
-    assert outcomes.tolist() == [0, 2, 5, 7]
-    assert p.tolist() == [0.25, 0.25, 0.5, 0.0]
-    assert q.tolist() == [0.0, 0.5, 0.0, 0.5]
-
-
-def test_tuples_by_hand():
-    x = np.array([[0, 1], [0, 1], [1, 0]])
-    outcomes, p, q = frequencies(x, np.array([[1, 0], [-3, 4]]))
-    assert outcomes.tolist() == [[-3, 4], [0, 1], [1, 0]]
-    assert p.tolist() == pytest.approx([0, 2 / 3, 1 / 3])
-    assert q.tolist() == [0.5, 0, 0.5]
+@pytest.mark.parametrize("names", [[0, 2, 5, 7], [-9, 2, 5, 7], [[-3, 4], [0, 1], [1, 0], [1, 2]]])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_by_hand(names, exchanged):
+    """Small outcomes, one below 0 on one side alone, and tuples; either side may be empty."""
+    names = np.array(names)
+    sides = [names[[2, 2, 1, 0]], names[[1, 3]]]
+    shares = [[0.25, 0.25, 0.5, 0.0], [0.0, 0.5, 0.0, 0.5]]
+    step = -1 if exchanged else 1
+    outcomes, *found = frequencies(*sides[::step])
+    assert outcomes.tolist() == names.tolist()
+    assert [side.tolist() for side in found] == shares[::step]
+    alone = [sides[0], sides[0][:0]]
+    outcomes, *found = joint_counts(*alone[::step])
+    assert outcomes.tolist() == names[:3].tolist()
+    assert [side.tolist() for side in found] == [[1, 1, 2], [0, 0, 0]][::step]
+    with pytest.raises(ArgumentError, match="x has no draws to train on"):
+        joint_counts(alone[1], alone[1])
 
 
 @pytest.mark.parametrize("shift", [0, -7, 10**6])
@@ -182,15 +223,17 @@ def test_counting_and_sorting_agree(shift):
 
 def test_bad_arguments_of_frequencies_are_named():
     for x, y in [([1, 2], [[1, 2]]), ([[1, 2]], [[1, 2, 3]]), ([], [1]), ([[[1]]], [[[1]]])]:
-        with pytest.raises(ArgumentError, match=r"x_prime has shape|must not be empty"):
-            frequencies(np.array(x, int), np.array(y, int))
+        for both in ((x, y), (y, x)):
+            with pytest.raises(ArgumentError, match=r"x_prime has shape|must not be empty"):
+                frequencies(*(np.array(side, int) for side in both))
     for side, cells, message in (
         ([1.0, math.nan], 9, "outputs must be numbers"),
         ([], 9, "outputs must be numbers, at least one a side"),
         ([1.0, 2.0], 1, "cells must be at least 2"),
     ):
-        with pytest.raises(ArgumentError, match=message):
-            cell_frequencies(np.array(side), np.array([0.0, 1.0]), cells)
+        for both in ((side, [0.0, 1.0]), ([0.0, 1.0], side)):
+            with pytest.raises(ArgumentError, match=message):
+                cell_frequencies(*map(np.array, both), cells)
 
 
 # --- kernel densities and bandwidths --------------------------------------------------------------
@@ -236,11 +279,29 @@ def test_infinite_and_missing_numbers_have_no_bandwidth():
         assert linear_counts(sample, 0.0, 2.0, 11).sum() == pytest.approx(3)  # nan is not counted
 
 
-def test_where_the_grid_is_coarser_than_the_kernel():
+def test_the_ends_and_moments_of_a_sample_are_those_of_all_its_draws():
+    x = np.random.default_rng(2).exponential(size=20_000)
+    for draws in (x, np.sort(x), np.sort(-x)):
+        sample = RealSample.of(draws)
+        assert (sample.low, sample.high) == (draws.min(), draws.max())
+        moments = sample.mean, sample.deviation
+        assert moments == pytest.approx((np.mean(draws), np.std(draws, ddof=1)))
+
+
+def test_a_bandwidth_moves_with_the_unit_and_not_with_the_place():
+    """Of a sample around 0 to the bit, too."""
+    x = np.random.default_rng(3).laplace(size=500)
+    x = np.append(x, -x)
+    h = dpik(x)
+    assert [dpik(3 * x), dpik(x + 5), dpik(3 * x - 1)] == pytest.approx([3 * h, h, 3 * h])
+
+
+@pytest.mark.parametrize("points", [2, 101])
+def test_where_the_grid_is_coarser_than_the_kernel(points):
     """As nearly at n = 5,000,000 for the Laplace mechanism: the spread of draws shows."""
     x = np.random.default_rng(1).laplace(size=20_000)
-    z, density = bkde(x, 1e-4, points=101, ends=(x.min(), x.max()))
-    counts = linear_counts(x, x.min(), x.max(), 101)
+    z, density = bkde(x, 1e-4, points=points, ends=(x.min(), x.max()))
+    counts = linear_counts(x, x.min(), x.max(), points)
     np.testing.assert_allclose(density, counts / x.size / (z[1] - z[0]), rtol=1e-9, atol=1e-12)
 
 
@@ -288,6 +349,17 @@ def test_the_grid_is_the_definition_to_four_digits_of_the_peak(h, points):
     assert np.abs(ours - exact).max() < 1e-3 * exact.max()
 
 
+@pytest.mark.parametrize("parts", [0.99, 1.0, 1.99, 3.98])
+def test_the_kernel_of_a_single_draw_has_three_digits_anywhere(parts):
+    """Its bandwidth is just above so many parts of a grid of twelve points a bandwidth."""
+    h = 2 / 49 * 12 / parts
+    for at in (0.0, 0.011, 0.02):
+        exact = textbook([at], np.linspace(-1, 1, 50), h)
+        assert np.abs(density_on_grid([at], -1, 1, 50, h) - exact).max() < 1e-3 * exact.max()
+    exact = textbook([-1 - 5 * h], np.linspace(-1, -1 + 3 * h, 50), h)  # far from the draw
+    assert density_on_grid([-1 - 5 * h], -1, -1 + 3 * h, 50, h) == pytest.approx(exact, rel=0.1)
+
+
 def test_draws_outside_the_grid_reach_into_it():
     sample = np.array([-1.2, 1.1, 5.0])
     exact = textbook(sample, np.linspace(-1, 1, 9), 0.3)
@@ -308,6 +380,7 @@ def test_draws_outside_the_grid_reach_into_it():
         (lambda: bkde([1.0, 2.0], 0.1, ends=(1.0, 0.0)), "lower < upper"),
         (lambda: nrd0([1.0]), "at least 2 draws"),
         (lambda: density_at([], [0.0], 1.0), "sample must have shape"),
+        (lambda: density_at([[[0.0]]], [0.0], 1.0), "sample must have shape"),
         (lambda: density_at([0.0], [0.0], 0.0), "bandwidth must be positive"),
         (lambda: density_at([[0.0, 1.0]], [0.0], 1.0), "points have 1 dimensions, the sample 2"),
         (lambda: density_on_grid([], 0, 1, 5, 1.0), "sample must be a non-empty vector"),
@@ -358,6 +431,14 @@ def test_densities_are_not_refused_in_any_unit(draw, unit):
             assert not refused(x.astype(np.float32).astype(float))
 
 
+def test_draws_of_a_density_are_counted_but_not_sorted(monkeypatch):
+    """Ten in one of 2^14 slots are an alarm in .002."""
+    sorted_ = []
+    monkeypatch.setattr(atoms, "_largest_atom", lambda *given: sorted_.append(given))
+    refuse_atoms(*np.random.default_rng(0).normal(size=(2, 8000)))
+    assert not sorted_
+
+
 def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)
@@ -367,8 +448,9 @@ def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
     late = np.concatenate([rng.normal(size=20_000), np.full(500, 7.0)])
     with pytest.raises(ArgumentError, match=r"with an atom \(500 of 20500 draws on one value\)"):
         refuse_atoms(late)
-    signs = np.concatenate([rng.normal(50, 1, 20_000), np.zeros(8), -np.zeros(8)])
+    signs = np.append(np.zeros(8), -np.zeros(8))
     assert refused(signs)
+    assert refused(np.append(rng.normal(50, 1, 20_000), signs))
 
 
 def test_nan_is_an_error_at_any_place():
@@ -378,26 +460,29 @@ def test_nan_is_an_error_at_any_place():
 
 
 @pytest.mark.parametrize(
-    ("others", "at", "most"),
+    ("others", "at", "most", "sides"),
     [
-        (9_989, 9.0, 9),  # ten draws
-        (39_980, 9.0, 19),  # .05 % of all draws
-        (9_835, 0.5, 165),  # a tenth of the draws in reach, and four standard deviations
+        (20, 9.0, 9, 1),  # ten draws
+        (9_989, 9.0, 9, 2),
+        (39_980, 9.0, 19, 2),  # .05 % of all draws
+        (9_835, 0.5, 165, 1),  # a tenth of the draws in reach, and four standard deviations
+        (9_815, 0.5, 185, 2),  # the reach is that of the draws of one side
     ],
 )
-def test_an_atom_is_refused_from_so_many_draws_on(others, at, most):
+def test_an_atom_is_refused_from_so_many_draws_on(others, at, most, sides):
     """Amid draws at even distances from 0 to 1, or alone; the reach follows from the quartiles.
 
-    As many as the atom are taken for the tenth; the last case is near its limit, by 3 %.
+    As many as the atom are taken for the tenth; the last cases are near their limits, by 3 %.
     """
     even = np.linspace(0, 1, others)
     if at < 1:
-        reach = 0.9 * 0.5 / 1.349 * 10_000**-0.2
+        reach = 0.9 * 0.5 / 1.349 * (10_000 / sides) ** -0.2
         near = 0.1 * (2 * reach * others + most)
         assert near + 4 * math.sqrt(near) == pytest.approx(most, rel=0.01)
     few, many = (most, most + 1) if at > 1 else (int(0.97 * most), int(1.03 * most) + 1)
-    assert not refused(np.append(even, np.full(few, at)))
-    assert refused(np.append(even, np.full(many, at)))
+    for size, expected in ((few, False), (many, True)):
+        draws = np.append(even, np.full(size, at))
+        assert refused(*(draws[i::sides] for i in range(sides))) == expected
 
 
 # --- both sides of a pair -------------------------------------------------------------------------

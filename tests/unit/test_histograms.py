@@ -74,9 +74,24 @@ def test_empty_cells_can_be_skipped():
     assert zeros.forward == 0
 
 
-def test_shapes_must_agree():
+@pytest.mark.parametrize("sides", [([1, 2], [1, 2, 3]), (1, 1), ([], [])])
+def test_shapes_must_agree_and_have_cells(sides):
     with pytest.raises(ArgumentError, match="x_prime has shape"):
-        histogram_estimate(np.array([1, 2]), np.array([1, 2, 3]))
+        histogram_estimate(*map(np.array, sides))
+
+
+@pytest.mark.parametrize(
+    "claims", [Claims((0, 2), 0.25), Claims(outcomes=3, smallest_probability=0.2)]
+)
+@pytest.mark.parametrize("order", [2.0, math.inf])
+def test_the_confidence_is_reached_at_the_planned_samples(claims, order):
+    estimator = HistogramEstimator(gamma=1.0)
+    n = estimator.planned_samples(claims, order, 0.8)
+    assert (
+        estimator.confidence(n, claims, order) >= 0.8 > estimator.confidence(n - 1, claims, order)
+    )
+    assert estimator.confidence(1, claims, order) == 0
+    assert estimator.confidence(10 * n, claims, order) == pytest.approx(1)
 
 
 def test_cells_follow_the_claims():
@@ -224,6 +239,53 @@ def test_counts_of_finite_outputs_may_be_off_by_as_much_as_the_level(order):
     assert planner.failure_bound(80, **plan, union=False) == pytest.approx(published)
 
 
+@pytest.mark.parametrize("union", [True, False])
+@pytest.mark.parametrize("gamma", [0.31, 40.0])
+@pytest.mark.parametrize("order", [2.0, 7.0, math.inf])
+def test_counts_of_smooth_outputs_may_be_off_by_as_much_as_14_allows(order, gamma, union):
+    """Of C = .1 on [0, 2]: densities are between .4 and .6; the second gamma reaches ln 2."""
+    plan = {"gamma": gamma, "lipschitz": 0.1, "width": 2.0, "order": order}
+    g, m = gamma / 12, math.ceil(6 * 0.1 * 2 / (0.4 * gamma))
+    if order < math.inf:
+        ratio = 2 * 1.5 ** (2 * order - 1)
+        g = min(gamma * (order - 1) / (2 * ratio), math.log(2)) / (2 * order - 1)
+        m = math.ceil(0.1 * 2 * ratio * (2 * order - 1) / (0.4 * (order - 1) * gamma))
+    p = 2 / m * 0.4
+    above = math.exp(-30 * p * math.expm1(g) ** 2 / (1 + math.exp(g)))
+    below = math.exp(-30 * p * math.expm1(-g) ** 2 / 2)
+    missed = (1 - p) ** 30
+    terms = 4 if order == math.inf and not union else 2 * m
+    expected = 2 * m * missed + terms * (above + below) / (1 - missed)
+    if m == 1 and union:
+        expected = 0  # it holds every sample
+    assert planner.histogram_cells(**plan) == m
+    assert planner.failure_bound(30, **plan, union=union) == pytest.approx(expected)
+
+
+def test_two_outcomes_are_the_least_and_no_precision_or_probability_is_too_extreme():
+    coin = {"gamma": 1.0, "outcomes": 2, "smallest_probability": 0.5}
+    above = math.exp(-4 * math.expm1(0.5) ** 2 / (1 + math.exp(0.5)))
+    deviation = (above + math.exp(-4 * math.expm1(-0.5) ** 2 / 2)) / (1 - 0.5**8)
+    assert planner.failure_bound(8, **coin) == pytest.approx(4 * 0.5**8 + 4 * deviation)
+    with pytest.raises(ArgumentError, match="outcomes must be at least 2"):
+        planner.failure_bound(8, **(coin | {"outcomes": 1}))
+    # one draw is far from any share of it, and e^750 times as many never come
+    rare = coin | {"gamma": 1500.0, "smallest_probability": 1e-300}
+    assert planner.failure_bound(1, **rare) == pytest.approx(4 / 1e-300)
+    assert planner.failure_bound(1, **(rare | {"gamma": 3000.0})) == pytest.approx(4 / 1e-300)
+
+
+@pytest.mark.parametrize("width", [1.0, 2.0])
+def test_the_draws_of_the_safety_check_are_the_fewest_with_its_probability(width):
+    slack = planner.safety_slack(lipschitz=3.0, cells=8, width=width)
+    assert slack == 3 * (width / 8) ** 2 / 2
+    assert width > 1 or planner.safety_slack(lipschitz=3.0, cells=8) == slack
+    n = planner.safety_sample_size(slack=slack, cells=8, probability=0.7)
+    holds = [1 - 64 * math.exp(-draws * slack**2 / 3) >= 0.7 for draws in (n - 1, n)]
+    assert holds == [False, True]
+    assert planner.safety_sample_size(slack=100.0, cells=8, probability=0.7) == 1
+
+
 def test_a_grid_of_inputs_by_hand():
     """Of C = 1 on [0, 1]: densities are between 1/2 and 3/2."""
     grid = {"gamma": 0.5, "lipschitz": 1.0, "lipschitz_input": 2.0}
@@ -287,6 +349,13 @@ def test_ceilings_are_those_of_the_numbers_as_written():
     assert planner.histogram_cells(gamma=0.1, lipschitz=1.0) == 120
     assert planner.histogram_cells(gamma=0.3, lipschitz=1.0) == 40
     assert planner.histogram_cells(gamma=0.05, lipschitz=1.2) == 360
+    for power in (0, 28):  # 1/3 - .2 * 3/2 is a 30th
+        gamma = float(f"5e-{power + 1}")
+        cells = planner.histogram_cells(gamma=gamma, lipschitz=0.2, width=3.0)
+        assert cells == 216 * 10**power
+    assert planner.histogram_cells(gamma=1.2e-39, lipschitz=1.0) == 10**40
+    with pytest.raises(ArgumentError, match=r"gamma asks for more than 1e\+40 cells"):
+        planner.histogram_cells(gamma=1.1999e-39, lipschitz=1.0)
 
 
 def test_width_scales_out():

@@ -113,9 +113,12 @@ def test_the_curve_inverted():
     fine = np.linspace(0, 2, 201)
     curve = np.maximum(1 - np.exp((fine - 1) / 2), 0)
     assert sp.epsilon_at(0.2, fine, curve) == pytest.approx(exact, abs=1e-4)
-    for bad in ([1.0, 0.0], [0.0]):
+    for bad in ([1.0, 0.0], [1.0, 1.0], [0.0]):
         with pytest.raises(ArgumentError, match="claims must rise"):
             sp.epsilon_at(0.1, bad, [0.3, 0.2])
+    for empty in ([], [[0.0], [1.0]]):
+        with pytest.raises(ArgumentError, match="claims must rise"):
+            sp.epsilon_at(0.1, empty, empty)
     assert sp.epsilon_at(1.0, claims, deltas) == 0.0
     assert sp.epsilon_at(0.0, claims, [0.5, 0.3, 0.1, 0.0]) == 3.0
     for bad in (-1e-9, 1 + 1e-9):
@@ -130,6 +133,8 @@ def test_error_bounds_by_hand():
     assert 2 * math.exp(-(n / 2) * a**2 / (72 * theory.cones(1) ** 2)) == pytest.approx(beta / 2)
     both = 2 * math.e * (a + theory.risk_error(n, beta))
     assert theory.accuracy(1.0, n, beta) == pytest.approx(both)
+    odd = 2 * math.e * (a + theory.risk_error(n + 1, beta))  # half of the points, rounded down
+    assert theory.accuracy(1.0, n + 1, beta) == pytest.approx(odd, rel=1e-9)
     # 2 / sqrt(2 - sqrt 3) is sqrt 6 + sqrt 2, as its square says
     ratio = math.sqrt(6) + math.sqrt(2)
     assert [theory.cones(d) for d in (1, 2, 3)] == [
@@ -140,7 +145,8 @@ def test_error_bounds_by_hand():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        *(({"claims": claims}, "claims") for claims in ([-0.1, 1], [], "ab", {"from": 0})),
+        *(({"claims": claims}, "claims") for claims in ([-0.1, 1], [])),
+        *(({"claims": claims}, "claims must be a list") for claims in (5, "ab", {"from": 0})),
         *(({"claims": claims}, "claims must rise") for claims in ([0.2, 0.1], [0.5, 0.5])),
         ({"claims": {"from": 0, "to": 1}}, "claims must be a list, or have from, to and by"),
         ({"claims": {"from": 0, "to": 1, "by": 0}}, "claims.by must be positive"),
@@ -218,6 +224,19 @@ def test_an_interval_has_both_error_rates_at_half_of_alpha(alpha):
             assert end[i] == pytest.approx(min(max(delta, 0), 1))
 
 
+@pytest.mark.parametrize("alpha", [0.1, 0.4])
+def test_a_bootstrap_leaves_half_of_alpha_of_the_resamples_on_either_side(alpha):
+    """Against the law of the resamples, from all counts; 5 deviations are an alarm in 1e-6."""
+    shares = np.add.outer(np.arange(101) / 100, np.arange(81) / 80)
+    law = np.outer(stats.binom.pmf(range(101), 100, 0.3), stats.binom.pmf(range(81), 80, 5 / 80))
+    low, high = TESTED.interval("bootstrap", alpha, np.random.default_rng(0))
+    margin = 5 * math.sqrt(alpha / 2 / 2000)
+    for beyond, to in ((1 - shares < low[0], -1e-9), (1 - shares > high[0], 1e-9)):
+        assert law[beyond].sum() <= alpha / 2 + margin
+        at = shares <= 1 - high[0] + to if to > 0 else shares >= 1 - low[0] + to
+        assert law[at].sum() >= alpha / 2 - margin
+
+
 @pytest.mark.parametrize("alpha", [0.05, 0.4])
 def test_a_band_is_that_of_all_rates_at_an_equal_share_of_alpha(alpha):
     epsilons = np.array([0.0, 0.3, 1.0])
@@ -243,6 +262,8 @@ def test_a_band_is_that_of_all_rates_at_an_equal_share_of_alpha(alpha):
         ({"from": 0.1, "to": 0.3, "by": 0.1}, [0.1, 0.2, 0.3]),  # .3 is 2.9999 steps
         ({"from": 0.0, "to": 0.5, "by": 0.2}, [0, 0.2, 0.4]),
         ({"from": 2.0, "to": 2.0, "by": 1.0}, [2]),
+        ({"from": 0.0, "to": 2e-7, "by": 1e-7}, [0, 1e-7, 2e-7]),
+        ({"from": 0.0, "to": 500.0, "by": 0.005}, [i / 200 for i in range(100_001)]),
         ([0.0, 500.0], [0, 500]),
     ],
 )

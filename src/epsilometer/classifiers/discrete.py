@@ -12,7 +12,7 @@ from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 from epsilometer.numerics.arrays import Counts, Floats, Integers, Sample
 
-_BITS = 64
+_BITS = np.iinfo(np.int64).bits
 _BLOCK = 1 << 22  # distances held at once
 
 

@@ -148,7 +148,7 @@ def _placed(points, k, left, q):  # type: ignore[no-untyped-def]
         left += 1
     below = q - points[left]
     above = points[left + k - 1] - q
-    return left, below if below > above else above
+    return left, max(below, above)
 
 
 @compiled

@@ -79,8 +79,7 @@ def linear_counts(sample: Floats, lower: float, upper: float, points: int) -> Fl
 def _spread_over(counts, sample, lower, spacing, mean, spread):  # type: ignore[no-untyped-def]
     """Add the draws, standardised by ``mean`` and ``spread``, within the grid to its counts."""
     for x in sample:
-        if mean != 0.0 or spread != 1.0:
-            x = (x - mean) / spread  # noqa: PLW2901
+        x = (x - mean) / spread  # noqa: PLW2901
         position = (x - lower) / spacing + 1.0  # R's operations, in their order
         if 1.0 <= position < counts.size:
             left = int(position)

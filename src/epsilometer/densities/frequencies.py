@@ -26,7 +26,7 @@ def frequencies(x: Integers, x_prime: Integers) -> tuple[Integers, Floats, Float
     ``(k, d)``, frequencies ``(k,)``. Raise `ArgumentError` where a side is empty, or the sides'
     outputs differ in shape.
     """
-    if x.ndim != x_prime.ndim or x.ndim not in (1, 2) or x.shape[1:] != x_prime.shape[1:]:
+    if x.ndim not in (1, 2) or x.shape[1:] != x_prime.shape[1:]:
         raise ArgumentError("x_prime", f"has shape {x_prime.shape}, x has {x.shape}")
     if not len(x) or not len(x_prime):
         raise ArgumentError("sample", "must not be empty")

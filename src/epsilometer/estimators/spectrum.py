@@ -35,6 +35,7 @@ from epsilometer.numerics.proportions import clopper_pearson
 _FINE = {"from": 0.0, "to": 3.0, "by": 0.01}
 _RESAMPLES = 2000
 _MOST_CLAIMS = 100_000
+_SEEDS = 2**31
 _LARGEST = 500  # largest claim: its exponential is far from overflow
 
 
@@ -273,7 +274,7 @@ class Spectrum(Estimator):
         self, halves: list[tuple[Sample, Sample]], rng: np.random.Generator
     ) -> tuple[Tested, Tested]:
         (train, test), (train_prime, test_prime) = halves
-        seed = int(rng.integers(2**31))
+        seed = int(rng.integers(_SEEDS))
         fitted = self.method.fit(train, train_prime, len(train) + len(train_prime), seed)
         votes = fitted.votes(test)
         votes_prime = fitted.votes(test_prime)
@@ -297,7 +298,7 @@ class Spectrum(Estimator):
         for i, claim in enumerate(self.grid):
             kept = train[rng.random(len(train)) < math.exp(-claim)]
             tested = test[rng.random(len(test)) < math.exp(-claim)]
-            seed = int(rng.integers(2**31))
+            seed = int(rng.integers(_SEEDS))
             if not len(kept):  # only null values: all others are from x'
                 wrong[i] = len(tested)
                 continue
