@@ -151,6 +151,7 @@ REALS = np.append(np.random.default_rng(4).normal(3, 1, 900), np.repeat([1.5, 2.
         (REALS[300:], np.append(REALS[:300], NAN)),
         (np.append(REALS[:100], NAN), REALS[100:103]),
         (REALS[:1], REALS[:40] + 2),
+        (np.resize(np.append(REALS, NAN), 5001), REALS),
         (np.repeat(np.arange(300), 10), np.repeat(np.arange(0, 300, 2), 9)),  # atoms for 128
     ],
 )

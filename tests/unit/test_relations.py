@@ -86,14 +86,15 @@ def test_equal_sides_have_no_parity():
     assert parities(sides, bits_of_columns(sides, range(40)), 3) == []
 
 
-@pytest.mark.parametrize(("odd", "least"), [(40, 2), (41, 2), (41, 3)])
+@pytest.mark.parametrize(("odd", "least"), [(45, 2), (46, 2), (46, 3)])
 def test_a_parity_is_kept_from_five_and_a_half_deviations_on(odd, least):
     """It is odd on half of 400 draws of x, and on so many of 50 of x'; single bits are even."""
     far = 2 * (odd / 50 - 0.5) / math.sqrt(1 / 400 + 1 / 50)
+    assert (far > 5.5) == (odd > 45)
     bits = np.array([[0, 1], [1, 0], [0, 0], [1, 1]])
     times = [odd - odd // 2, odd // 2, 25 - odd + odd // 2, 25 - odd // 2]
     sides = np.tile(bits, (100, 1)), np.repeat(bits, times, axis=0)
-    assert len(parities(sides, bits_of_columns(sides, []), least)) == (far > 5.5 and least == 2)
+    assert len(parities(sides, bits_of_columns(sides, []), least)) == (odd > 45 and least == 2)
 
 
 @pytest.mark.parametrize(("first", "last", "found"), [(2048, 4096, 1), (4096, 8192, 0)])
@@ -240,25 +241,32 @@ def test_the_four_moduli_of_sums_are_kept_whose_remainders_differ_most():
     assert sums_modulo([x, y], (), [((0,), (1,))], 40, as_reals=False) == []
 
 
-def test_a_board_has_the_squares_that_show_the_sides_most_apart():
-    """Of all places of either half of the modulus, one by one."""
+def test_a_board_has_the_squares_of_two_remainders():
     rng = np.random.default_rng(5)
-    draws = ((0, 4000), (1, 3000))
-    sides = [seen.LEAKS["a board of 40 x 40"].draw(side, size, rng) for side, size in draws]
-    sides[1][::9, 1] = math.nan
+    sides = [seen.LEAKS["a board of 40 x 40"].draw(side, 4000, rng) for side in (0, 1)]
     *_, board = sums_modulo(sides, (0, 1), (), 64, as_reals=True)
-    modulus = board.parts[0].view.modulus
-    there = [side[~np.isnan(side).any(axis=1)] for side in sides]
-    even = []  # the mean of 1 for even outputs and -1 for odd ones, by the places of both halves
-    for side in there:
-        phases = np.floor(side.T % modulus / modulus * 64)
-        first, second = np.where((phases[:, None] - np.arange(64)[:, None]) % 64 < 32, 1, -1)
-        even.append(first @ second.T / len(side))
-    ours, theirs = (board.of(side) for side in there)
-    largest = np.abs(even[0] - even[1]).max() / 2
-    assert abs(ours.mean() - theirs.mean()) == pytest.approx(largest)
-    same = float((ours == np.floor(40 * sides[0]).sum(axis=1) % 2).mean())
+    odd = np.floor(40 * sides[0]).sum(axis=1) % 2
+    same = float((board.of(sides[0]) == odd).mean())
     assert max(same, 1 - same) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_board_shows_the_sides_as_far_apart_as_any(seed):
+    """Of all 64 x 64 phases at which the halves of both remainders may start, draw by draw."""
+    rng = np.random.default_rng(seed)
+    sides = [rng.normal(size=(draws, 2)) for draws in (500, 300)]
+    sides[1][::9, 1] = math.nan
+    board = relations._board(sides, View("difference", 0, other=1), 0.3)
+    shares = []  # the mean of 1 for even outputs and -1 for odd ones, by both phases
+    found = []
+    for side in sides:
+        there = side[~np.isnan(side).any(axis=1)]
+        places = np.floor(there.T % 0.3 / 0.3 * 64)
+        first, second = np.where((places[:, None] - np.arange(64)[:, None]) % 64 < 32, 1, -1)
+        shares.append(first @ second.T / len(there))
+        found.append(board.of(there).mean())
+    largest = np.abs(shares[0] - shares[1]).max() / 2
+    assert abs(found[0] - found[1]) == pytest.approx(largest)
 
 
 def test_a_half_of_a_modulus_holds_32_of_64_phases():
