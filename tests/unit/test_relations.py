@@ -136,7 +136,7 @@ def test_a_bit_of_a_column_is_its_larger_value_its_lowest_bit_or_above_the_media
     x.T[:3] = rng.choice([2.0, 5.0], 99), np.arange(99.0), rng.normal(size=99)
     x[:, 3] = 7
     x.T[4:] = rng.choice([2, 4], 99), rng.choice([1, 2, 3], 99), rng.choice([-np.inf, np.inf], 99)
-    x[0, 2] = math.nan
+    x[0, 2] = x[0, 3] = math.nan
     bits = bits_of_columns([x, x], [1, 3, 4, 5])
     assert [bit.view.entry for bit in bits] == [0, 1, 2, 4, 5, 6]
     for bit, inside in zip(bits[3:], (x[:, 4] == 4, x[:, 5] % 2 == 1, x[:, 6] > 0), strict=True):
@@ -235,6 +235,7 @@ def test_the_four_moduli_of_sums_are_kept_whose_remainders_differ_most():
     x[:, 0] *= 2
     x[:40, 0] = 2 * np.arange(40)
     y[:, 1] = 30 * (y[:, 0] % 3 > 0)
+    y[::7, 1] = 70  # the sums of y have more values
     view = View("summary", summary="sum", groups=((0, 1),))
     moduli = suspicious_moduli(view.of(x), view.of(y), 39, as_reals=False)
     most = sorted(moduli, key=moduli.get, reverse=True)
