@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
@@ -17,11 +17,13 @@ from epsilometer.errors import ArgumentError
 from epsilometer.events import exact_test
 from epsilometer.events.choosing import ChosenEvent
 from epsilometer.events.events import Event
-from epsilometer.events.exact_test import _BETWEEN, Counted, largest_bound, lower_bound, p_value
+from epsilometer.events.exact_test import Counted, largest_bound, lower_bound, p_value
 from epsilometer.numerics.bisection import bisected
 from epsilometer.numerics.proportions import clopper_pearson
 from epsilometer_audit.statistics.rounds import Evidence
 from tests.unit.audits import audited, seldom
+
+RESERVE = 0.03  # share of alpha, for larger tails between the values of q
 
 
 def plain_p_value(k, n, k_prime, m, epsilon, delta=0.0, gamma=0.0005):
@@ -65,7 +67,62 @@ def test_it_is_the_definition(n, m, share, share_prime, epsilon, delta):
     k, k_prime = round(share * n), round(share_prime * m)
     fast = p_value(k, n, k_prime, m, epsilon=epsilon, delta=delta)
     plain = plain_p_value(k, n, k_prime, m, epsilon, delta)
-    assert fast == pytest.approx(plain, rel=_BETWEEN, abs=1e-4)
+    assert fast == pytest.approx(plain, rel=RESERVE, abs=1e-4)
+
+
+@pytest.mark.parametrize("everywhere", [True, False])
+@pytest.mark.parametrize(
+    ("k", "n", "k_prime", "m", "epsilon", "delta"),
+    [
+        (60, 100, 20, 100, 0.5, 0.0),
+        (60, 100, 50, 100, 0.5, 0.1),  # the likeliest q is the largest
+        (0, 100, 0, 100, 0.5, 0.0),
+        (5, 100, 0, 100, 0.2, 0.1),
+        (100, 100, 100, 100, 0.0, 0.3),
+        (90, 1000, 3, 10, 1.0, 0.0),
+        (3, 10, 20, 9000, 1.0, 0.0),
+        (50_000, 100_000, 1, 10, 0.3, 0.0),
+    ],
+)
+def test_values_of_q_lie_close_together_where_tails_may_be_largest(
+    k, n, k_prime, m, epsilon, delta, everywhere, monkeypatch
+):
+    """Half a deviation apart near the likeliest q, and a 64th of the limit, less if n is not n'.
+
+    They come closer to 0 and to P(S) = 1 by halves. A first guess sees five near the likeliest q.
+    """
+    tried = []
+    for name in ("_compiled_tails", "_largest_tail"):
+        monkeypatch.setattr(exact_test, name, lambda *of: tried.extend(np.unique(of[-2])))
+    exact_test._worst_tail(k, n, k_prime, m, delta, 0.01)(epsilon, 1.0, everywhere)
+    scale = math.exp(epsilon)
+    largest = (1 - delta) / scale
+    limit = beta.ppf(0.99, k_prime + 1, m - k_prime) if k_prime < m else 1.0
+    end = min(limit, largest)
+    assert 0 < tried[0] <= tried[-1] <= end * (1 + 1e-12)
+    likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
+    deviation = math.sqrt(max(likeliest * (1 - likeliest), 1 / m) / (n * scale + m))
+    values = np.array([0.0, *tried, end])
+
+    def widest(low, high, values=values):
+        between = values[(values >= low - 1e-12) & (values <= high + 1e-12)]
+        return np.diff(between).max(initial=0.0)
+
+    near = max(likeliest - 4 * deviation, 0.0), min(likeliest + 4 * deviation, end)
+    if not everywhere:
+        expected = likeliest + deviation * np.array([-4, -2, 0, 2, 4])
+        expected = expected[(expected > 0) & (expected <= end)]
+        assert tried == pytest.approx(expected.tolist())
+        return
+    assert widest(*near) <= 0.5001 * deviation
+    even = 64 * min(int(math.sqrt(max(n / m, m / n))), 64)
+    assert widest(0.0, end) <= limit / even * 1.0001
+    assert tried[0] <= limit / even / 2**19
+    assert end - tried[-1] <= largest / 2**19 * 1.0001 or tried[-1] == pytest.approx(limit)
+    for distances in (values[1:-1], largest - values[-2:0:-1]):
+        close = distances[(distances > 0) & (distances <= limit / even)]
+        assert (close[1:] <= 2.0001 * close[:-1]).all()
+    assert len(tried) <= even + 60
 
 
 SMALL = [(1, 1, 0.05, 0.0), (2, 2, 0.2, 0.0), (5, 5, 0.05, 0.0), (12, 12, 0.2, 0.0)]
@@ -151,6 +208,13 @@ def test_the_bound_of_mu_is_near_it_whatever_the_chance_of_the_event(q):
     assert 0.93 < bound < 1.0
 
 
+def test_the_bound_of_delta_is_at_most_the_largest_level():
+    counted = Counted(SOME, 200_000, 0, 200_000)
+    top = float(Delta(0.5, 0.2).grid[-1])
+    bound, _ = largest_bound([counted], Delta(0.5, 0.2), 0.05)
+    assert top - 2e-5 <= bound <= top
+
+
 @pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
 def test_several_events_share_alpha(claim):
     """Of four independent events, any refutes a claim that holds in a share alpha at most.
@@ -193,7 +257,7 @@ def test_the_bound_is_the_last_claim_before_the_first_that_is_not_refuted(n, m, 
     grid = np.arange(0, 3, step)
     for k, k_prime in [(n, 0), (n, 1), (n - 1, 0), (n, m // 2), (n - 2, 1), (2, 0), (n, m - 1)]:
         p = [p_value(k, n, k_prime, m, epsilon=e, delta=delta, gamma=alpha / 100) for e in grid]
-        stands = np.flatnonzero(np.array(p) > (1 - _BETWEEN) * alpha)
+        stands = np.flatnonzero(np.array(p) > (1 - RESERVE) * alpha)
         first = grid[stands[0]] if stands.size else grid[-1]
         bound = lower_bound(k, n, k_prime, m, alpha=alpha, delta=delta)
         assert max(first - step, 0) - 1e-3 <= bound <= first + 1e-3
@@ -220,14 +284,18 @@ def test_at_the_edges():
     assert lower_bound(1000, 1000, 0, 1000) == pytest.approx(math.log(1000 / 3), abs=0.1)
     assert lower_bound(10**6, 10**6, 0, 10**6) > lower_bound(1000, 1000, 0, 1000) + 6
     assert p_value(3, 10, 5, 10, epsilon=0.0) == 1.0
+    assert p_value(9, 10, 0, 10, epsilon=0.0) == p_value(9, 10, 0, 10, epsilon=0.0, gamma=5e-4)
+    assert lower_bound(9, 10, 0, 10) == lower_bound(9, 10, 0, 10, alpha=0.05)
+    assert 0 < p_value(1, 2, 0, 2, epsilon=700.0) <= 1
     for wrong in [(11, 10, 1, 10), (1, 10, -1, 10), (0, 0, 0, 10)]:
         with pytest.raises(ArgumentError, match="hits must be 0 to draws"):
             lower_bound(*wrong)
     for option, value in (("alpha", 0.0), ("alpha", 1.0), ("delta", 1.0), ("delta", -0.1)):
         with pytest.raises(ArgumentError, match=f"{option} must"):
             lower_bound(1, 2, 0, 2, **{option: value})
-    with pytest.raises(ArgumentError, match="epsilon must lie in"):
-        p_value(1, 2, 0, 2, epsilon=-1.0)
+    for epsilon in (-1.0, 701.0):
+        with pytest.raises(ArgumentError, match="epsilon must lie in"):
+            p_value(1, 2, 0, 2, epsilon=epsilon)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.05])
@@ -237,7 +305,7 @@ def test_a_bound_spends_alpha_less_the_reserve(counts, alpha, delta):
     """The p-value, of which the limit of q is a part, passes it where the bound is."""
     bound = lower_bound(*counts, alpha=alpha, delta=delta)
     of_claim = partial(p_value, *counts, delta=delta, gamma=alpha / 100)
-    assert of_claim(epsilon=bound) <= (1 - _BETWEEN) * alpha < of_claim(epsilon=bound + 3e-5)
+    assert of_claim(epsilon=bound) <= (1 - RESERVE) * alpha < of_claim(epsilon=bound + 3e-5)
 
 
 def test_more_evidence_is_never_less_bound():
@@ -327,6 +395,7 @@ def test_it_takes_no_part_in_the_verdict(monkeypatch):
     assert audited(laplace, ea.renyi({2: 0.01}), 4000, 0).verdict == "violated"
 
 
+@example(draws=(5, 7), shares=(1.0, 0.5), epsilon=0.5, delta=0.0, q=[1.0])  # where P(S) is 1
 @given(
     draws=st.tuples(st.integers(1, 300), st.integers(1, 300)),
     shares=st.tuples(st.floats(0, 1), st.floats(0, 1)),
@@ -350,5 +419,6 @@ def test_hits_are_those_of_the_side_where_the_event_is_likelier():
     event = Event(((1, 1),))
     for swapped, hits in ((False, 1), (True, 3)):
         chosen = ChosenEvent(event, swapped, 0.5, 0.2, expected=1.0)
-        (counted,) = exact_test.count([chosen], x, x_prime)
-        assert (counted.hits, counted.hits_prime, counted.draws) == (hits, 4 - hits, 4)
+        for sides in ((x, x_prime), (np.append(x, 1), x_prime), (x, np.append(x_prime, 1))):
+            (counted,) = exact_test.count([chosen], *sides)  # equally many a side
+            assert (counted.hits, counted.hits_prime, counted.draws) == (hits, 4 - hits, 4)

@@ -4,6 +4,7 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from dataclasses import replace
 from decimal import Context, Decimal
 from itertools import product
@@ -28,7 +29,7 @@ from epsilometer.events.candidates import (
     expected_level,
     fifths,
 )
-from epsilometer.events.cells import Numbers
+from epsilometer.events.cells import Numbers, Values, _next, _starts, _tally
 from epsilometer.events.choosing import choose_events
 from epsilometer.events.digits import in_few_digits
 from epsilometer.events.events import Event, Table, View, codes_of
@@ -105,6 +106,141 @@ def test_whole_numbers_are_counted_in_the_cells_of_their_codes(most):
             codes = cells.coded(side)
             each = [np.bincount(codes[part], None, cells.size) for part in fifths(codes.size)]
             np.testing.assert_array_equal(folds, each)
+
+
+def plain_starts(sides, cells, tails):
+    """Return the starts of cells, number by number."""
+    kind = sides[0].dtype.type
+    rising = [np.sort(side[~np.isnan(side)]) for side in (*sides, np.concatenate(sides))]
+    pooled = rising.pop().tolist()
+    last = len(pooled) - 1
+    quantiles = [pooled[round(i * last / cells)] for i in range(cells + 1)]
+    times = Counter(pooled)
+    often = sorted((-times[number], number) for number in times)
+    least = max(8, len(pooled) / (50_000 if tails else 2000))
+    starts = quantiles[1:-1]
+    for negated, number in often[:128]:
+        if -negated >= least:
+            starts += [number, following(kind(number))]
+    for side in rising if tails else ():
+        draws = len(side) / cells
+        while draws >= 4:
+            at = int(draws)
+            starts += [side[at], side[len(side) - 1 - at]]
+            draws /= 2
+        far = min(4, len(side) - 1)
+        starts += [2 * side[0] - side[far], following(2 * side[-1] - side[-1 - far])]
+    return sorted({float(start) for start in starts if quantiles[0] < start <= quantiles[-1]})
+
+
+def following(number):
+    return number + 1 if isinstance(number, np.integer) else math.nextafter(number, INF)
+
+
+WHOLE = np.random.default_rng(3).normal(0, 60, 1100).astype(np.int16)
+REALS = np.append(np.random.default_rng(4).normal(3, 1, 900), np.repeat([1.5, 2.5, 7.0], [8, 7, 9]))
+
+
+@pytest.mark.parametrize("tails", [True, False])
+@pytest.mark.parametrize("cells", [4, 64])
+@pytest.mark.parametrize(
+    "sides",
+    [
+        (WHOLE[:800], WHOLE[800:] + np.int16(20)),
+        (WHOLE.astype(np.int64) * 1000, WHOLE[:130].astype(np.int64) * 1000),  # far apart
+        (REALS[300:], np.append(REALS[:300], NAN)),
+        (np.append(REALS[:100], NAN), REALS[100:103]),
+        (REALS[:1], REALS[:40] + 2),
+        (np.resize(np.append(REALS, NAN), 5001), REALS),
+        (np.repeat(np.arange(300), 10), np.repeat(np.arange(0, 300, 2), 9)),  # atoms for 128
+    ],
+)
+def test_cells_start_at_quantiles_at_numbers_that_repeat_and_in_tails(sides, cells, tails):
+    numbers = Numbers(*sides, cells, View(), tails=tails)
+    expected = plain_starts(sides, cells, tails)
+    assert numbers.starts.tolist() == expected
+    assert numbers.size == len(expected) + 1 + np.isnan(np.concatenate(sides)).any()
+    assert numbers.ordered
+    for side, folds in zip(sides, numbers.folds, strict=True):
+        codes = np.searchsorted(expected, side, "right") + np.isnan(side)
+        counted = np.bincount(codes, None, numbers.size)
+        assert folds.sum(axis=0).tolist() == counted.tolist()
+
+
+def test_each_of_128_near_numbers_of_8_draws_has_one_cell():
+    """Tails would add cells without draws, as from 199 on."""
+    few = np.arange(200, 204)
+    x = np.append(np.repeat(np.arange(124), 8), np.repeat(few, 4))
+    numbers = Numbers(x, np.repeat(few, 4), 16, View())
+    assert numbers.starts.tolist() == [*range(1, 125), *few]
+
+
+@pytest.mark.parametrize(
+    ("tails", "starts"),
+    [(True, [5e-324, 10.0, np.nextafter(10.0, 11), 25.0, 30.0]), (False, [5e-324, 30.0])],
+)
+def test_a_number_has_a_cell_from_a_share_of_many_draws_on(tails, starts):
+    """One in 50,000 of 450,000 draws, or one in 2,000 where there are no tails."""
+    distinct, times = np.array([0.0, 10, 20, 30]), np.array([224_000, 9, 8, 225_983])
+    found = _starts(distinct, times, 1, [np.array([25.0])] if tails else [])
+    assert found.tolist() == starts
+
+
+@pytest.mark.parametrize(
+    ("distinct", "draws", "repeats"),
+    [
+        (2, 2, True),
+        (3, 11, False),
+        (3, 12, True),
+        (4, 15, False),
+        (4096, 20_000, True),
+        (4097, 20_000, False),
+    ],
+)
+def test_few_numbers_of_at_least_4_draws_each_or_two_have_cells_of_their_own(
+    distinct, draws, repeats
+):
+    x = np.append(np.arange(distinct), np.zeros(draws - distinct, int))
+    assert Numbers(x[1:], x[:1], 8, View()).repeats == repeats
+    assert not Numbers(x[1:], x[:1], 8, View(), values=False).repeats
+
+
+@pytest.mark.parametrize(
+    ("range_", "draws", "near"), [(511, 4, 1), (512, 4, 0), (999, 8000, 1), (1000, 8000, 0)]
+)
+def test_whole_numbers_are_near_within_512_or_an_eighth_of_the_draws(range_, draws, near):
+    x = np.append(np.full(draws - 2, 70), 70 + range_)
+    assert (_tally([x, np.array([70])]) is not None) == near
+    assert _tally([x * 1.0, x]) is _tally([x, x[:0]]) is None
+
+
+def test_the_next_number_of_the_last_is_itself():
+    last = np.array([-32768, 0, 32767], np.int16)
+    assert _next(last, 1).tolist() == [-32767, 1, 32767]
+    assert _next(last, -1).tolist() == [-32768, -1, 32766]
+    assert str(_next(np.float64(-5e-324), 1)) == "0.0"
+
+
+@pytest.mark.parametrize("kind", ["row", "whole", "real"])
+def test_cells_of_values_hold_the_outputs_that_are_these_values(kind):
+    """Whole numbers in a row are one range; rows are of whole numbers."""
+    values = np.random.default_rng(0).choice([0, 1, 2, 4, 5, 9], (450, 2))
+    if kind != "row":
+        values = values[:, 0] * (1.0 if kind == "real" else 1)
+    sides = values[:400], values[400:]
+    cells = Values(*sides, View("row" if kind == "row" else "output"))
+    for value in np.unique(values, axis=0):
+        (cell,) = cells.coded(value[None])
+        for side, folds in zip(sides, cells.folds, strict=True):
+            there = (side == value).reshape(len(side), -1).all(axis=1)
+            assert folds[:, cell].sum() == there.sum()
+    sample = np.concatenate([values, values + 0.5 if kind == "real" else values + 1])
+    every = range(cells.size)
+    for chosen in ([0], every[-1:], every[::2], every):
+        event = again(cells.event(np.array(chosen)))
+        assert event.holds(sample).tolist() == np.isin(cells.coded(sample), chosen).tolist()
+    if kind == "whole":
+        assert event.ranges == ((0, 2), (4, 5), (9, 9))
 
 
 def test_a_log_ratio_is_of_shares_of_either_side_and_that_of_nan_is_the_last():
@@ -235,11 +371,12 @@ class Plain(Cells):
 
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("level", [None, Pure(0.3, 0.05).of])
-@pytest.mark.parametrize(("size", "most"), [(2, 30), (5, 30), (5, 900)])
+@pytest.mark.parametrize(("size", "most"), [(2, 30), (3, 900), (5, 30), (5, 900)])
 def test_the_best_events_are_those_of_all_sets_one_by_one(ordered, level, size, most):
     """A set of likelier cells is counted on the fifths of the draws that did not choose it."""
     rng = np.random.default_rng(size)
     folds = rng.integers(1, most, (5, size)), rng.integers(1, most // 2, (5, size))
+    folds[0][:, 1] *= 20  # in the middle, where no half-line ends
     plain = {1: [], 0: []}
     draws = [int(side.sum()) for side in folds]
     more = 1 + 0.25 * math.log10(max(draws[0], 1000) / 1000)
@@ -303,6 +440,11 @@ def test_a_chosen_event_has_its_shares_of_the_side_where_it_is_likelier(exchange
         assert chosen.share_prime == (chosen.event.count(other) + 0.5) / 901
         assert chosen.share > chosen.share_prime
     assert math.log(bold.share / bold.share_prime) > math.log(cautious.share / cautious.share_prime)
+    for claim, level in ((Pure(1.0), None), (Pure(1.0, 0.05), Pure(1.0, 0.05).of)):
+        judged = Numbers(*past.sides, 64, View()).judged(1000, level, 1.5)
+        chosen = choose_events(past, [claim], 1000)
+        assert [each.event for each in chosen] == [each.make_event() for each in judged]
+        assert [each.expected for each in chosen] == [each.expected for each in judged]
     of_epsilon, bold, of_delta = choose_events(past, Pure(1.0, 0.05).events, 1000)
     deltas = [each.share - math.e * each.share_prime for each in (of_epsilon, bold, of_delta)]
     assert deltas[2] == max(deltas) > deltas[1]

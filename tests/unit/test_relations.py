@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import chi2_contingency
 
+from epsilometer.events import relations
 from epsilometer.events.events import Event, View
+from epsilometer.events.fine_cells import remainder_of, suspicious_moduli
 from epsilometer.events.relations import (
     bits_of_columns,
     bits_of_words,
@@ -63,7 +66,7 @@ def test_the_set_of_bits_whose_parity_differs_is_found(size, odd):
 def test_all_triples_are_compared():
     """As one compares them one by one; the two sides differ in three triples of 21 bits."""
     sides = tables(21, 500, [2, 5, 9], seed=3)
-    for triple in ([5, 6, 20], [0, 10, 11]):
+    for triple in ([5, 6, 20], [0, 19, 20]):
         wrong = sides[1][:, triple].sum(axis=1) % 2 != (np.arange(500) % 9 == 0)
         sides[1][wrong, triple[2]] ^= 1
     found = parities(sides, bits_of_columns(sides, range(21)), 3)
@@ -83,14 +86,61 @@ def test_equal_sides_have_no_parity():
     assert parities(sides, bits_of_columns(sides, range(40)), 3) == []
 
 
+@pytest.mark.parametrize("odd", [45, 46])
+@pytest.mark.parametrize(("size", "least"), [(2, 2), (2, 3), (21, 3), (21, 4)])
+def test_a_parity_is_kept_from_five_and_a_half_deviations_on(odd, size, least):
+    """It is odd on half of 400 draws of x, and on so many of 50 of x'; other bits are even."""
+    far = 2 * (odd / 50 - 0.5) / math.sqrt(1 / 400 + 1 / 50)
+    assert (far > 5.5) == (odd > 45)
+    words = np.zeros((4, size), np.int64)
+    words[:, :2] = [[0, 1], [1, 0], [0, 0], [1, 1]]
+    times = [odd - odd // 2, odd // 2, 25 - odd + odd // 2, 25 - odd // 2]
+    sides = np.tile(words, (100, 1)), np.repeat(words, times, axis=0)
+    bits = [Event(((1, 1),), view=View("entry", i)) for i in range(size)]
+    assert bool(parities(sides, bits, least)) == (far > 5.5 and least == min(size, 3))
+
+
+@pytest.mark.parametrize(("first", "last", "found"), [(2048, 4096, 1), (4096, 8192, 0)])
+def test_parities_are_told_by_the_first_4096_draws(first, last, found):
+    x, y = tables(3, 8192, [0, 1, 2])
+    y[:first], y[last:] = x[:first], x[last:]
+    assert len(parities([x, y], bits_of_columns([x, y], []), 3)) == found
+
+
+def test_single_bits_that_differ_more_hide_no_parity():
+    """Of 7 bits, 4 are 0 more often in 1/8 of the draws, and the parity of 3 is odd in 1/11."""
+    x = np.random.default_rng(3).integers(2, size=(4096, 7))
+    y = x.copy()
+    for bit in range(4):
+        y[bit::4, bit] = 0
+    y[np.flatnonzero(x[:, 4:].sum(axis=1) % 2 == 0)[:370], 4] ^= 1
+    bits = bits_of_columns([x, y], [])
+    (view,) = parities([x, y], bits, 3)
+    assert [part.view.entry for part in view.parts] == [4, 5, 6]
+    assert len(parities([x, 0 * x], bits, 3)) == 4  # not more, however many differ
+
+
+def test_of_more_than_64_columns_the_first_that_vary_have_bits():
+    x = np.random.default_rng(4).integers(2, size=(500, 70))
+    y = x.copy()
+    y[:, 65] = x[:, 0] ^ x[:, 1]  # 64 of those that vary are before
+    x[:, 2] = y[:, 2] = 0
+    bits = bits_of_columns([x, y], [])
+    assert [bit.view.entry for bit in bits] == [0, 1, *range(3, 65)]
+    assert parities([x, y], bits, 3) == []
+
+
 def test_a_bit_of_a_column_is_its_larger_value_its_lowest_bit_or_above_the_median():
     rng = np.random.default_rng(0)
-    x = np.column_stack(
-        [rng.choice([2.0, 5.0], 99), np.arange(99.0), rng.normal(size=99), [7] * 99]
-    )
-    x[0, 2] = math.nan
-    bits = bits_of_columns([x, x], [1])
-    assert [bit.view.entry for bit in bits] == [0, 1, 2]
+    x = np.empty((99, 7))
+    x.T[:3] = rng.choice([2.0, 5.0], 99), np.arange(99.0), rng.normal(size=99)
+    x[:, 3] = 7
+    x.T[4:] = rng.choice([2, 4], 99), rng.choice([1, 2, 3], 99), rng.choice([-np.inf, np.inf], 99)
+    x[0, 2] = x[0, 3] = math.nan
+    bits = bits_of_columns([x, x], [1, 3, 4, 5])
+    assert [bit.view.entry for bit in bits] == [0, 1, 2, 4, 5, 6]
+    for bit, inside in zip(bits[3:], (x[:, 4] == 4, x[:, 5] % 2 == 1, x[:, 6] > 0), strict=True):
+        assert bit.holds(x).tolist() == inside.tolist()
     assert bits[0].holds(x).tolist() == (x[:, 0] == 5).tolist()
     assert bits[1].holds(x).tolist() == [i % 2 == 1 for i in range(99)]
     assert bits[2].count(x) == 49
@@ -111,6 +161,37 @@ def test_pairs_that_are_equal_more_often_come_first():
     assert [(view.entry, view.other) for view in views] == [(3, 11), (0, 1)]
     assert views[0].of(x).sum() == 40
     assert coincidences([x, x], range(12)) == []
+
+
+def test_two_shares_differ_as_pearson_says():
+    statistic = chi2_contingency([[40, 260], [7, 83]], correction=False).statistic
+    assert relations._z_of_shares((40, 7), (300, 90)) == pytest.approx(math.sqrt(statistic))
+    assert relations._z_of_shares((0, 0), (300, 90)) == 0
+
+
+@pytest.mark.parametrize("often", [6, 7])
+def test_pairs_are_kept_that_differ_by_two_and_a_half_deviations(often):
+    x, y = np.arange(6000).reshape(2, 1000, 3)
+    x[:often, 0] = x[:often, 2]
+    statistic = chi2_contingency([[often, 1000 - often], [0, 1000]], correction=False).statistic
+    assert len(coincidences([x, y], [0, 2])) == (math.sqrt(statistic) > 2.5) == (often > 6)
+
+
+def test_four_pairs_of_the_first_64_entries_are_kept():
+    x, y = np.arange(2 * 100 * 80).reshape(2, 100, 80)
+    x[:90, 12] = x[:90, 75]  # the 65th of the entries
+    x[:80, 11] = x[:80, 74]
+    for often, entry in enumerate(range(20, 30, 2), 30):
+        x[:often, entry] = x[:often, entry + 1]
+    views = coincidences([x, y], range(11, 76))
+    assert [(view.entry, view.other) for view in views] == [(11, 74), (28, 29), (26, 27), (24, 25)]
+
+
+@pytest.mark.parametrize(("first", "found"), [(9900, 1), (10_000, 0)])
+def test_pairs_are_told_by_the_first_10_000_draws(first, found):
+    x, y = np.arange(2 * 12_000 * 2).reshape(2, 12_000, 2)
+    x[first : first + 100, 0] = x[first : first + 100, 1]
+    assert len(coincidences([x, y], [0, 1])) == found
 
 
 # --- remainders -----------------------------------------------------------------------------------
@@ -135,6 +216,35 @@ def test_the_modulus_of_a_sum_is_found(name, text):
     assert again(event).holds(sides[0]).tolist() == ((numbers >= 0) & (numbers <= 1)).tolist()
 
 
+def test_sums_and_differences_are_of_two_of_8_entries_if_one_has_more_than_16_values():
+    """And sums are of all groups."""
+    values = np.full(12, 16)
+    values[[3, 5, 9]] = 17
+    sample = np.arange(200)[:, None] % values
+    expected = []
+    for i, j in combinations(range(1, 9), 2):
+        if {i, j} & {3, 5}:
+            expected += [View("difference", i, other=j, factor=factor) for factor in (1, -1)]
+    expected.append(View("summary", summary="sum", groups=((0, 2, 4),)))
+    assert [*relations._sums(sample, range(1, 12), [((0, 2), (4,))])] == expected
+
+
+def test_the_four_moduli_of_sums_are_kept_whose_remainders_differ_most():
+    """But of numbers of which each has a cell."""
+    x, y = np.random.default_rng(8).integers(0, 40, (2, 2000, 2)) // [[[1, 40]]]
+    x[:, 0] *= 2
+    x[:40, 0] = 2 * np.arange(40)
+    y[:, 1] = 30 * (y[:, 0] % 3 > 0)
+    y[::7, 1] = 70  # the sums of y have more values
+    view = View("summary", summary="sum", groups=((0, 1),))
+    moduli = suspicious_moduli(view.of(x), view.of(y), 39, as_reals=False)
+    most = sorted(moduli, key=moduli.get, reverse=True)
+    assert len(most) > 4
+    views = sums_modulo([x, y], (), [((0,), (1,))], 39, as_reals=False)
+    assert views == [remainder_of(view, modulus) for modulus in most[:4]]
+    assert sums_modulo([x, y], (), [((0,), (1,))], 40, as_reals=False) == []
+
+
 def test_a_board_has_the_squares_of_two_remainders():
     rng = np.random.default_rng(5)
     sides = [seen.LEAKS["a board of 40 x 40"].draw(side, 4000, rng) for side in (0, 1)]
@@ -142,6 +252,34 @@ def test_a_board_has_the_squares_of_two_remainders():
     odd = np.floor(40 * sides[0]).sum(axis=1) % 2
     same = float((board.of(sides[0]) == odd).mean())
     assert max(same, 1 - same) > 0.9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_board_shows_the_sides_as_far_apart_as_any(seed):
+    """Of all 64 x 64 phases at which the halves of both remainders may start, draw by draw."""
+    rng = np.random.default_rng(seed)
+    sides = [rng.normal(size=(draws, 2)) for draws in (500, 300)]
+    sides[1][::9, 1] = math.nan
+    board = relations._board(sides, View("difference", 0, other=1), 0.3)
+    shares = []  # the mean of 1 for even outputs and -1 for odd ones, by both phases
+    found = []
+    for side in sides:
+        there = side[~np.isnan(side).any(axis=1)]
+        places = np.floor(there.T % 0.3 / 0.3 * 64)
+        first, second = np.where((places[:, None] - np.arange(64)[:, None]) % 64 < 32, 1, -1)
+        shares.append(first @ second.T / len(there))
+        found.append(board.of(there).mean())
+    largest = np.abs(shares[0] - shares[1]).max() / 2
+    assert abs(found[0] - found[1]) == pytest.approx(largest)
+
+
+def test_a_half_of_a_modulus_holds_32_of_64_phases():
+    phases = np.arange(64.0)
+    remainders = np.concatenate([phases, np.nextafter(phases + 1, 0)])
+    for start in range(64):
+        event = Event(relations._half(start, 64.0), view=View("remainder", modulus=64.0))
+        inside = (np.floor(remainders) - start) % 64 < 32
+        assert event.holds(remainders).tolist() == inside.tolist()
 
 
 # --- checks of digits -----------------------------------------------------------------------------
@@ -194,4 +332,6 @@ def test_a_bit_of_a_word_beside_other_entries():
     assert len(bits) == 16
     assert bits[9].holds(sides[0]).tolist() == ((words >> 9) & 1 == 1).tolist()
     assert again(bits[9]) == bits[9]
-    assert bits_of_words([-side for side in sides], 0) == []
+    for word, size in ((0, 16), (-1, 0), (2**62 - 1, 62), (2**62, 0), (math.nan, 0)):
+        more = np.append(words[:9], word)[:, None]
+        assert len(bits_of_words([sides[0], more], 0)) == size

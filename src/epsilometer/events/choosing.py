@@ -81,12 +81,12 @@ def _chosen(candidate: Candidate, past: PastDraws) -> ChosenEvent:
 
 
 def best(
-    cells: Iterable[Cells], draws: int, level: Level | None = None, daring: float = 0.5
+    cells: Iterable[Cells], draws: int, level: Level | None = None
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events of the largest promise, with full and with little caution."""
     candidates: list[Candidate] = []
     for each in cells:
-        candidates += each.judged(draws, level, daring)
+        candidates += each.judged(draws, level, _LITTLE)
     surest = max(candidates, key=attrgetter("expected"), default=None)
     return surest, max(candidates, key=attrgetter("optimistic"), default=None)
 
@@ -96,8 +96,8 @@ def _best(
 ) -> tuple[Candidate | None, Candidate | None]:
     """Return the events with the largest expected level, and with the largest optimistic one."""
     easy, hard = cells
-    surest, boldest = best(easy, ahead, level, _LITTLE)
-    surest_hard, boldest_hard = best(hard, ahead, level, _LITTLE)
+    surest, boldest = best(easy, ahead, level)
+    surest_hard, boldest_hard = best(hard, ahead, level)
     sure = _easier(surest, surest_hard, "expected")
     return sure, _easier(boldest, boldest_hard, "optimistic")
 
@@ -132,7 +132,7 @@ def _promising(looks: list[Look], most: int, ahead: int, level: Level | None) ->
     """
     sure, promised = np.full((2, len(looks)), NOTHING)
     for i, look in enumerate(looks):
-        surest, boldest = best(look.cells(CELLS, most), ahead, level, _LITTLE)
+        surest, boldest = best(look.cells(CELLS, most), ahead, level)
         if surest is not None and boldest is not None:
             sure[i], promised[i] = surest.expected, boldest.optimistic
     first = np.argsort(-promised, kind="stable")[:_PROMISING]

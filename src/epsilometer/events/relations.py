@@ -218,6 +218,7 @@ def bits_of_words(sides: Sequence[Sample], entry: int) -> list[Event]:
     return [Event(((1, 1),), view=View("bit", bit, inner=of_entry)) for bit in range(size)]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # numbers may be infinite
 def bits_of_columns(sides: Sequence[Sample], wholes: Sequence[int]) -> list[Event]:
     """Return a bit of each column of outputs ``(n, d)``.
 
@@ -229,12 +230,10 @@ def bits_of_columns(sides: Sequence[Sample], wholes: Sequence[int]) -> list[Even
         column = np.concatenate([side[:_FIRST, entry] for side in sides])
         values = np.unique(column[~np.isnan(column)] if column.dtype.kind == "f" else column)
         view = View("entry", entry)
-        if values.size == 2:
-            bits.append(Event(((values[1].item(), None),), view=view))
-        elif values.size > 2 and entry in wholes:
+        if values.size > 2 and entry in wholes:
             lowest = View("remainder", entry, modulus=2)
             bits.append(Event(((1, 1),), view=lowest))
-        elif values.size > 2:
+        elif values.size > 1:
             above = values[values > np.nanmedian(column)]
             start = above[0] if above.size else values[-1]
             bits.append(Event(((start.item(), None),), view=view))
