@@ -328,6 +328,8 @@ def plain_level(hits, n, others, m, draws, caution, level):
     low = wilson(wilson(p, n, -caution), draws, -1.645)
     high = min(wilson(wilson(q, m, caution), draws, 1.645), 1.0)
     shown = level(p, q)
+    if math.isinf(shown):  # no level has so large a delta
+        return -math.inf
     return shown - math.hypot(shown - level(low, q), shown - level(p, high))
 
 

@@ -49,7 +49,7 @@ _STAKED = 0.98  # most that a cell may lose of its factor
 def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[Floats, Floats]:
     """Return ln f and ln g of the cells, of shape ``(k, m)``, for m claims (epsilon, delta).
 
-    The growth may lack 1e-4 nats, as the best a, F and G are found between 21 points each; and for
+    The growth may lack .001 nats, as the best a, F and G are found between 21 points each; and for
     a delta above .01 up to .04 nats, as they are found in turn.
     """
     p, q = _mixed(prediction)
