@@ -123,11 +123,20 @@ def growth(nats):
 
 
 @pytest.mark.parametrize("pairs", [1, 3])
-def test_a_portfolio_that_wins_what_it_lacks_refutes_the_claim(pairs):
+def test_a_last_portfolio_that_wins_what_it_lacks_refutes_the_claim(pairs):
     for more, refuted in ((1e-6, True), (-0.5, False)):
         wealth = Wealth(ea.pure(1.0), pairs, 0.05)
         wealth.record({pair: PairBets((), growth(0.7)) for pair in range(pairs)})
         missing = wealth.lacking(0) + math.log(0.5 / 0.95)  # no events are chosen after it
-        lost = {pair: PairBets((), growth(-50.0)) for pair in range(1, pairs)}
-        wealth.record({0: PairBets((), growth(missing + more)), **lost})
+        wealth.record({0: PairBets((), growth(missing + more))})
         assert wealth.refuted is refuted
+
+
+def test_pairs_that_are_compared_bet_for_growth(monkeypatch):
+    plans = []
+    monkeypatch.setattr(Portfolio, "record", lambda *_: plans.append(_[4]) or growth(0.0))
+    for pairs in (1, 2):
+        evidence = rounds.Evidence(ea.pure(1.0), pairs, 0.05)
+        draws = {pair: (np.zeros(5), np.ones(5)) for pair in range(pairs)}
+        evidence.record(draws, {}, [1] * 5, 100)
+    assert [plan is None for plan in plans] == [False, True, True]

@@ -226,7 +226,8 @@ class Evidence:
     ) -> None:
         """Add fresh outputs of the pairs that are left, and the bets on them, in such blocks.
 
-        If the audit goes on ``to_end``, for all draws ``ahead``, portfolios stake by this plan.
+        If the audit goes on ``to_end``, for all draws ``ahead``, the portfolio of the last pair
+        stakes by this plan. Of several pairs the wealth tells which go on: they bet for growth.
         """
         columns = {}  # of pairs with bets
         for pair in outputs if bets else ():
@@ -240,7 +241,7 @@ class Evidence:
             for pair, (x, x_prime) in outputs.items():
                 portfolio = self._portfolios[claim, pair]
                 plan = None
-                if to_end:
+                if to_end and len(outputs) == 1:
                     plan = Plan(ahead, np.array(portfolio.won + wealth.lacking(pair)))
                 if pair not in columns:
                     step[pair] = PairBets((), portfolio.record(x, x_prime, blocks, plan))

@@ -19,7 +19,7 @@ not the laws, and small steps are not small.
 
 For one claim in seven cells and 1.5 times the least mean number of draws, shares of audits that
 refute rose from .22 to .50 to .39 to .68 (`tests.benchmarks.planned_end`). Who may stop at any time
-has no planned end, and bets for growth.
+has no planned end, and bets for growth, as do pairs of inputs of which few go on.
 """
 
 from __future__ import annotations

@@ -70,9 +70,9 @@ class _Course:
     alpha: float
 
     def __post_init__(self) -> None:
-        self._shares = self._purses(_EARLY)
+        self.shares = self._purses(_EARLY)
         self.events_chosen = False
-        start = np.tile(self._shares - math.log(self.pairs), self.levels.size)
+        start = np.tile(self.shares - math.log(self.pairs), self.levels.size)
         self.wealth = dict.fromkeys(range(self.pairs), start)
 
     def _purses(self, portfolio: float) -> Floats:
@@ -85,9 +85,9 @@ class _Course:
         self._pass_on(step.keys())
         if not self.events_chosen and any(pair.bets for pair in step.values()):
             self.events_chosen = True
-            self._shares = self._purses(_LATER)
+            self.shares = self._purses(_LATER)
             for pair, logs in self.wealth.items():
-                self.wealth[pair] = _log_sum(logs, 0) + self._shares
+                self.wealth[pair] = _log_sum(logs, 0) + self.shares
         courses = []
         for pair, bets in step.items():
             logs = bets.logs(self.claim, self.levels, self.alpha, by_block)
@@ -109,7 +109,7 @@ class _Course:
             elif not dropped:
                 spread.append(logs + math.log(_GIVEN))
                 self.wealth[pair] = logs + math.log1p(-_GIVEN)
-        inherited = _log_sum(np.concatenate(spread), 0) - math.log(len(pairs)) + self._shares
+        inherited = _log_sum(np.concatenate(spread), 0) - math.log(len(pairs)) + self.shares
         wealth = {}
         for pair in pairs:
             wealth[pair] = inherited
@@ -224,17 +224,19 @@ class Wealth:
         return first + int(is_left.argmax())
 
     def lacking(self, pair: int) -> float:
-        """Return the nats that the portfolio of a pair lacks to refute the claimed level.
+        """Return the nats that the portfolio of the last pair lacks to refute the claimed level.
 
-        Where no events are chosen so far, it counts what it will have after they are.
+        The others leave it their wealth. Where no events are chosen so far, it counts what the
+        portfolio will have after they are.
         """
-        purses = self._claimed.wealth.get(pair)
-        if purses is None:  # the pair joins
-            return self.needed + math.log(self.pairs / _LATER)
-        own = float(purses[0, 0])
-        if not self._claimed.events_chosen:
+        course = self._claimed
+        own = course.wealth[pair][0, 0]
+        for other, purses in course.wealth.items():
+            if other != pair:
+                own = np.logaddexp(own, _log_sum(purses, 0)[0] + course.shares[0, 0])
+        if not course.events_chosen:
             own += math.log(_LATER / _EARLY)
-        return self.needed - own
+        return self.needed - float(own)
 
     @property
     def of_pairs(self) -> dict[int, float]:
