@@ -49,10 +49,10 @@ def recorder(monkeypatch):
         recorder.confirm(x, x_prime)
         return counted(chosen, x, x_prime)
 
-    def record(evidence, outputs, *more):
+    def record(evidence, outputs, *more, **options):
         for sides in outputs.values():
             recorder.confirm(*sides)
-        recorded(evidence, outputs, *more)
+        recorded(evidence, outputs, *more, **options)
 
     def of_a_set(first, fresh):
         recorder.choose(first.x, first.x_prime)
