@@ -19,8 +19,8 @@ not the laws, and small steps are not small.
 
 Of seven false claims, with 1.5 times the least mean number of draws, between .19 and .48 of the
 audits refute with bets for growth, and between .39 and .68 with these stakes
-(`tests.benchmarks.planned_end`). Who may stop at any time
-has no planned end, and bets for growth, as do pairs of inputs of which few go on.
+(`tests.benchmarks.planned_end`). Who may stop at any time has no planned end, and bets for growth,
+as do pairs of inputs of which few go on.
 """
 
 from __future__ import annotations
