@@ -38,7 +38,7 @@ from tests.mutants.subjects import tests_of
 ROOT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")
 COPIED = ("src", "tests", "studies", "config", "docs", "pyproject.toml", "README.md", "conftest.py")
-
+PART = 40  # faults of a subject that one process tries
 
 WORDS = ("raise_stmt", "fstring")  # nodes of what is told: another number there is no wrong answer
 
@@ -151,27 +151,32 @@ def copy_project(folder: Path) -> None:
             shutil.copy(source, folder / name)
 
 
-def surviving_of(faults: Sequence[Fault]) -> set[Fault]:
-    """Return the faults that no test of their subject notices, tried one at a time."""
-    survived = set[Fault]()
-    by_subject = defaultdict[tuple[str, ...], list[Fault]](list)
+def by_subject(faults: Sequence[Fault]) -> Iterator[tuple[tuple[str, ...], Sequence[Fault]]]:
+    """Yield tests and some faults that they are to notice, few enough that no part holds up all."""
+    of_tests = defaultdict[tuple[str, ...], list[Fault]](list)
     for fault in faults:
-        by_subject[tuple(tests_of(fault.module))].append(fault)
+        of_tests[tuple(tests_of(fault.module))].append(fault)
+    for files, of_subject in sorted(of_tests.items(), key=lambda item: -len(item[1])):
+        for i in range(0, len(of_subject), PART):
+            yield files, of_subject[i : i + PART]
+
+
+def surviving_of(part: tuple[Sequence[str], Sequence[Fault]]) -> set[Fault]:
+    """Return the faults that the tests do not notice, tried one at a time in a copy."""
+    files, faults = part
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         copy_project(folder)
-        for files, of_subject in by_subject.items():
-            trials = Trials(folder, files)
-            survived.update(fault for fault in of_subject if trials.survives(fault))
-            trials.close()
+        trials = Trials(folder, files)
+        survived = {fault for fault in faults if trials.survives(fault)}
+        trials.close()
     return survived
 
 
 def surviving(faults: Sequence[Fault], jobs: int) -> set[Fault]:
     """Return the faults that no test of their subject notices, from so many copies at a time."""
-    parts = [faults[i::jobs] for i in range(jobs)]
     with ThreadPoolExecutor(jobs) as pool:
-        return set[Fault]().union(*pool.map(surviving_of, parts))
+        return set[Fault]().union(*pool.map(surviving_of, by_subject(faults)))
 
 
 def report(faults: Sequence[Fault], unnoticed: set[Fault], left_out: Counter[str]) -> str:
