@@ -1,4 +1,4 @@
-"""``python -m tests.mutants [--own] [--modules PATTERN...] [--sample N] [--seed S] [--jobs J]``.
+"""``python -m tests.mutants [--own | --again REPORT] [--modules PATTERN...] [--sample N] ...``.
 
 Puts one small fault at a time into a copy of the project, runs the tests of its subject, and prints
 how many faults these noticed, by module, and each that they did not. ``make mutants`` calls it in
@@ -7,7 +7,8 @@ an environment of its own, with Cosmic Ray; the tests run in that of development
 Errors and other words for readers get no faults. A fault that cannot change an answer is in
 equivalent.csv, with a reason: its module, operator and line as text. It is not counted.
 
-With ``--own``, it tries all faults of own_faults.csv instead, which people thought of.
+With ``--own``, it tries all faults of own_faults.csv instead, which people thought of; with
+``--again``, those that survived in an earlier report.
 """
 
 from __future__ import annotations
@@ -110,8 +111,9 @@ def sampled(mutants: Sequence[Mutant], number: int, seed: int) -> list[Mutant]:
 class Trials:
     """Tests of one subject in a copy of the project, which wait for faults."""
 
-    def __init__(self, folder: Path, files: Sequence[str]) -> None:
-        command = [str(ROOT / ".venv/bin/python"), "-m", "tests.mutants.trying", *files]
+    def __init__(self, folder: Path, speed: str, files: Sequence[str]) -> None:
+        python = str(ROOT / ".venv/bin/python")
+        command = [python, "-m", "tests.mutants.trying", speed, *files]
         pipe = subprocess.PIPE
         with Path(folder, "tests.log").open("w") as log:
             self._process = subprocess.Popen(
@@ -129,9 +131,7 @@ class Trials:
         words = json.dumps({"module": fault.module, "source": fault.changed()})
         assert self._process.stdin is not None
         print(words, file=self._process.stdin, flush=True)
-        survives = self._answer() == "passes"
-        print("survives" if survives else "noticed ", fault, file=sys.stderr, flush=True)
-        return survives
+        return self._answer() == "passes"
 
     def close(self) -> None:
         """End the process."""
@@ -162,14 +162,25 @@ def by_subject(faults: Sequence[Fault]) -> Iterator[tuple[tuple[str, ...], Seque
 
 
 def surviving_of(part: tuple[Sequence[str], Sequence[Fault]]) -> set[Fault]:
-    """Return the faults that the tests do not notice, tried one at a time in a copy."""
+    """Return the faults that the tests do not notice, tried one at a time in a copy.
+
+    The slow tests are asked for those only that all others let pass.
+    """
     files, faults = part
+    survived = set(faults)
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         copy_project(folder)
-        trials = Trials(folder, files)
-        survived = {fault for fault in faults if trials.survives(fault)}
-        trials.close()
+        for speed in ("fast", "slow"):
+            if not survived:
+                break
+            trials = Trials(folder, speed, files)
+            for fault in list(survived):
+                if trials.survives(fault):
+                    print(f"passes the {speed} tests:", fault, file=sys.stderr, flush=True)
+                else:
+                    survived.remove(fault)
+            trials.close()
     return survived
 
 
@@ -207,6 +218,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--modules", nargs="+", default=["*"], help="patterns of paths in src")
     parser.add_argument("--own", action="store_true", help="all of own_faults.csv, no sample")
+    parser.add_argument("--again", type=Path, help="a report: only faults that it names")
     parser.add_argument("--sample", type=int, default=200, help="how many faults are tried (200)")
     parser.add_argument("--seed", type=int, default=0, help="that chooses them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
@@ -228,6 +240,9 @@ def main() -> None:
                 left_out[module] += 1
             else:
                 mutants.append(mutant)
+    if options.again is not None:
+        named = {line.strip() for line in options.again.read_text(encoding="utf-8").splitlines()}
+        mutants = [mutant for mutant in mutants if f"survives: {mutant}" in named]
     chosen = sampled(mutants, options.sample, options.seed)
     print(report(chosen, surviving(chosen, options.jobs), left_out))
 

@@ -1,10 +1,10 @@
-"""``python -m tests.mutants.trying FILE...``: tries faults that it reads, in a copy of the project.
+"""``python -m tests.mutants.trying fast|slow FILE...``: tries faults that it reads, in a copy.
 
 It collects tests once, and runs them once without a fault, to know which functions each calls. For
 a fault, a fork of it gets the changed functions, and runs the tests that call one of them, the
 fastest first, until one fails. A fault outside of functions, or in machine code, needs a new
-interpreter. Tests that take long are left out: whole audits, which say that something differs, and
-hold up all others.
+interpreter. Tests that take long hold up all others: with "slow" it runs those with this mark, and
+with "fast" those without. The longest, whole audits that say that something differs, it never runs.
 
 A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
 prints a line for each: whether the tests pass.
@@ -30,11 +30,12 @@ from typing import Any, TextIO
 
 import pytest
 
-_LONGEST = 4.0  # seconds of the processor, with a note of each call, of a test that tries faults
+_LONGEST = {"fast": 4.0, "slow": 40.0}  # seconds of the processor, with a note of each call
+_MARKS = {"fast": "not slow", "slow": "slow"}
 _SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
 _OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
-_CHOSEN = "not examples and not runs and not stored and not slow"
-ARGUMENTS = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", _CHOSEN]
+_CHOSEN = "not examples and not runs and not stored"
+_ARGUMENTS = ["-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-m"]
 
 Function = tuple[str, int]
 """The qualified name of a function, and its first line."""
@@ -98,8 +99,11 @@ def put_in(file: str, functions: dict[Function, CodeType]) -> None:
 class Trying:
     """A plugin of pytest: it runs the tests as faults ask for them."""
 
-    def __init__(self, files: Sequence[str], faults: TextIO, answers: TextIO) -> None:
-        self.files = files
+    def __init__(
+        self, arguments: Sequence[str], longest: float, faults: TextIO, answers: TextIO
+    ) -> None:
+        self.arguments = arguments
+        self.longest = longest
         self.faults = faults
         self.answers = answers
         self.called = dict[str, Called]()
@@ -143,7 +147,7 @@ class Trying:
         lines = before.splitlines()
         if functions and any(lines[first - 1].startswith("@compiled") for _, first in functions):
             functions = None  # Numba compiles it in a new interpreter
-        items = [item for item in session.items if self.called[item.nodeid].busy <= _LONGEST]
+        items = [item for item in session.items if self.called[item.nodeid].busy <= self.longest]
         if functions is None:
             run = functools.partial(self._start_again, items)
         else:
@@ -235,8 +239,10 @@ class Trying:
             threading.settrace(None)  # type: ignore[arg-type]
 
     def _start_again(self, items: Sequence[pytest.Item]) -> None:
-        """Become a new interpreter that runs these tests."""
-        words = [sys.executable, "-m", "pytest", *ARGUMENTS, *(item.nodeid for item in items)]
+        """Become a new interpreter that runs these tests, where there are any."""
+        if not items:
+            return
+        words = [sys.executable, "-m", "pytest", *self.arguments, *(item.nodeid for item in items)]
         os.execv(sys.executable, words)  # noqa: S606 (our own words)
 
     def _passes(self, run: Any, limit: float) -> bool:
@@ -275,9 +281,11 @@ def main() -> None:
     faults = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # pytest prints beside the answers
-    files = sys.argv[1:]
+    speed, *files = sys.argv[1:]
+    arguments = [*_ARGUMENTS, f"{_CHOSEN} and {_MARKS[speed]}"]
     temporary = f"--basetemp={Path('tmp').absolute()}"
-    pytest.main([*ARGUMENTS, temporary, *files], plugins=[Trying(files, faults, answers)])
+    trying = Trying(arguments, _LONGEST[speed], faults, answers)
+    pytest.main([*arguments, temporary, *files], plugins=[trying])
 
 
 if __name__ == "__main__":
