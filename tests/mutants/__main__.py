@@ -24,7 +24,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Protocol
@@ -119,19 +119,22 @@ class Trials:
             self._process = subprocess.Popen(
                 command, cwd=folder, stdin=pipe, stdout=pipe, stderr=log, text=True
             )
-        if self._answer() != "ready":
-            raise SystemExit(f"{' '.join(files)}: these fail without any fault")
+        answer = self._answer()
+        if not answer.startswith("{"):
+            raise SystemExit(f"{' '.join(files)}: without any fault, this {answer or 'ends'}")
+        self.seconds: dict[str, float] = json.loads(answer)
 
     def _answer(self) -> str:
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
-    def survives(self, fault: Fault) -> bool:
-        """Return whether the tests pass with a fault."""
+    def noticed_by(self, fault: Fault) -> str | None:
+        """Return the test that fails with a fault, "" where no test is named; None if all pass."""
         words = json.dumps({"module": fault.module, "source": fault.changed()})
         assert self._process.stdin is not None
         print(words, file=self._process.stdin, flush=True)
-        return self._answer() == "passes"
+        answer = self._answer()
+        return None if answer == "passes" else answer.removeprefix("fails").strip()
 
     def close(self) -> None:
         """End the process."""
@@ -161,33 +164,68 @@ def by_subject(faults: Sequence[Fault]) -> Iterator[tuple[tuple[str, ...], Seque
             yield files, of_subject[i : i + PART]
 
 
-def surviving_of(part: tuple[Sequence[str], Sequence[Fault]]) -> set[Fault]:
-    """Return the faults that the tests do not notice, tried one at a time in a copy.
+@dataclass
+class Tried:
+    """What tests do with faults: what survives, and what each of them notices."""
+
+    surviving: set[Fault] = field(default_factory=set)
+    seconds: dict[str, float] = field(default_factory=dict)  # of each test
+    first: Counter[str] = field(default_factory=Counter)  # faults that no faster test noticed
+
+    def add(self, other: Tried) -> None:
+        """Add what was tried elsewhere."""
+        self.surviving |= other.surviving
+        self.seconds |= other.seconds
+        self.first += other.first
+
+    def idle(self) -> str:
+        """Return the tests that noticed no fault that faster ones let pass, the slowest first."""
+        cases = Counter[str]()
+        seconds = Counter[str]()
+        first = Counter[str]()
+        for test, busy in self.seconds.items():
+            name = test.split("[")[0]
+            cases[name] += 1
+            seconds[name] += busy
+            first[name] += self.first[test]
+        names = [name for name in sorted(cases, key=lambda name: -seconds[name]) if not first[name]]
+        rows = [f"{seconds[name]:.2f},{cases[name]},{name}\n" for name in names]
+        return "seconds,cases,test\n" + "".join(rows)
+
+
+def tried_in_a_copy(part: tuple[Sequence[str], Sequence[Fault]]) -> Tried:
+    """Try faults one at a time in a copy of the project.
 
     The slow tests are asked for those only that all others let pass.
     """
     files, faults = part
-    survived = set(faults)
+    tried = Tried(set(faults))
     with tempfile.TemporaryDirectory(prefix="mutants-") as name:
         folder = Path(name)
         copy_project(folder)
         for speed in ("fast", "slow"):
-            if not survived:
+            if not tried.surviving:
                 break
             trials = Trials(folder, speed, files)
-            for fault in list(survived):
-                if trials.survives(fault):
+            tried.seconds |= trials.seconds
+            for fault in list(tried.surviving):
+                test = trials.noticed_by(fault)
+                if test is None:
                     print(f"passes the {speed} tests:", fault, file=sys.stderr, flush=True)
                 else:
-                    survived.remove(fault)
+                    tried.first[test] += 1
+                    tried.surviving.remove(fault)
             trials.close()
-    return survived
+    return tried
 
 
-def surviving(faults: Sequence[Fault], jobs: int) -> set[Fault]:
-    """Return the faults that no test of their subject notices, from so many copies at a time."""
+def tried(faults: Sequence[Fault], jobs: int) -> Tried:
+    """Try faults, each with the tests of its subject, in so many copies at a time."""
+    together = Tried()
     with ThreadPoolExecutor(jobs) as pool:
-        return set[Fault]().union(*pool.map(surviving_of, by_subject(faults)))
+        for of_part in pool.map(tried_in_a_copy, by_subject(faults)):
+            together.add(of_part)
+    return together
 
 
 def report(faults: Sequence[Fault], unnoticed: set[Fault], left_out: Counter[str]) -> str:
@@ -219,6 +257,7 @@ def main() -> None:
     parser.add_argument("--modules", nargs="+", default=["*"], help="patterns of paths in src")
     parser.add_argument("--own", action="store_true", help="all of own_faults.csv, no sample")
     parser.add_argument("--again", type=Path, help="a report: only faults that it names")
+    parser.add_argument("--idle", type=Path, help="write here the tests that noticed no fault")
     parser.add_argument("--sample", type=int, default=200, help="how many faults are tried (200)")
     parser.add_argument("--seed", type=int, default=0, help="that chooses them")
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
@@ -228,7 +267,7 @@ def main() -> None:
         raise SystemExit(f"--modules: no studied module is like {' '.join(options.modules)}")
     if options.own:
         own = [fault for fault in own_faults() if fault.module in modules]
-        print(report(own, surviving(own, options.jobs), Counter()))
+        print(report(own, tried(own, options.jobs).surviving, Counter()))
         return
     check()
     known = equivalents()
@@ -244,7 +283,10 @@ def main() -> None:
         named = {line.strip() for line in options.again.read_text(encoding="utf-8").splitlines()}
         mutants = [mutant for mutant in mutants if f"survives: {mutant}" in named]
     chosen = sampled(mutants, options.sample, options.seed)
-    print(report(chosen, surviving(chosen, options.jobs), left_out))
+    outcome = tried(chosen, options.jobs)
+    if options.idle is not None:
+        options.idle.write_text(outcome.idle(), encoding="utf-8")
+    print(report(chosen, outcome.surviving, left_out))
 
 
 if __name__ == "__main__":

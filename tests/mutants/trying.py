@@ -6,8 +6,9 @@ fastest first, until one fails. A fault outside of functions, or in machine code
 interpreter. Tests that take long hold up all others: with "slow" it runs those with this mark, and
 with "fast" those without. The longest, whole audits that say that something differs, it never runs.
 
-A line of its input is a JSON object with `module`, a path, and `source`, its changed text. It
-prints a line for each: whether the tests pass.
+It prints first a JSON object with the seconds of each test. A line of its input is an object with
+`module`, a path, and `source`, its changed text. It prints a line for each: "passes", or "fails"
+and the test that failed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import pytest
 
 _LONGEST = {"fast": 4.0, "slow": 40.0}  # seconds of the processor, with a note of each call
 _MARKS = {"fast": "not slow", "slow": "slow"}
+_FAILED = Path("failed").absolute()  # the file that names the first test that failed
 _SLOWER = 6  # times the tests' time without a fault, after which a fault counts as noticed
 _OWN_NAMES = 0x1  # the flag of a function's code; a module's and a class's have none
 _CHOSEN = "not examples and not runs and not stored"
@@ -96,6 +98,13 @@ def put_in(file: str, functions: dict[Function, CodeType]) -> None:
             function.__code__ = code
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """End a process at its first failure."""
+    if report.failed:
+        _FAILED.write_text(report.nodeid)
+        os._exit(1)
+
+
 class Trying:
     """A plugin of pytest: it runs the tests as faults ask for them."""
 
@@ -110,28 +119,30 @@ class Trying:
         self._noted = set[tuple[str, str, int]]()
         self._of_fixtures = dict[tuple[str, str], set[tuple[str, str, int]]]()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """End a process at its first failure."""
-        if report.failed:
-            if os.environ.get("WHICH_FAILS"):
-                print(report.nodeid, report.longreprtext[-1500:], file=self.answers, flush=True)
-            os._exit(1)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Try all faults."""
         file = Path(f"called-{os.getpid()}.json")
+        _FAILED.unlink(missing_ok=True)
         if not self._passes(lambda: self._record(session.items, file), 3600):
-            print("fails", file=self.answers, flush=True)
+            self._answer(passes=False)
             os._exit(1)
         for test, (seconds, busy, functions) in json.loads(file.read_text()).items():
             self.called[test] = Called(seconds, busy, {tuple(function) for function in functions})
-        print("ready", file=self.answers, flush=True)
+        seconds_of = {test: called.seconds for test, called in self.called.items()}
+        print(json.dumps(seconds_of), file=self.answers, flush=True)
         for line in self.faults:
             fault = json.loads(line)
+            _FAILED.unlink(missing_ok=True)
             passes = self._try(session, Path(fault["module"]).absolute(), fault["source"])
-            print("passes" if passes else "fails", file=self.answers, flush=True)
+            self._answer(passes)
         return True
+
+    def _answer(self, passes: bool) -> None:
+        answer = "passes"
+        if not passes:  # or take too long, or cannot be collected: then none is named
+            answer = f"fails {_FAILED.read_text() if _FAILED.exists() else ''}"
+        print(answer, file=self.answers, flush=True)
 
     def _try(self, session: pytest.Session, file: Path, source: str) -> bool:
         """Return whether the tests pass with a file's changed text."""
@@ -178,9 +189,8 @@ class Trying:
 
     def _run(self, items: Sequence[pytest.Item]) -> None:
         """Run some tests; none where no test calls a function, whose faults all survive."""
-        after = [*items[1:], None][: len(items)]
-        for item, next_item in zip(items, after, strict=True):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
+        for item, after in zip(items, _next(items), strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
@@ -208,7 +218,7 @@ class Trying:
         source = str(Path("src").absolute())
         caches = [thing for thing in gc.get_objects() if _is_cache(thing)]
         recorded = dict[str, tuple[float, float, list[tuple[str, str, int]]]]()
-        for item, after in zip(items, [*items[1:], None], strict=True):
+        for item, after in zip(items, _next(items), strict=True):
             for cache in caches:
                 cache.cache_clear()
             self._noted = set()
@@ -242,8 +252,9 @@ class Trying:
         """Become a new interpreter that runs these tests, where there are any."""
         if not items:
             return
-        words = [sys.executable, "-m", "pytest", *self.arguments, *(item.nodeid for item in items)]
-        os.execv(sys.executable, words)  # noqa: S606 (our own words)
+        tests = [item.nodeid for item in items]
+        command = [sys.executable, "-m", "pytest", "-p", __spec__.name, *self.arguments, *tests]
+        os.execv(sys.executable, command)  # noqa: S606 (our own words)
 
     def _passes(self, run: Any, limit: float) -> bool:
         """Return whether a fork runs without a failure, within so many seconds."""
@@ -270,6 +281,11 @@ class Trying:
         return False
 
 
+def _next(items: Sequence[pytest.Item]) -> list[pytest.Item | None]:
+    """Return what follows on each."""
+    return [*items[1:], None][: len(items)]
+
+
 def _is_cache(thing: Any) -> bool:
     if type(thing).__name__ != "_lru_cache_wrapper":
         return False
@@ -285,7 +301,7 @@ def main() -> None:
     arguments = [*_ARGUMENTS, f"{_CHOSEN} and {_MARKS[speed]}"]
     temporary = f"--basetemp={Path('tmp').absolute()}"
     trying = Trying(arguments, _LONGEST[speed], faults, answers)
-    pytest.main([*arguments, temporary, *files], plugins=[trying])
+    pytest.main([*arguments, temporary, *files], plugins=[trying, sys.modules[__name__]])
 
 
 if __name__ == "__main__":
