@@ -181,7 +181,7 @@ class Tried:
     def idle(self) -> str:
         """Return the tests that noticed no fault that faster ones let pass, the slowest first."""
         cases = Counter[str]()
-        seconds = Counter[str]()
+        seconds = defaultdict[str, float](float)
         first = Counter[str]()
         for test, busy in self.seconds.items():
             name = test.split("[")[0]
