@@ -242,9 +242,10 @@ def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> floa
     below a refuted one are refuted.
     """
     if claim.fixed_delta is None:
+        (only,) = counted
 
         def stands(level: float) -> bool:
-            return min(rule.p_value_of(claim.at(level)) for rule in counted) > alpha
+            return only.p_value_of(claim.at(level)) > alpha
 
         levels = np.union1d(claim.grid[1:], claim.level)
         claimed = int(np.searchsorted(levels, claim.level))
