@@ -591,23 +591,26 @@ def test_a_bet_against_a_renyi_claim_wins_nothing_of_the_farthest_law_and_loses_
 
 def test_of_the_clips_of_a_renyi_bet_the_best_is_taken_and_none_where_none_grows(monkeypatch):
     rng = np.random.default_rng(2)
-    claims = np.array([2.0, 3.0, 2.0]), np.array([0.1, 0.5, 50.0])
+    claims = np.array([2.0, 1.25, 1.05, 1.02, 2.0]), np.array([0.05, 0.2, 0.3, 1.0, 50.0])
     chosen = set()
-    for spread in (0.2, 1.0, 5.0):
+    for spread in (0.1, 0.2, 1.0) * 4:
         guess = Prediction(np.arange(7.0), law(rng, 8, spread), law(rng, 8, spread), 0.0)
+        of_all = renyi_factors(guess, *claims)
         growth = []
-        for clips in ([0.5, 1.0, 2.0, 4.0], [0.5], [1.0], [2.0], [4.0]):
-            monkeypatch.setattr(projection, "_CLIPS", np.array(clips))
-            f, g = renyi_factors(guess, *claims)
+        for clip in (0.5, 1.0, 2.0, 4.0):
+            with monkeypatch.context() as patch:
+                patch.setattr(projection, "_CLIPS", np.array([clip]))
+                f, g = renyi_factors(guess, *claims)
             growth.append(guess.p @ f + guess.q @ g)
-        assert growth[0] == pytest.approx(np.max(growth[1:], axis=0), abs=1e-9)
-        assert growth[0].min() >= 0
-        chosen |= {*np.argmax(growth[1:], axis=0).tolist()}
-    assert len(chosen) > 1
+        best = np.max(growth, axis=0)
+        assert guess.p @ of_all[0] + guess.q @ of_all[1] == pytest.approx(best, abs=1e-9)
+        assert best.min() >= 0
+        chosen |= {*np.argmax(growth, axis=0)[best > 0].tolist()}
+    assert chosen == {0, 1, 2, 3}
 
 
 def test_a_root_is_on_the_line_between_the_last_slope_above_0_and_the_first_below():
-    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(5)
+    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(6)
     slopes = np.array(
         [
             [9, 6, 3, -1, -2, -9],  # between the points 4 and 9
@@ -615,10 +618,11 @@ def test_a_root_is_on_the_line_between_the_last_slope_above_0_and_the_first_belo
             [-1, -2, -3, -4, -5, -6],
             [6, 5, 4, 3, 2, 1],
             [0, 0, 0, 0, 0, 0],
+            [5, 4, 3, 2, 1, -3],
         ]
     ).T
-    expected = [4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25, 25 / 2]
-    assert projection._root(points, slopes) == pytest.approx(np.array(expected) + np.arange(5))
+    expected = [4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25, 25 / 2, 16 + 9 * 1 / 4]
+    assert projection._root(points, slopes) == pytest.approx(np.array(expected) + np.arange(6))
 
 
 @pytest.mark.parametrize("seed", range(5))

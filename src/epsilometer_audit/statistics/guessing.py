@@ -252,7 +252,7 @@ def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> floa
         if stands(claim.level):
             first = bisect_left(levels, True, 0, claimed, key=stands)
         else:
-            first = bisect_left(levels, True, claimed + 1, levels.size, key=stands)
+            first = bisect_left(levels, True, claimed, key=stands)
     else:
         levels = np.union1d(claim.grid[::_STRIDE], claim.level)
         p = np.min([rule.p_value(levels, claim.fixed_delta) for rule in counted], axis=0)
