@@ -593,7 +593,7 @@ def test_of_the_clips_of_a_renyi_bet_the_best_is_taken_and_none_where_none_grows
     rng = np.random.default_rng(2)
     claims = np.array([2.0, 1.25, 1.05, 1.02, 2.0]), np.array([0.05, 0.2, 0.3, 1.0, 50.0])
     chosen = set()
-    for spread in (0.1, 0.2, 1.0) * 4:
+    for spread in (0.1, 0.2, 1.0) * 12:
         guess = Prediction(np.arange(7.0), law(rng, 8, spread), law(rng, 8, spread), 0.0)
         of_all = renyi_factors(guess, *claims)
         growth = []
