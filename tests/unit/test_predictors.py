@@ -28,6 +28,7 @@ from epsilometer_audit.statistics.predictors import (
     tree,
 )
 from epsilometer_audit.statistics.projection import factors, renyi_factors
+from epsilometer_audit.statistics.stakes import Plan, staked
 from limit.kl_inf.project import project
 
 PREDICTORS = (families, spikes, tree)
@@ -113,19 +114,6 @@ def test_predictions_come_near_the_distributions(predictor):
         assert np.abs(side - exact).sum() < 0.12
 
 
-@pytest.mark.parametrize("predictor", [spikes, tree])
-def test_values_that_repeat_have_cells_of_their_own(predictor):
-    rng = np.random.default_rng(5)
-    x, y = rng.normal(size=300), rng.normal(size=300)
-    x[:30] = 0.25
-    guess = predictor(Points().with_draws(x, y))
-    cell = np.searchsorted(guess.edges, 0.25)
-    assert guess.edges[cell] == 0.25
-    assert guess.edges[cell - 1] == np.nextafter(0.25, -1)
-    assert guess.p[cell] == pytest.approx(0.1, rel=0.15)
-    assert guess.q[cell] < 0.02
-
-
 def predicted_share(left, right, mean, draws):
     """Return the log likelihood and the posterior mean of a share with a Beta prior."""
     a, b = draws * mean, draws * (1 - mean)
@@ -172,7 +160,7 @@ def test_a_tree_predicts_by_three_hypotheses_at_each_cut(seed):
     assert seed > 1 or 28 <= size <= 32 + 1  # a cell has a 32nd of the draws
 
 
-@pytest.mark.parametrize("n", [4, 8, 20, 64, 160])
+@pytest.mark.parametrize("n", [4, 8, 20, 64, 80])
 def test_a_cell_of_a_tree_has_two_draws_or_a_32nd_and_a_value_that_comes_twice_its_own(n):
     rng = np.random.default_rng(n)
     x, y = rng.normal(0, 1, (2, n))
@@ -194,6 +182,8 @@ def test_a_tree_tells_neighbouring_floats_apart(low):
     for sides in (four, tuple(side.repeat(2) for side in two)):
         guess = tree(Points().with_draws(*sides))
         assert guess.edges.searchsorted([low, high]).tolist() == [0, 1]
+    single = tree(Points().with_draws(*two))  # a cell of two draws
+    assert (single.edges.size, single.p.tolist(), single.q.tolist()) == (0, [1.0], [1.0])
 
 
 def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
@@ -206,6 +196,8 @@ def test_a_histogram_has_a_dozen_draws_more_in_each_cell_by_what_lies_near():
     guess = histogram(Points().with_draws(x, y))
     assert guess.p == pytest.approx(expected[0] / expected[0].sum())
     assert guess.q == pytest.approx(expected[1] / expected[1].sum())
+    assert guess.edges.tolist() == [0.5, 1.5, 6.0]
+    assert histogram(Points().with_draws(np.arange(64.0), np.arange(2.0))).p.size == 64
 
 
 def log_prior(location, scale, location_prime, scale_prime):
@@ -266,8 +258,8 @@ def test_noise_is_predicted_by_the_mean_over_families_and_their_parameters(kind)
     """Nodes of less than a few ten thousandths of the weight are left out."""
     rng = np.random.default_rng(kind)
     x, y = (
-        (rng.normal(0, 1, 6), rng.normal(1, 1, 6)),
-        (rng.laplace(0, 1, 5), rng.laplace(0, 3, 5)),
+        (rng.normal(0, 1, 6), rng.normal(1, 1, 9)),
+        (rng.laplace(0, 1, 5), rng.laplace(0, 3, 4)),
         (rng.normal(0, 1, 40), rng.normal(0.2, 1.6, 40)),
         (rng.laplace(5, 1, 25), rng.laplace(5.5, 1, 25)),
         (np.array([0.0, 0.5, 0.5]), np.array([3.0, 3.5, 9.0])),
@@ -276,15 +268,20 @@ def test_noise_is_predicted_by_the_mean_over_families_and_their_parameters(kind)
     expected = sums_over_nodes(x, y, guess.edges)
     for side, below in zip((guess.p, guess.q), expected, strict=True):
         assert np.cumsum(side)[:-1] == pytest.approx(below, abs=1e-3)
-    for side in (x, y):  # 16 edges, to six mean absolute deviations from the median
-        spread = np.abs(side - np.median(side)).mean()
-        others = (
-            np.abs(np.array([*x - np.median(x), *y - np.median(y)])).reshape(2, -1).mean(axis=1)
-        )
-        reach = 6 * math.sqrt(spread**2 + (others**2).mean() / side.size)
-        for end in (np.median(side) - reach, np.median(side) + reach):
-            assert np.isclose(guess.edges, end, rtol=1e-9).sum() == 1
+    centres = [np.median(x), np.median(y)]  # of 16 edges, to six mean absolute deviations away
+    spreads = np.array([np.abs(x - centres[0]).mean(), np.abs(y - centres[1]).mean()])
+    reach = 6 * np.sqrt(spreads**2 + (spreads**2).mean() / min(x.size, y.size))
+    for end in (*(centres - reach), *(centres + reach)):
+        assert np.isclose(guess.edges, end, rtol=1e-9).sum() == 1
     assert guess.edges.size == 32
+
+
+def test_noise_is_predicted_where_one_family_is_out_of_the_question():
+    """Laplace noise has a smaller scale: in it, the fourth power of the difference is no number."""
+    guess = families(Points().with_draws(np.append(np.zeros(49), 5e-76), np.ones(50)))
+    near = slice(np.sum(guess.edges < 0.5))
+    assert guess.p[near].sum() > 0.5
+    assert guess.q[near].sum() < 1e-9
 
 
 @pytest.mark.parametrize("others", [(0, 0), (1, 1), (2, 2), (30, 30), (5, 1), (1, 5)])
@@ -299,6 +296,8 @@ def test_spikes_have_the_frequencies_of_their_values_and_other_draws_the_noise_b
     assert (guess.edges.size == 2 * 3) == (wide is None)
     for side, mine, noise in ((x, guess.p, wide and wide.p), (y, guess.q, wide and wide.q)):
         atoms = guess.edges.searchsorted([0.0, 1.0, 1.5])
+        assert guess.edges[atoms].tolist() == [0.0, 1.0, 1.5]
+        assert (guess.edges[atoms[1:] - 1] == np.nextafter([1.0, 1.5], 0)).all()
         counts = np.array([np.sum(side == value) for value in (0.0, 1.0, 1.5)]) + 0.2
         total = side.size + 4 * 0.2
         assert mine[atoms] == pytest.approx(counts / total)
@@ -330,6 +329,11 @@ def test_distributions_are_fitted_anew_as_draws_grow_by_a_sixth_and_later_by_a_h
         each.record(np.zeros(1), np.ones(1))
     each.record(np.zeros(2900), np.ones(2900), [1] * 900 + [500] * 4)
     assert seen == fitted
+    seen.clear()
+    each = mixture(shares={predictor: 1.0})
+    each.prime(np.zeros(500), np.ones(500))
+    each.record(np.zeros(251), np.ones(251))
+    assert seen == [[500, 500], [750, 750]]
 
 
 @pytest.mark.parametrize("sizes", [[3000, 3000], [6000], [1] * 3000 + [1500, 1500], [4, 5996]])
@@ -348,6 +352,7 @@ def test_draws_that_are_sorted_or_learned_part_by_part_win_as_much(monkeypatch, 
 def test_predictors_are_ranked_by_their_wealth_against_a_claim():
     rng = np.random.default_rng(5)
     each = mixture(shares={families: 0.3, tree: 0.7})
+    assert each.ranked(0) == [(tree, None), (families, None)]
     each.record(rng.normal(0, 1, 300), rng.normal(1, 1, 300))
     for claim in range(2):
         wealth = each.logs[:, claim] + np.log([0.3, 0.7])
@@ -373,23 +378,13 @@ MANY = np.random.default_rng(7).normal(size=(2, 100))
         (histogram, np.array([0.0, 1, 1]), MANY[0]),
         (tree, np.zeros(9), np.zeros(9)),
         (histogram, np.array([0.0, 1, 1]), np.array([1.0, math.inf])),
+        (histogram, np.array([0.0, 1, 1]), np.array([1.0, -math.inf])),
+        (histogram, np.zeros(9), np.zeros(9)),
+        (histogram, np.arange(65.0), np.zeros(1)),
     ],
 )
 def test_a_predictor_says_nothing_where_it_does_not_fit(predictor, x, y):
     assert predictor(Points().with_draws(x, y)) is None
-
-
-def test_a_histogram_has_a_cell_for_each_value_and_few_draws_of_its_neighbours():
-    rng = np.random.default_rng(1)
-    x, y = rng.choice(6, 4000, p=[0.4, 0.3, 0.2, 0.05, 0.04, 0.01]), rng.integers(6, size=4000)
-    found = histogram(Points().with_draws(x, y))
-    assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
-    assert np.allclose(found.p, np.bincount(x) / 4000, atol=0.005)
-    assert np.allclose(found.q, np.bincount(y) / 4000, atol=0.005)
-    assert found.p.sum() == pytest.approx(1)
-    assert found.q.sum() == pytest.approx(1)
-    few = histogram(Points().with_draws(np.array([0.0, 0, 1, 2]), np.array([2.0, 2, 2, 1])))
-    assert min(few.p.min(), few.q.min()) > 0.1  # values that a side lacks
 
 
 def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
@@ -401,6 +396,22 @@ def test_a_mixture_that_inherits_has_wealth_one_and_most_of_the_other_weights():
     assert new.wealth == pytest.approx([0.0, 0.0])
     part, other = np.exp(new.logs[:, 0]) / 2, np.exp(old.logs[:, 0] - old.wealth[0]) / 2
     assert part == pytest.approx(0.8 * other + 0.2 * 0.5)
+
+
+def test_other_claims_take_the_wealth_of_those_that_they_stand_for():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(0, 1, 50), rng.normal(1, 1, 50)
+    new, old = mixture(), mixture()
+    for each in (new, old):
+        each.record(x[:30], y[:30])
+    start = old.logs
+    claims = np.array([[2.0, 0.1, 0.1], [0.0, 1e-5, 1e-5]])
+    new.change_claims(np.array([1, -1, 0]), lambda guess: factors(guess, *claims))
+    assert new.logs == pytest.approx(np.column_stack([start[:, 1], np.zeros(2), start[:, 0]]))
+    taken = new.logs
+    new.record(x[30:], y[30:])
+    old.record(x[30:], y[30:])
+    assert new.logs - taken == pytest.approx((old.logs - start)[:, [1, 0, 0]])
 
 
 def test_points_keep_draws_and_means():
@@ -425,6 +436,9 @@ def test_of_many_different_draws_half_as_many_points_are_kept_as_may_be():
     past = Points().with_draws(*rng.normal(size=(2, 10 * POINTS)))
     assert POINTS / 2 - 9 <= past.values.size <= POINTS / 2 + 9
     assert past.weights.sum(axis=0).max() <= 41  # 40 in the mean
+    as_many = Points().with_draws(*rng.normal(size=(2, POINTS // 2)))
+    assert (as_many.weights.sum(axis=0) == 1).all()
+    assert not np.signbit(Points().with_draws(-np.zeros(1), -np.zeros(1)).values).any()
     often = np.append(np.repeat(np.arange(900.0), 10), np.arange(900) + 0.5)
     assert Points().with_draws(often, often).values.size <= POINTS
 
@@ -434,16 +448,23 @@ def mixture(epsilon=0.1, delta=1e-5, **more):
     return Mixture(2, lambda each: factors(each, epsilons, deltas), **more)
 
 
-def naive(x, y, epsilon, delta, shares):
-    """Return the log wealth after each pair of draws, pair by pair."""
+def naive(x, y, epsilon, delta, shares, goal=None):
+    """Return the log wealth after each pair of draws, pair by pair; with stakes for a goal."""
     wealth, logs, guesses, fitted = np.ones(len(shares)), [], [None] * len(shares), 0
     for n in range(len(x)):
         if n >= 2 and n >= fitted + max(fitted // 6, 1):
             fitted = n
             guesses = [each(Points().with_draws(x[:n], y[:n])) for each in PREDICTORS]
+        if fitted == n:
+            wealth_then, left = np.log([np.average(wealth, weights=shares)]), len(x) - n
         for i, guess in enumerate(guesses):
             if guess is not None:
                 f, g = factors_of(guess, epsilon, delta)
+                if goal is not None:  # as of the last prediction
+                    ln_f, ln_g = np.log(f)[:, None], np.log(g)[:, None]
+                    growth = guess.p @ ln_f + guess.q @ ln_g
+                    stakes = Plan(left, np.array([goal])).stakes(wealth_then, growth)
+                    f, g = (np.exp(side[:, 0]) for side in staked(ln_f, ln_g, stakes))
                 cells = [int(np.sum(guess.edges < side[n])) for side in (x, y)]
                 wealth[i] *= f[cells[0]] * g[cells[1]]
         logs.append(math.log(np.average(wealth, weights=shares)))
@@ -454,12 +475,15 @@ def naive(x, y, epsilon, delta, shares):
 def test_the_wealth_is_that_of_a_naive_oracle(discrete):
     rng = np.random.default_rng(8)
     x, y = rng.normal(0, 2, 80), rng.normal(0.5, 1, 80)
-    if discrete:
+    plan, goal = None, None
+    if discrete:  # and with a planned end
         x, y = np.round(x), np.round(y)
+        goal = 3.0
+        plan = Plan(80, np.full(2, goal))
     shares = (0.5, 0.3, 0.2)
-    whole = mixture(shares=dict(zip(PREDICTORS, shares, strict=True))).record(x, y)
-    assert whole[:, 0] == pytest.approx(naive(x, y, 0.1, 1e-5, shares), abs=1e-7)
-    assert whole[:, 1] == pytest.approx(naive(x, y, 2.0, 0.0, shares), abs=1e-7)
+    whole = mixture(shares=dict(zip(PREDICTORS, shares, strict=True))).record(x, y, plan=plan)
+    assert whole[:, 0] == pytest.approx(naive(x, y, 0.1, 1e-5, shares, goal), abs=1e-7)
+    assert whole[:, 1] == pytest.approx(naive(x, y, 2.0, 0.0, shares, goal), abs=1e-7)
 
 
 @pytest.mark.parametrize(("unit", "origin"), [(1e-9, 0.0), (1e9, 0.0), (1.0, 1e6)])
@@ -548,6 +572,59 @@ def test_bets_against_renyi_claims_are_e_variables(order, seed):
     assert p @ np.exp(f[:, 0]) + q @ np.exp(g[:, 0]) <= 2 + 1e-9
 
 
+@pytest.mark.parametrize("order", [1.25, 2.0, 9.0])
+def test_a_bet_against_a_renyi_claim_wins_nothing_of_the_farthest_law_and_loses_of_others(order):
+    """Of all P' with D_a(P' || Q) <= rho, that in proportion to r Q has the largest mean of phi."""
+    rng = np.random.default_rng(1)
+    q, ratios, others = law(rng, 6), rng.uniform(0.2, 4, 6), [law(rng, 6) for _ in range(20)]
+    p = ratios * q / (ratios @ q)
+    rhos = []
+    for side in [p, *others]:
+        rhos.append(logsumexp(order * np.log(side) + (1 - order) * np.log(q)) / (order - 1))
+    orders = np.full(21, order)
+    up, down = projection._renyi_bet(q, np.log(ratios)[None, None], orders, np.array(rhos))
+    assert p @ up[0, 0] - q @ down[0, 0] == pytest.approx(0, abs=1e-9)
+    assert np.abs(up[0, 0]).max() > 0.05
+    for side, ours, theirs in zip(others, up[0, 1:], down[0, 1:], strict=True):
+        assert side @ ours <= q @ theirs + 1e-9
+
+
+def test_of_the_clips_of_a_renyi_bet_the_best_is_taken_and_none_where_none_grows(monkeypatch):
+    rng = np.random.default_rng(2)
+    claims = np.array([2.0, 1.25, 1.05, 1.02, 2.0]), np.array([0.05, 0.2, 0.3, 1.0, 50.0])
+    chosen = set()
+    for spread in (0.1, 0.2, 1.0) * 12:
+        guess = Prediction(np.arange(7.0), law(rng, 8, spread), law(rng, 8, spread), 0.0)
+        of_all = renyi_factors(guess, *claims)
+        growth = []
+        for clip in (0.5, 1.0, 2.0, 4.0):
+            with monkeypatch.context() as patch:
+                patch.setattr(projection, "_CLIPS", np.array([clip]))
+                f, g = renyi_factors(guess, *claims)
+            growth.append(guess.p @ f + guess.q @ g)
+        best = np.max(growth, axis=0)
+        assert guess.p @ of_all[0] + guess.q @ of_all[1] == pytest.approx(best, abs=1e-9)
+        assert best.min() >= 0
+        chosen |= {*np.argmax(growth, axis=0)[best > 0].tolist()}
+    assert chosen == {0, 1, 2, 3}
+
+
+def test_a_root_is_on_the_line_between_the_last_slope_above_0_and_the_first_below():
+    points = np.linspace(0, 5, 6)[:, None] ** 2 + np.arange(6)
+    slopes = np.array(
+        [
+            [9, 6, 3, -1, -2, -9],  # between the points 4 and 9
+            [5, 2, 0, 0, 0, -4],  # nothing changes from 4 to 16
+            [-1, -2, -3, -4, -5, -6],
+            [6, 5, 4, 3, 2, 1],
+            [0, 0, 0, 0, 0, 0],
+            [5, 4, 3, 2, 1, -3],
+        ]
+    ).T
+    expected = [4 + 5 * 3 / 4, 1 + 24 * 2 / 6, 0, 25, 25 / 2, 16 + 9 * 1 / 4]
+    assert projection._root(points, slopes) == pytest.approx(np.array(expected) + np.arange(6))
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_stake_is_that_of_the_largest_growth(seed):
     """To a sixtieth of the largest that leaves a fiftieth of each factor."""
@@ -567,6 +644,7 @@ def test_a_stake_is_that_of_the_largest_growth(seed):
     found = projection._best_stake(p, q, f, g, up[None, None], down[None, None])
     assert found.shape == (1, 1, 1)
     assert found.item() == pytest.approx(exact, abs=most / 60)
+    assert seed < 4 or found.item() == 0
     nothing = np.zeros((1, 1, 4))
     gains = projection._best_stake(p, q, f, g, np.ones((1, 1, 4)), nothing)
     assert gains.item() > 9e299  # of which no cell loses

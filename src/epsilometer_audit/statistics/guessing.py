@@ -242,16 +242,17 @@ def refuted(counted: Sequence[Counted], claim: EventClaim, alpha: float) -> floa
     below a refuted one are refuted.
     """
     if claim.fixed_delta is None:
+        (only,) = counted
 
         def stands(level: float) -> bool:
-            return min(rule.p_value_of(claim.at(level)) for rule in counted) > alpha
+            return only.p_value_of(claim.at(level)) > alpha
 
         levels = np.union1d(claim.grid[1:], claim.level)
         claimed = int(np.searchsorted(levels, claim.level))
         if stands(claim.level):
             first = bisect_left(levels, True, 0, claimed, key=stands)
         else:
-            first = bisect_left(levels, True, claimed + 1, levels.size, key=stands)
+            first = bisect_left(levels, True, claimed, key=stands)
     else:
         levels = np.union1d(claim.grid[::_STRIDE], claim.level)
         p = np.min([rule.p_value(levels, claim.fixed_delta) for rule in counted], axis=0)

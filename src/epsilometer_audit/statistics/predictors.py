@@ -73,9 +73,11 @@ _UNIT_DENSITY = -np.log([math.sqrt(2 * math.pi), 2])  # the log density at the c
 _POWERS = np.array([-2.0, -1.0])[:, None, None]  # of the scale, by which a deviation counts
 _STEPS = np.arange(-2.0, 3.0)  # nodes of locations and of log scales, in standard errors
 _NEGLIGIBLE = 3e-4  # posterior weight of a node
+_NOTHING = 1e-12  # probability, in place of 0
 
 _EDGES = 6.0 * np.sinh(np.linspace(-2.2, 2.2, _SIDE)) / math.sinh(2.2)
-_NEAR = np.maximum(3 - np.abs(np.subtract.outer(np.arange(64), np.arange(64))), 0) / 9
+_PLACES = np.arange(64)
+_NEAR = np.maximum(3 - np.abs(np.subtract.outer(_PLACES, _PLACES)), 0) / 9
 _MEDIAN = np.array([0.4999999999995, 0.5000000000005])  # shares of draws up to it, but for rounding
 # Of a split of the tree: the prior probabilities that both sides have the same share of draws on
 # the left, similar ones or any; and how many draws of the mean the last two have beside their own.
@@ -130,7 +132,7 @@ def _thinned(values: Floats, weights: Floats) -> Points:
     """Return at most about `POINTS` points: light neighbours are joined in their mean."""
     pooled = weights[0] + weights[1]
     ends = pooled.cumsum()
-    width = 2 * ends[-1] / POINTS
+    width = 2 * pooled.sum() / POINTS
     heavy = (pooled > width) | ~np.isfinite(values)
     group = (ends - pooled / 2) // width
     new = heavy[1:] | heavy[:-1] | (group[1:] > group[:-1])
@@ -288,7 +290,7 @@ def _mean_noise(nodes: Floats, logs: Floats, weights: Floats, edges: Floats) -> 
             shares = np.where(z < 0, tail, 1 - tail)
         below += weight @ shares
         total += weight.sum()
-    return np.diff(below, prepend=0.0, append=total) + 1e-12
+    return np.diff(below, prepend=0.0, append=total) + _NOTHING
 
 
 @np.errstate(invalid="ignore", over="ignore")  # numbers may be very large
@@ -345,8 +347,8 @@ def _pooled_tree(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 def _cut(below: list[float], start: int, end: int) -> int:
     """Return the cell between start and end before which most nearly half of the draws are."""
     half = 0.5 * (below[start] + below[end])
-    cut = bisect_left(below, half, start + 1, end - 1)
-    if cut - 1 > start and half - below[cut - 1] < below[cut] - half:
+    cut = bisect_left(below, half, start, end)
+    if half - below[cut - 1] < below[cut] - half:
         return cut - 1
     return cut
 
@@ -427,7 +429,7 @@ def spikes(past: Points) -> Prediction | None:
     parts = np.maximum(np.bincount(wide, ~is_atom), 1.0)  # of a cell that atoms cut
     shares = []
     for side, of_others in zip(counts, (prediction.p, prediction.q), strict=True):
-        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide]) + 1e-12
+        cells = np.where(is_atom, side[atom], side[-1] * (of_others / parts)[wide]) + _NOTHING
         shares.append(cells / cells.sum())
     return Prediction(edges, shares[0], shares[1])
 
@@ -479,18 +481,19 @@ class Mixture:
         """
         x = _numbers(x)
         x_prime = _numbers(x_prime)
+        n = len(x)
         if sizes is None:
-            sizes = [1] * len(x)
+            sizes = [1] * n
         ends = np.cumsum(sizes)
         path = [self.logs[None]]
         done = [0]
         start = 0
-        while start < len(x):
+        while start < n:
             self._learn()
             if not self._bets:
                 for prediction in self._predictions:
                     self._bets.append(None if prediction is None else self.bets(prediction))
-            end = min(len(x), start + max(self._fitted + self._wait() - self._draws, 1))
+            end = min(n, start + max(self._fitted + self._wait() - self._draws, 1))
             within = slice(*ends.searchsorted([start + 1, end]))
             cuts = [0, *(ends[within] - start).tolist(), end - start]
             fresh = x[start:end], x_prime[start:end]

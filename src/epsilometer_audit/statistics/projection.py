@@ -38,6 +38,7 @@ _SMALL_DELTA = 1e-4  # for which the largest f and g hardly change the bet
 _ROUNDS = 2  # in which a and the largest f and g are found in turn
 _MIDDLE = 1e-3  # least a and b
 _FLAT = 1e-12  # slope, which may be of rounding
+_NOTHING = 1e-12  # probability, in place of 0
 _PARTS = (1 - np.cos(np.linspace(0, math.pi, 21)))[:, None] / 2  # from 0 to 1
 _HALVINGS = 6  # of the stake of a Rényi bet
 _CLIPS = np.array([0.5, 1.0, 2.0, 4.0])  # of the log of p/q, in Rényi bets
@@ -66,8 +67,8 @@ def factors(prediction: Prediction, epsilons: Floats, deltas: Floats) -> tuple[F
 def _mixed(prediction: Prediction) -> tuple[Floats, Floats]:
     """Return p and q after each took a part of the other, so that none is 0."""
     part = prediction.floor / 2
-    p = (1 - part) * prediction.p + part * prediction.q + 1e-12
-    q = (1 - part) * prediction.q + part * prediction.p + 1e-12
+    p = (1 - part) * prediction.p + part * prediction.q + _NOTHING
+    q = (1 - part) * prediction.q + part * prediction.p + _NOTHING
     return p, q
 
 
@@ -167,9 +168,8 @@ def _behind(cells: _Cells, e: Floats, a: Floats, largest: Floats) -> tuple[Float
     """
     top = e * a + 2 - a
     least = np.maximum(top - e * largest, _LEAST)
-    inner = e * a / (2 - a)
-    behind = cells.behind(inner)
-    last = cells.behind(np.maximum(e * largest / least, inner))  # where f is the largest
+    behind = cells.behind(e * a / (2 - a))
+    last = cells.behind(e * largest / least)  # where f is the largest
     return behind, (behind - last).sum(axis=0) / top + last[1] / least
 
 
@@ -178,7 +178,7 @@ def _best_largest(cells: _Cells, e: Floats, deltas: Floats, a: Floats, other: Fl
     top = e * a + 2 - a
     largest = _points(a, top / e)
     least = np.maximum(top - e * largest, _LEAST)
-    p, q = cells.behind(np.maximum(e * largest / least, e * a / (2 - a)))
+    p, q = cells.behind(e * largest / least)
     lost = 2 * deltas / (2 * (1 - deltas) + deltas * (largest + other))
     return _root(largest, p / largest - e * q / least - lost)
 
@@ -191,7 +191,7 @@ def _points(low: Floats, high: Floats) -> Floats:
 def _root(points: Floats, slopes: Floats) -> Floats:
     """Return where falling slopes at some points are 0, ``(m,)``, on the line from > 0 to < 0.
 
-    Where none is above 0, or none below, it is an end.
+    Where none is above 0, or none below, it is an end; where all are 0, the middle.
     """
     last = len(points) - 1
     before = np.count_nonzero(slopes > _FLAT, axis=0) - 1
