@@ -84,6 +84,10 @@ def test_of_many_draws_the_expected_level_is_the_divergence(claim, order):
     divergence = math.log(np.sum(P**order * Q ** (1 - order))) / (order - 1)
     (level,) = expected_levels(of_phi, of_psi, goal, 10**12)
     exact = divergence / claim.divergence(1.0, order)
+    top = float(claim.grid[-1])  # there is none above
+    beyond = np.array([math.exp(-1.2 * claim.divergence(top, order))])
+    sure = Moments(np.ones(1), np.zeros(1)), Moments(beyond, np.zeros(1))
+    assert expected_levels(*sure, replace(goal, ahead=10**200), 10**12) == top
     assert exact * (1 - 1.5 / (bets._LEVELS - 1)) <= level <= exact * (1 + 1e-9)
 
 
@@ -139,11 +143,12 @@ def test_where_nothing_should_be_refuted_more_growth_is_nearer_to_0():
         for ahead in (10, 1000, 10_000)
     ]
     assert -0.5 <= levels[0] < levels[1] < levels[2]
-    phi, psi = np.array([1.0, 0.9, 0.8]), np.array([0.9, 0.9, 0.99])  # the mean shows no level
-    of_phi, of_psi = exact_moments(phi, P), exact_moments(psi, Q)
-    (level,) = expected_levels(of_phi, of_psi, Goal(claim, order, 10**6, 0.05), 10**6)
-    assert level == pytest.approx(2 * math.log(P @ phi) - math.log(Q @ psi))
-    assert level < 0
+    shrunk = np.array([1.0, 0.9, 0.8]), np.array([0.9, 0.9, 0.99])
+    for phi, psi in (shrunk, np.ones((2, 3))):  # the mean shows no level
+        of_phi, of_psi = exact_moments(phi, P), exact_moments(psi, Q)
+        (level,) = expected_levels(of_phi, of_psi, Goal(claim, order, 10**6, 0.05), 10**6)
+        assert level == pytest.approx(2 * math.log(P @ phi) - math.log(Q @ psi))
+        assert level <= 0
 
 
 @pytest.mark.parametrize("shrinkage", [0.5, 5.0])

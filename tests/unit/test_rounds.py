@@ -31,7 +31,7 @@ from epsilometer_audit.statistics.rounds import (
     successive,
 )
 from epsilometer_audit.statistics.stakes import Plan
-from epsilometer_audit.statistics.wealth import Wealth
+from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from epsilometer_audit.statistics.witnesses import Chosen
 
 
@@ -68,7 +68,7 @@ def test_the_kth_round_of_many_pairs_has_a_kth_of_the_draws_of_the_first(pairs, 
     assert not any(few)
 
 
-@pytest.mark.parametrize(("pairs", "new"), [(1, 0), (2, 6), (3, 9), (16, 28), (100, 44)])
+@pytest.mark.parametrize(("pairs", "new"), [(1, 0), (2, 6), (3, 9), (16, 28), (64, 36), (100, 44)])
 def test_so_many_pairs_join_as_pages_say(pairs, new):
     """Those of a hundred join in six rounds."""
     joining = [step.new for step in schedule(10**6, pairs, joining=True) if step.new]
@@ -265,13 +265,18 @@ def test_each_draw_is_one_of_its_pair_and_side_and_of_one_round(joining):
         past += step.draws
 
 
-def test_in_the_first_round_only_portfolios_bet_with_nearly_all_of_the_wealth():
+@pytest.mark.parametrize("each_block", [False, True])
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_in_the_first_round_only_portfolios_bet_with_nearly_all_of_the_wealth(pairs, each_block):
+    """By a plan for one pair that goes on to the end; two equal ones win as much as each."""
     rng, claim = np.random.default_rng(4), pure(0.5)
     x, y = rng.laplace(0, 1, 60), rng.laplace(3, 1, 60)
-    step = Step(1, 60, 60)
-    evidence = Evidence(claim, 1, 0.05, as_reals=True)
-    run_rounds(lambda sides, _: [(x, y)[side] for _, side in sides], [step], evidence)
-    plan = Plan(60, np.array(np.log(40)))  # to have 1/alpha when half goes to events
+    step = Step(pairs, 60, 60)
+    evidence = Evidence(claim, pairs, 0.05, as_reals=True)
+    run_rounds(successive([(x, y)] * pairs), [step], evidence, each_block=each_block)
+    plan = None
+    if pairs == 1 and not each_block:
+        plan = Plan(60, np.array(np.log(40)))  # to have 1/alpha when half goes to events
     growth = Portfolio(claim, as_reals=True).record(x, y, step.blocks(0), plan)
     won = np.cumsum(growth.at(claim, np.array([claim.level]))[:, 0])
     assert evidence.wealths[claim].history == pytest.approx(np.log(0.95 * np.exp(won) + 0.05))
@@ -356,7 +361,38 @@ def test_the_bets_and_the_events_share_alpha(monkeypatch):
     )
     evidence.sharpened(evidence.bounds())
     assert asked["bets"] * 0.2 + asked["events"] == pytest.approx(0.2)
-    assert 0 < asked["events"] < 0.2
+    assert asked["events"] == pytest.approx(0.02)  # a tenth
+
+
+@pytest.mark.parametrize("of_bets", [0.8, 1.1])
+@pytest.mark.parametrize(
+    ("claim", "low", "pairs", "sharpened"),
+    [
+        (pure(1.0), 1.0, 1, True),
+        (pure(1.0), np.nextafter(1.0, 0), 1, False),  # not all levels up to the claim are refuted
+        (pure(1.0), 1.2, 2, False),  # bets of two pairs are left
+        (ea.renyi({2: 1.0}), 1.2, 1, False),  # no event has a level
+    ],
+)
+def test_a_bound_of_the_last_pair_is_sharpened_where_its_claim_is_refuted(
+    monkeypatch, claim, low, pairs, sharpened, of_bets
+):
+    """By events from the claim on, or from the bound of bets with the other nine tenths."""
+    evidence, asked = Evidence(claim, 1, 0.05), []
+    evidence.wealths[claim].steps.append(dict.fromkeys(range(pairs), PairBets()))
+    monkeypatch.setattr(Wealth, "lower_bound", lambda *_: of_bets)
+    monkeypatch.setattr(rounds, "largest_bound", lambda *of: (asked.append(of[-1]) or 7.0, None))
+    assert evidence.sharpened({claim: low}) == ({claim: 7.0 if sharpened else low}, {})
+    assert asked == [max(of_bets, 1.0)] * sharpened
+
+
+@pytest.mark.parametrize(
+    ("highest", "refuted", "late"), [(2.9, True, True), (2.9, False, False), (3, True, False)]
+)
+def test_a_last_look_refutes_what_the_looks_before_did_not(highest, refuted, late):
+    evidence = Evidence(ONE, 1, 0.05)
+    evidence.wealths = {ONE: SimpleNamespace(highest=highest, needed=3, refuted=refuted)}
+    assert evidence.refuted_by_last_look() is late
 
 
 def test_a_part_of_batches_is_that_of_all_in_a_row():

@@ -155,6 +155,27 @@ def test_all_levels_get_the_same_last_look(uniform):
     assert wealth.lower_bound(wealth.claim) == levels[max(refuted.argmin() - 1, 0)]
 
 
+def test_where_all_levels_are_refuted_the_bound_is_the_highest():
+    wealth, claim = Wealth(pure(0.2), pairs=1, alpha=0.05), pure(0.2)
+    wealth.record({0: Multiplied(np.full((2, 1 + len(claim.bet_shares)), 9.0))})
+    assert wealth.lower_bound(claim) == claim.grid[-1]
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_last_portfolio_refutes_where_it_wins_what_it_lacks(chosen):
+    """With what the others leave it; where no events are chosen so far, they will be."""
+    rng, claim = np.random.default_rng(0), pure(0.2)
+    wealth = Wealth(claim, pairs=3, alpha=0.05, share=0.5)
+    purses, step = 1 + len(claim.bet_shares), {}
+    for pair in range(3):
+        factors = rng.uniform(0.5, 2, (2, purses if chosen else 1))
+        step[pair] = Multiplied(np.tile(factors, 1 if chosen else purses), (1,) * chosen)
+    wealth.record(step)
+    won = np.append(math.exp(wealth.lacking(1)), np.full(purses - 1, 1e-12))
+    wealth.record({1: Multiplied(won[None], (1,))})
+    assert wealth.history[-1] == pytest.approx(wealth.needed)
+
+
 def test_a_bound_follows_each_round():
     wealth, all_hits = Wealth(pure(0.2), pairs=1, alpha=0.05), (40, 70, 70, 5)
     for number, step in enumerate(with_hits(*all_hits).steps, start=1):

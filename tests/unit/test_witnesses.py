@@ -112,6 +112,7 @@ def most_beyond(events, sides, claim, most):
         ((0.9, 0.5, 0.5, 0.5), 0.1, 1),
         ((0.75, 0.7, 0.5, 0.5), 0.1, 2),
         ((0.8, 0.8, 0.8, 0.5), 0.5, 3),
+        ((0.85, 0.85, 0.85, 0.75), 0.5, 3),  # three at most
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
@@ -178,6 +179,15 @@ def test_a_condition_is_one_value_or_all_on_one_side_of_it():
     lower = [999 * share for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)]
     assert [ranges[0][1] for ranges in many[::2]] == [int(end) for end in lower]
     assert [ranges[0][0] for ranges in many[1::2]] == [int(end) + 1 for end in lower]
+
+
+def test_a_condition_on_an_entry_that_some_draws_miss_is_that_it_is_there_or_missing():
+    sides = [np.random.default_rng(seed).normal(size=(50, 2)) for seed in range(2)]
+    sides[0][:9, 1] = np.nan
+    events = witnesses._single_conditions(score_of(2), learn_layout(*sides), sides)
+    all_or_none = [event for event in events if event.ranges in ((), ((None, None),))]
+    assert [event.view.entry for event in all_or_none] == [1, 1]
+    assert [event.holds(sides[0]).sum() for event in all_or_none] == [9, 41]
 
 
 def test_a_condition_on_words_is_one_word_or_all_others():

@@ -71,7 +71,7 @@ def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
     half = np.full(levels.shape, 0.5)
-    more = reached(lambda more: claim.of(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    more = reached(lambda more: claim.of(0.5 + more, 0.5 - more), levels, half)
     rarer = np.minimum(half - more, q)
     return claim.likelier(rarer, levels), rarer
 
