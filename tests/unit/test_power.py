@@ -226,14 +226,6 @@ def test_a_claim_that_holds_is_detected_by_no_draws(claim, event):
         assert not power._detected(claim, level, steps, 0.5, 0.5, event, joint).any()
 
 
-@by_claim
-def test_pairs_share_alpha_at_the_start(claim):
-    many, alone = ([Step(pairs, 20_000, 20_000)] for pairs in (8, 1))
-    shared = detectable(claim, many, alpha=0.05, event=0.1)
-    assert shared == detectable(claim, alone, alpha=0.05 / 8, event=0.1)
-    assert shared > detectable(claim, alone, alpha=0.05, event=0.1)
-
-
 @pytest.mark.parametrize(
     ("claim", "options"),
     [
@@ -315,6 +307,16 @@ def test_noise_is_detected_by_the_best_of_bets_on_cells_functions_and_half_lines
     clear = np.abs(np.max(needed, axis=0)) > 1e-6
     found = power._detected(claim, levels, [Step(1, draws, draws)], 0.05, 0.9, None)
     assert (found == (np.max(needed, axis=0) > 0))[clear].all()
+
+
+def test_up_to_a_million_million_draws_are_forecast():
+    """They are as many as the excess has to the power of -2, where it is small."""
+    options = {"event": 0.1, "power": 0.5}
+    times = samples_needed(pure(1.0), detect=1 + 1e-4, **options) * 1e-8
+    samples = samples_needed(pure(1.0), detect=1 + math.sqrt(times / 9e11), **options)
+    assert samples == pytest.approx(9e11, rel=0.1)
+    with pytest.raises(ArgumentError, match=r"takes more than 1e\+12 draws"):
+        samples_needed(pure(1.0), detect=1 + math.sqrt(times / 1.15e12), **options)
 
 
 def test_a_budget_is_no_smaller_than_one_that_audits_accept():

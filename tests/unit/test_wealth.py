@@ -10,21 +10,10 @@ import pytest
 
 from epsilometer_audit.question.claims import approximate, pure
 from epsilometer_audit.question.shares import share_of
-from epsilometer_audit.statistics.bets import Bet, PlacedBet
+from epsilometer_audit.statistics.bets import PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from tests.unit.test_bets import EVENT_BET
-
-
-def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
-    still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
-    counts = np.array([[5, 5]])
-    placed = [PlacedBet(still, counts, counts, 10)] * 2
-    wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
-    for remaining in ([0, 1, 2], [0, 2], [2], [2, 3], [3, 4]):  # 3 and 4 join
-        wealth.record(dict.fromkeys(remaining, PairBets(placed)))
-    assert np.allclose(wealth.history, 0.0)
-    assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
 
 
 def test_the_tests_of_all_members_of_a_family_spend_alpha_together():

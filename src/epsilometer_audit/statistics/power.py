@@ -49,6 +49,7 @@ _MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose e
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
+_MOST = 10**12  # draws that are forecast
 
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
@@ -262,10 +263,10 @@ def samples_needed(
         return bool(_detected(single, np.array([detect]), steps, alpha, goal, event)[0])
 
     while not enough(high):
+        if high == _MOST:
+            raise ArgumentError("detect", f"{detect:g} takes more than {_MOST:g} draws")
         low = high
-        high = 2 * high
-        if high > 1e12:
-            raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
+        high = min(2 * high, _MOST)
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit
