@@ -50,6 +50,7 @@ _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is 
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
 _MOST = 10**12  # draws that are forecast
+_INSIDE = 1e-300, 1 - 1e-9  # probabilities in place of 0 and 1, of which logarithms are taken
 
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
@@ -109,7 +110,7 @@ def _detected(
             draws //= 2
         events = [(p, q)]
     for p, q in events:
-        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
+        nats = _EVENT[0] - _EVENT[1] * np.log(np.clip(q, *_INSIDE))
         laws.append(_Law(*_growth_of_event(claim, p, q), nats))
     z = float(ndtri(goal))
     needed = math.log(steps[0].pairs / alpha)
@@ -153,8 +154,8 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     bets = against(claim, np.array([claim.level]))
     first = bets.first.ravel()
     second = bets.second.ravel()
-    p = np.maximum(p, 1e-300)
-    q = np.maximum(q, 1e-300)
+    p = np.clip(p, *_INSIDE)
+    q = np.clip(q, *_INSIDE)
     fs = []
     gs = []
     for law in zip(p, q, strict=True):
@@ -180,8 +181,8 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     """
     if claim.orders:
         return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
-    p = np.clip(p, 1e-300, 1 - 1e-9)[:, None]
-    q = np.clip(q, 1e-300, 1 - 1e-9)[:, None]
+    p = np.clip(p, *_INSIDE)[:, None]
+    q = np.clip(q, *_INSIDE)[:, None]
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
     allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
     mean, spread = _log_ratio_moments(p, allowed)
