@@ -44,7 +44,8 @@ EVENT = 0.1
 """That of the event in which a level is to be detected, if no other is requested."""
 # Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
 _PREDICTING = 8.0  # nats, to learn noise
-_EVENT = (12.0, 1.2)  # a and b of the nats, a - b log probability, to learn an event
+_EVENT = 12.0  # nats, to learn an event
+_RARITY = 1.2  # nats more, for an event whose probability is e times smaller
 _MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
@@ -110,7 +111,7 @@ def _detected(
             draws //= 2
         events = [(p, q)]
     for p, q in events:
-        nats = _EVENT[0] - _EVENT[1] * np.log(np.clip(q, *_INSIDE))
+        nats = _EVENT - _RARITY * np.log(np.clip(q, *_INSIDE))
         laws.append(_Law(*_growth_of_event(claim, p, q), nats))
     z = float(ndtri(goal))
     needed = math.log(steps[0].pairs / alpha)
@@ -169,9 +170,9 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     mean = (p * f).sum(axis=1)
     mean_prime = (q * g).sum(axis=1)
     spread = (p * f**2).sum(axis=1) - mean**2 + (q * g**2).sum(axis=1) - mean_prime**2
-    best = (mean + mean_prime).argmax(axis=1)
-    rows = np.arange(best.size)
-    return (mean + mean_prime)[rows, best], spread[rows, best]
+    growth = mean + mean_prime
+    best = np.arange(len(growth)), growth.argmax(axis=1)
+    return growth[best], spread[best]
 
 
 def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
@@ -211,7 +212,6 @@ def detectable(
     low = claim.level
     top = float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
-    level = math.inf
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event, joint)
         if not detected.any():
