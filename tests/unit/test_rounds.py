@@ -76,12 +76,14 @@ def test_so_many_pairs_join_as_pages_say(pairs, new):
     assert pairs < 100 or len(joining) == 6
 
 
-@pytest.mark.parametrize("pairs", [1, 2, 3, 10, 11, 100])
+@pytest.mark.parametrize("pairs", [1, 2, 3, 8, 10, 11, 100])
 def test_the_least_budget_has_twenty_draws_of_each_pair_in_each_round(pairs):
+    """It is the first above these, of a tenth of the budget for each round, a half at most."""
     least = least_samples(pairs)
     many = [step.draws for step in schedule(least, pairs) if step.pairs > 1]
     assert min(many, default=20) >= 20
     assert pairs > 2 or many == [20] * (pairs - 1)
+    assert pairs == 1 or (least - 1) * min(len(many), 5) == 20 * pairs * 10 * len(many)
     assert pairs > 1 or least == 10
     words = f"must be at least {least}{f' for {pairs} pairs' if pairs > 1 else ''}, got {least - 1}"
     with pytest.raises(ArgumentError, match=words) as error:

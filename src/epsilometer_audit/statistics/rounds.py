@@ -102,7 +102,7 @@ def least_samples(pairs: int) -> int:
 
 
 def _halvings(pairs: int) -> int:
-    return math.ceil(math.log2(pairs)) if pairs > 1 else 0
+    return (pairs - 1).bit_length()
 
 
 def _share(halvings: int) -> float:
