@@ -112,7 +112,7 @@ def most_beyond(events, sides, claim, most):
         ((0.9, 0.5, 0.5, 0.5), 0.1, 1),
         ((0.75, 0.7, 0.5, 0.5), 0.1, 2),
         ((0.8, 0.8, 0.8, 0.5), 0.5, 3),
-        ((0.85, 0.85, 0.85, 0.75), 0.5, 3),  # three at most
+        ((0.85, 0.85, 0.85, 0.75), 1.0, 3),  # three at most
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
@@ -148,6 +148,25 @@ def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swa
     assert conditions <= 2 or best[2] > 1.15 * best[1]
     of_chosen = most_beyond(chosen, (likelier, other), claim, conditions)
     assert of_chosen == pytest.approx(best[conditions - 1])
+
+
+def test_the_best_two_conditions_need_not_hold_the_best_one():
+    """Alone the entries 1 and 2 differ on neither side; together they do."""
+    before = [bits((0.7, 0.5, 0.1), 900, 1), bits((0.5, 0.5, 0.9), 900, 2)]
+    for side in before:
+        side[:, 2] ^= side[:, 1]
+    whole = Chosen(Event(((3.0, None),), view=score_of(3)), False, learn_layout(*before))
+    counted = count_event(whole, before, before, pure(0.1), predicted=False)
+    assert {1, 2} <= {event.view.entry for event in counted.event.view.parts}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_conditions_are_on_the_eight_strongest_entries_or_bits(packed):
+    sides = [bits((0.5,) * 3 + (0.9,) * 8, 900, 1), bits((0.5,) * 11, 900, 2)]
+    if packed:
+        sides = [side @ (1 << np.arange(11)) for side in sides]
+    events = witnesses._single_conditions(score_of(11), learn_layout(*sides), sides)
+    assert {event.view.entry for event in events} == {*range(3, 11)}
 
 
 @pytest.mark.parametrize("fault", ["none before", "none after", "below the claim"])
