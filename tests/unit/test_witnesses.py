@@ -151,10 +151,9 @@ def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swa
 
 
 def test_the_best_two_conditions_need_not_hold_the_best_one():
-    """Alone the entries 1 and 2 differ on neither side; together they do."""
     before = [bits((0.7, 0.5, 0.1), 900, 1), bits((0.5, 0.5, 0.9), 900, 2)]
     for side in before:
-        side[:, 2] ^= side[:, 1]
+        side[:, 2] ^= side[:, 1]  # each alone is as on the other side
     whole = Chosen(Event(((3.0, None),), view=score_of(3)), False, learn_layout(*before))
     counted = count_event(whole, before, before, pure(0.1), predicted=False)
     assert {1, 2} <= {event.view.entry for event in counted.event.view.parts}
