@@ -32,7 +32,8 @@ from epsilometer_audit.statistics.rounds import Step
 from tests.unit.audits import single_claims
 
 by_claim = pytest.mark.parametrize("claim", single_claims(), ids=Claim.text)
-EVENT_BET = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0.7, 0.1, 0.2, 0.1)
+CELLS = np.array([0.0, 1.0])
+EVENT_BET = Bet(lambda s: s, CELLS, CELLS, False, 0.7, 0.1, 0.2, 0.1, lambda: None, 0.0)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -84,6 +85,10 @@ def test_of_many_draws_the_expected_level_is_the_divergence(claim, order):
     divergence = math.log(np.sum(P**order * Q ** (1 - order))) / (order - 1)
     (level,) = expected_levels(of_phi, of_psi, goal, 10**12)
     exact = divergence / claim.divergence(1.0, order)
+    top = float(claim.grid[-1])  # there is none above
+    beyond = np.array([math.exp(-1.2 * claim.divergence(top, order))])
+    sure = Moments(np.ones(1), np.zeros(1)), Moments(beyond, np.zeros(1))
+    assert expected_levels(*sure, replace(goal, ahead=10**200), 10**12) == top
     assert exact * (1 - 1.5 / (bets._LEVELS - 1)) <= level <= exact * (1 + 1e-9)
 
 
@@ -95,17 +100,9 @@ def test_an_expected_level_is_one_that_the_mean_growth_refutes(ahead, alpha):
     log_ratio = np.log(P / Q)
     phi, psi, of_phi, of_psi = learned(order, log_ratio - log_ratio.max())
     (level,) = expected_levels(of_phi, of_psi, Goal(claim, order, ahead, alpha), 10**12)
-    bet = bets.Bet(
-        lambda outputs: outputs,
-        phi,
-        psi,
-        False,
-        of_phi.mean[0],
-        of_psi.mean[0],
-        of_phi.variance[0],
-        of_psi.variance[0],
-        order,
-    )
+    means = {"mean_phi": of_phi.mean[0], "mean_psi": of_psi.mean[0]}
+    variances = {"variance_phi": of_phi.variance[0], "variance_psi": of_psi.variance[0]}
+    bet = replace(EVENT_BET, phi=phi, psi=psi, order=order, **means, **variances)
     placed = PlacedBet(bet, ahead * P[None], ahead * Q[None], ahead)
     grown = placed.growth(claim, np.array([0.9 * level, 1.1 * level + 0.01]), alpha)[0]
     assert grown[0] > math.log(1 / alpha) > grown[1]
@@ -139,11 +136,12 @@ def test_where_nothing_should_be_refuted_more_growth_is_nearer_to_0():
         for ahead in (10, 1000, 10_000)
     ]
     assert -0.5 <= levels[0] < levels[1] < levels[2]
-    phi, psi = np.array([1.0, 0.9, 0.8]), np.array([0.9, 0.9, 0.99])  # the mean shows no level
-    of_phi, of_psi = exact_moments(phi, P), exact_moments(psi, Q)
-    (level,) = expected_levels(of_phi, of_psi, Goal(claim, order, 10**6, 0.05), 10**6)
-    assert level == pytest.approx(2 * math.log(P @ phi) - math.log(Q @ psi))
-    assert level < 0
+    shrunk = np.array([1.0, 0.9, 0.8]), np.array([0.9, 0.9, 0.99])
+    for phi, psi in (shrunk, np.ones((2, 3))):  # the mean shows no level
+        of_phi, of_psi = exact_moments(phi, P), exact_moments(psi, Q)
+        (level,) = expected_levels(of_phi, of_psi, Goal(claim, order, 10**6, 0.05), 10**6)
+        assert level == pytest.approx(2 * math.log(P @ phi) - math.log(Q @ psi))
+        assert level <= 0
 
 
 @pytest.mark.parametrize("shrinkage", [0.5, 5.0])
@@ -200,7 +198,8 @@ def test_growth_is_the_sum_over_single_draws(claim):
     phi = psi = np.array([0.0, 1.0])
     if claim.orders:
         phi, psi = np.array([0.5, 2.0]), np.array([0.25, 4.0])
-    bet = Bet(lambda s: s, phi, psi, False, float(phi.mean()) + 0.3, 0.4, 0.2, 0.2, order)
+    bet = replace(EVENT_BET, phi=phi, psi=psi, mean_phi=phi.mean() + 0.3, mean_psi=0.4, order=order)
+    bet = replace(bet, variance_psi=0.2)
     x, y = rng.integers(2, size=50), rng.integers(2, size=50)
     sizes = Step(1, 50, 1000).blocks(50)
     levels = np.array([0.01, 0.2])

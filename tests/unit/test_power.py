@@ -22,6 +22,12 @@ from limit.kl_inf.project import project
 from tests.unit.audits import single_claims
 
 CLAIMS = single_claims()
+# What learning costs, as tests/benchmarks/power.py and tests/benchmarks/detectable.py measured it.
+OF_AN_EVENT = 12.0  # nats
+OF_RARITY = 1.2  # nats more, for an event whose probability is e times smaller
+OF_A_FUNCTION = 35.0  # nats
+KEPT = 3.5  # nats that a pair must have won where others are dropped
+CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 by_claim = pytest.mark.parametrize("claim", CLAIMS, ids=Claim.text)
 
 
@@ -47,6 +53,7 @@ def test_the_noise_of_a_forecast_attains_the_level_in_fine_cells(claim):
         noise = stats.norm if claim.noise(levels).gaussian else stats.laplace
         exact = 2 * noise.cdf(distances[i] / 2) - 1
         assert total_variation == pytest.approx(exact, rel=0.01)
+        assert (p[i, 0], q[i, -1]) == pytest.approx((noise.cdf(-3), noise.sf(3)))  # the ends
 
 
 @by_claim
@@ -70,7 +77,7 @@ def test_a_bet_on_an_event_grows_by_the_relative_entropy_to_the_claim(claim, p, 
     if claim.orders:  # a few clips of powers
         assert 0.25 * best.growth <= growth[0] <= best.kl_inf + 1e-9
     else:
-        assert growth[0] == pytest.approx(best.growth, rel=0.01, abs=1e-4)
+        assert growth[0] == pytest.approx(best.growth, rel=2e-4, abs=1e-7)
         assert variance[0] == pytest.approx(spread_at(claim, p, q), rel=0.05, abs=1e-3)
     nothing, _ = power._growth_of_event(claim, np.array([q]), np.array([q]))
     assert nothing[0] == pytest.approx(0, abs=1e-9)
@@ -95,8 +102,13 @@ def spread_at(claim, p, q):
 @by_claim
 def test_the_growth_of_a_bet_on_cells_is_its_mean_over_them(claim):
     rng = np.random.default_rng(1)
-    p, q = rng.dirichlet(np.ones(5), 2)
-    (mean,), (variance,) = power._growth(claim, p[None], q[None], 0.0)
+    laws = rng.dirichlet(np.ones(5), (2, 8))
+    means, variances = power._growth(claim, *laws, 0.0)
+    bets = against(claim, np.array([claim.level]))
+    for p, q, mean, variance in zip(*laws, means, variances, strict=True):
+        f, g = (logs[:, 0] for logs in bets.best(Prediction(np.arange(4.0), p, q, 0.0)))
+        assert mean == pytest.approx(p @ f + q @ g, abs=1e-5)
+        assert variance == pytest.approx(p @ (f - p @ f) ** 2 + q @ (g - q @ g) ** 2, rel=1e-3)
     best = project(p, q, claim)
     assert best.growth - 0.12 <= mean <= best.kl_inf + 1e-9
     (half,), (spread,) = power._growth(
@@ -105,10 +117,6 @@ def test_the_growth_of_a_bet_on_cells_is_its_mean_over_them(claim):
     assert (half, spread) == pytest.approx(
         (mean, variance), rel=1e-3
     )  # cells that are cut tell no more
-    bets = against(claim, np.array([claim.level]))
-    f, g = (logs[:, 0] for logs in bets.best(Prediction(np.arange(4.0), p, q, 0.0)))
-    assert mean == pytest.approx(p @ f + q @ g, abs=1e-5)
-    assert variance == pytest.approx(p @ (f - p @ f) ** 2 + q @ (g - q @ g) ** 2, rel=1e-3)
 
 
 def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
@@ -120,12 +128,12 @@ def test_an_event_of_two_columns_is_chosen_by_pearsons_statistic():
     assert seen.tolist() == [True, False, False]
 
     def beyond(p, least):
-        counts = SCREENED * np.array([two(p), two(0.3)])
+        counts = SCREENED * np.array([two(p), two(0.6)])
         return stats.chi2_contingency(counts, correction=False).statistic - least
 
-    for times in (0.9, 1.1):
-        share = brentq(beyond, 0.3, 0.9, args=(times * power._CHOSEN,))
-        _, _, seen = power._in_table(np.array([share]), np.array([0.3]), 10**12)
+    for times in (0.98, 1.02):
+        share = brentq(beyond, 0.6, 0.9, args=(times * CHOSEN,))
+        _, _, seen = power._in_table(np.array([share]), np.array([0.6]), 10**12)
         assert seen.tolist() == [times > 1]
     few, few_prime, seen = power._in_table(p, q, 400)
     for share, found in ((p, few), (q, few_prime)):  # so many leave, and enter as nearby
@@ -198,11 +206,11 @@ def test_an_event_is_detected_where_its_growth_pays_for_learning_it_and_for_alph
         number //= 2
     growth, variance = power._growth_of_event(claim, p, rarer)
     won = number * growth - stats.norm.ppf(goal) * np.sqrt(number * variance)
-    first, slope = power._EVENT
-    expected = seen & (won >= first - slope * np.log(rarer) + math.log(pairs / 0.05))
+    learned = OF_AN_EVENT - OF_RARITY * np.log(rarer)
+    expected = seen & (won >= learned + math.log(pairs / 0.05))
     for i in range(1, len(draws)):
         if left[i] < left[i - 1]:
-            expected &= sum(draws[:i]) * growth >= power._KEPT
+            expected &= sum(draws[:i]) * growth >= KEPT
     valid = q * np.exp(levels) < 1 - q
     found = power._detected(claim, levels, steps, 0.05, goal, q, joint)
     assert (found == expected)[valid].all()
@@ -219,30 +227,15 @@ def test_a_claim_that_holds_is_detected_by_no_draws(claim, event):
         assert not power._detected(claim, level, steps, 0.5, 0.5, event, joint).any()
 
 
-@by_claim
-def test_pairs_share_alpha_at_the_start(claim):
-    many, alone = ([Step(pairs, 20_000, 20_000)] for pairs in (8, 1))
-    shared = detectable(claim, many, alpha=0.05, event=0.1)
-    assert shared == detectable(claim, alone, alpha=0.05 / 8, event=0.1)
-    assert shared > detectable(claim, alone, alpha=0.05, event=0.1)
-
-
-def test_a_pair_that_wins_too_little_before_others_are_dropped_is_not_detected():
-    claim, level = pure(0.5), np.array([1.2])
-    needed = samples_needed(claim, detect=1.2)
-    alone = schedule(needed, 1)
-    assert power._detected(claim, level, alone, 0.05, 0.9, None).all()
-    (growth,), (variance,) = power._growth(claim, *power._cells(claim, level), power.FLOOR)
-    for draws in (needed, round(0.9 * needed)):
-        (step,) = schedule(draws, 1)[:1]
-        won = draws * growth - stats.norm.ppf(0.9) * math.sqrt(draws * variance)
-        by_cells = won >= power._PREDICTING + math.log(step.pairs / 0.05)
-        assert by_cells <= power._detected(claim, level, schedule(draws, 1), 0.05, 0.9, None)[0]
-    assert samples_needed(claim, detect=1.2, pairs=16) > 16 / 5 * needed
-
-
-@pytest.mark.parametrize("claim", [pure(1.0), gdp(0.5), renyi({2: 1.0}), zcdp(0.2)])
-@pytest.mark.parametrize("options", [{}, {"event": 0.01, "pairs": 3}, {"power": 0.5, "alpha": 0.2}])
+@pytest.mark.parametrize(
+    ("claim", "options"),
+    [
+        (pure(1.0), {}),
+        (gdp(0.5), {"power": 0.5, "alpha": 0.2}),
+        (renyi({2: 1.0}), {"event": 0.01, "pairs": 3}),
+        (zcdp(0.2), {"event": 0.1}),
+    ],
+)
 def test_the_samples_that_are_needed_are_the_fewest_in_two_digits(claim, options):
     level = 2 * claim.level
     samples = samples_needed(claim, detect=level, **options)
@@ -260,10 +253,8 @@ def test_the_samples_that_are_needed_are_the_fewest_in_two_digits(claim, options
 
 
 def test_by_default_nine_in_ten_audits_of_a_pair_find_noise_at_an_alpha_of_a_twentieth():
-    for claim in (pure(1.0), gdp(0.5)):
-        level = 1.3 * claim.level
-        alike = {"power": 0.9, "alpha": 0.05, "pairs": 1, "event": None}
-        assert samples_needed(claim, detect=level) == samples_needed(claim, detect=level, **alike)
+    alike = {"power": 0.9, "alpha": 0.05, "pairs": 1, "event": None}
+    assert samples_needed(pure(1.0), detect=2) == samples_needed(pure(1.0), detect=2, **alike)
 
 
 @pytest.mark.parametrize(("claim", "level"), [(pure(0.5), 1.5), (pure(0.1), 1.0)])
@@ -304,12 +295,12 @@ def test_noise_is_detected_by_the_best_of_bets_on_cells_functions_and_half_lines
     p, q = power._cells(claim, levels)
     laws = [(*power._growth(claim, p, q, power.FLOOR), power._PREDICTING)]
     if claim.orders:
-        laws.append((*power._growth(claim, p, q, 0.0), power._FUNCTION))
-    first, slope = power._EVENT
+        laws.append((*power._growth(claim, p, q, 0.0), OF_A_FUNCTION))
     for i in range(ends.shape[1]):
         below, rarer = noise.cdf(ends[:, i]), noise.cdf(ends[:, i] - distances[:, 0])
         growths = power._growth_of_event(claim, below, rarer)
-        laws.append((*growths, first - slope * np.log(np.maximum(rarer, 1e-300))))
+        learned = OF_AN_EVENT - OF_RARITY * np.log(np.maximum(rarer, 1e-300))
+        laws.append((*growths, learned))
     needed = [
         draws * growth - stats.norm.ppf(0.9) * np.sqrt(draws * spread) - nats - math.log(20)
         for growth, spread, nats in laws
@@ -317,6 +308,16 @@ def test_noise_is_detected_by_the_best_of_bets_on_cells_functions_and_half_lines
     clear = np.abs(np.max(needed, axis=0)) > 1e-6
     found = power._detected(claim, levels, [Step(1, draws, draws)], 0.05, 0.9, None)
     assert (found == (np.max(needed, axis=0) > 0))[clear].all()
+
+
+def test_up_to_a_million_million_draws_are_forecast():
+    """They are as many as the excess has to the power of -2, where it is small."""
+    options = {"event": 0.1, "power": 0.5}
+    times = samples_needed(pure(1.0), detect=1 + 1e-4, **options) * 1e-8
+    samples = samples_needed(pure(1.0), detect=1 + math.sqrt(times / 9e11), **options)
+    assert samples == pytest.approx(9e11, rel=0.1)
+    with pytest.raises(ArgumentError, match=r"takes more than 1e\+12 draws"):
+        samples_needed(pure(1.0), detect=1 + math.sqrt(times / 1.15e12), **options)
 
 
 def test_a_budget_is_no_smaller_than_one_that_audits_accept():

@@ -10,21 +10,10 @@ import pytest
 
 from epsilometer_audit.question.claims import approximate, pure
 from epsilometer_audit.question.shares import share_of
-from epsilometer_audit.statistics.bets import Bet, PlacedBet
+from epsilometer_audit.statistics.bets import PlacedBet
 from epsilometer_audit.statistics.portfolio import Growth
 from epsilometer_audit.statistics.wealth import PairBets, Wealth
 from tests.unit.test_bets import EVENT_BET
-
-
-def test_a_dropped_pair_leaves_all_to_the_remaining_pairs():
-    still = Bet(lambda s: s, np.array([0.0, 1.0]), np.array([0.0, 1.0]), False, 0, 0.5, 0.1, 0.1)
-    counts = np.array([[5, 5]])
-    placed = [PlacedBet(still, counts, counts, 10)] * 2
-    wealth = Wealth(pure(1.0), pairs=3, alpha=0.05)
-    for remaining in ([0, 1, 2], [0, 2], [2], [2, 3], [3, 4]):  # 3 and 4 join
-        wealth.record(dict.fromkeys(remaining, PairBets(placed)))
-    assert np.allclose(wealth.history, 0.0)
-    assert np.allclose(wealth.log_wealth(wealth.claim, np.array([0.5, 1.0])), 0.0)
 
 
 def test_the_tests_of_all_members_of_a_family_spend_alpha_together():
@@ -153,6 +142,27 @@ def test_all_levels_get_the_same_last_look(uniform):
     refuted |= logs[-1] >= needed - min(-math.log(uniform), needed / 2)
     wealth.uniform = uniform
     assert wealth.lower_bound(wealth.claim) == levels[max(refuted.argmin() - 1, 0)]
+
+
+def test_where_all_levels_are_refuted_the_bound_is_the_highest():
+    wealth, claim = Wealth(pure(0.2), pairs=1, alpha=0.05), pure(0.2)
+    wealth.record({0: Multiplied(np.full((2, 1 + len(claim.bet_shares)), 9.0))})
+    assert wealth.lower_bound(claim) == claim.grid[-1]
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_last_portfolio_refutes_where_it_wins_what_it_lacks(chosen):
+    """With what the others leave it; where no events are chosen so far, they will be."""
+    rng, claim = np.random.default_rng(0), pure(0.2)
+    wealth = Wealth(claim, pairs=3, alpha=0.05, share=0.5)
+    purses, step = 1 + len(claim.bet_shares), {}
+    for pair in range(3):
+        factors = rng.uniform(0.5, 2, (2, purses if chosen else 1))
+        step[pair] = Multiplied(np.tile(factors, 1 if chosen else purses), (1,) * chosen)
+    wealth.record(step)
+    won = np.append(math.exp(wealth.lacking(1)), np.full(purses - 1, 1e-12))
+    wealth.record({1: Multiplied(won[None], (1,))})
+    assert wealth.history[-1] == pytest.approx(wealth.needed)
 
 
 def test_a_bound_follows_each_round():

@@ -112,6 +112,7 @@ def most_beyond(events, sides, claim, most):
         ((0.9, 0.5, 0.5, 0.5), 0.1, 1),
         ((0.75, 0.7, 0.5, 0.5), 0.1, 2),
         ((0.8, 0.8, 0.8, 0.5), 0.5, 3),
+        ((0.85, 0.85, 0.85, 0.75), 1.0, 3),  # three at most
     ],
 )
 @pytest.mark.parametrize("swapped", [False, True])
@@ -149,6 +150,24 @@ def test_few_conditions_take_the_place_of_a_score(shares, level, conditions, swa
     assert of_chosen == pytest.approx(best[conditions - 1])
 
 
+def test_the_best_two_conditions_need_not_hold_the_best_one():
+    before = [bits((0.7, 0.5, 0.1), 900, 1), bits((0.5, 0.5, 0.9), 900, 2)]
+    for side in before:
+        side[:, 2] ^= side[:, 1]  # each alone is as on the other side
+    whole = Chosen(Event(((3.0, None),), view=score_of(3)), False, learn_layout(*before))
+    counted = count_event(whole, before, before, pure(0.1), predicted=False)
+    assert {1, 2} <= {event.view.entry for event in counted.event.view.parts}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_conditions_are_on_the_eight_strongest_entries_or_bits(packed):
+    sides = [bits((0.5,) * 3 + (0.9,) * 8, 900, 1), bits((0.5,) * 11, 900, 2)]
+    if packed:
+        sides = [side @ (1 << np.arange(11)) for side in sides]
+    events = witnesses._single_conditions(score_of(11), learn_layout(*sides), sides)
+    assert {event.view.entry for event in events} == {*range(3, 11)}
+
+
 @pytest.mark.parametrize("fault", ["none before", "none after", "below the claim"])
 def test_conditions_that_do_not_exceed_the_claim_leave_the_score(fault):
     same, more = (0.5,) * 3, (0.9, 0.5, 0.5)
@@ -178,6 +197,15 @@ def test_a_condition_is_one_value_or_all_on_one_side_of_it():
     lower = [999 * share for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)]
     assert [ranges[0][1] for ranges in many[::2]] == [int(end) for end in lower]
     assert [ranges[0][0] for ranges in many[1::2]] == [int(end) + 1 for end in lower]
+
+
+def test_a_condition_on_an_entry_that_some_draws_miss_is_that_it_is_there_or_missing():
+    sides = [np.random.default_rng(seed).normal(size=(50, 2)) for seed in range(2)]
+    sides[0][:9, 1] = np.nan
+    events = witnesses._single_conditions(score_of(2), learn_layout(*sides), sides)
+    all_or_none = [event for event in events if event.ranges in ((), ((None, None),))]
+    assert [event.view.entry for event in all_or_none] == [1, 1]
+    assert [event.holds(sides[0]).sum() for event in all_or_none] == [9, 41]
 
 
 def test_a_condition_on_words_is_one_word_or_all_others():

@@ -44,6 +44,7 @@ from epsilometer_audit.outputs.outcomes import Layout
 _LARGEST = 0.95  # of the stake at which a factor may be 0
 _CLIPS = (1.0, 0.99, 0.9, 0.7, 0.5)  # shares of the largest log ratio
 _LEVELS = 48  # up to the level that past draws show, of which the draws to come may refute some
+_TINY = 1e-300  # in place of 0, by which is divided
 _TOP_DRAWS = 0.5  # more of the other side at the top: if E_Q psi were 0, there would be no stake
 
 
@@ -66,9 +67,9 @@ class Bet:
     mean_psi: float
     variance_phi: float
     variance_psi: float
+    event: Callable[[], Event | None]
+    expected: float
     order: float = math.nan
-    event: Callable[[], Event | None] = lambda: None
-    expected: float = -math.inf
 
     def on(
         self,
@@ -140,7 +141,7 @@ class PlacedBet:
 
 def aimed_stake(variance: Floats, draws: float, alpha: float) -> Floats:
     """Return the stake that reaches 1/alpha within so many draws at the smallest excess."""
-    return np.sqrt(2 * math.log(1 / alpha) / (draws * np.maximum(variance, 1e-300)))
+    return np.sqrt(2 * math.log(1 / alpha) / (draws * np.maximum(variance, _TINY)))
 
 
 def stake(
@@ -156,7 +157,7 @@ def stake(
     ``mean`` is that of phi, ``variance`` that of phi - kappa psi, and ``most`` the largest u - phi
     and kappa (psi - v).
     """
-    largest = _LARGEST / np.maximum(np.maximum(most[0], most[1]), 1e-300)
+    largest = _LARGEST / np.maximum(np.maximum(most[0], most[1]), _TINY)
     aimed = np.minimum(aimed_stake(np.asarray(variance), ahead, alpha), largest)
     return np.where((mean > u) & np.isfinite(aimed), aimed, 0.0)
 
@@ -302,7 +303,7 @@ def expected_levels(of_phi: Moments, of_psi: Moments, goal: Goal, past: int) -> 
     kappa, b = claim.null(levels, v, order)
     variance = of_phi.variance[:, None] + kappa**2 * of_psi.variance[:, None]
     excess = mean - kappa * v - b - np.sqrt(variance / past)
-    most = 1 / np.maximum(kappa * (1 - v), 1e-300)
+    most = 1 / np.maximum(kappa * (1 - v), _TINY)
     at = np.minimum(aimed_stake(variance, ahead, goal.alpha), most)
     # a draw adds l (excess - l variance / 2) to the log of the wealth
     grown = ahead * at * (excess - at * variance / 2)

@@ -397,7 +397,7 @@ def _exceeding(
 ) -> tuple[Bools, bool]:
     """Tell of each cell whether it is in the event, and whether the event is likelier on x'."""
     best = -math.inf
-    chosen = np.zeros(1, np.int64)
+    chosen = np.zeros(0, np.int64)
     swapped = False
     for turned in (False, True):
         p = prediction.p

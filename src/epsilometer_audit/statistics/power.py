@@ -44,11 +44,14 @@ EVENT = 0.1
 """That of the event in which a level is to be detected, if no other is requested."""
 # Measured by `python -m tests.benchmarks.power` and `python -m tests.benchmarks.detectable`.
 _PREDICTING = 8.0  # nats, to learn noise
-_EVENT = (12.0, 1.2)  # a and b of the nats, a - b log probability, to learn an event
+_EVENT = 12.0  # nats, to learn an event
+_RARITY = 1.2  # nats more, for an event whose probability is e times smaller
 _MOVED = 9.5  # times the root of draws: outputs in a neighbouring cell, whose ends are quantiles
 _CHOSEN = 125.0  # of Pearson's statistic beyond its cells, for a table that is chosen
 _FUNCTION = 35.0  # nats, to learn a function of rare outputs
 _KEPT = 3.5  # nats that a pair must have won where others are dropped
+_MOST = 10**12  # draws that are forecast
+_INSIDE = 1e-300, 1 - 1e-9  # probabilities in place of 0 and 1, of which logarithms are taken
 
 
 def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
@@ -71,7 +74,7 @@ def _cells(claim: Claim, levels: Floats) -> tuple[Floats, Floats]:
 def _event(claim: Claim, levels: Floats, q: float) -> tuple[Floats, Floats]:
     """Return probabilities of an event, the rarer one ``q``, or less where p + q would exceed 1."""
     half = np.full(levels.shape, 0.5)
-    more = reached(lambda more: claim.of(0.5 + more, 0.5 - more), levels, half - 1e-15)
+    more = reached(lambda more: claim.of(0.5 + more, 0.5 - more), levels, half)
     rarer = np.minimum(half - more, q)
     return claim.likelier(rarer, levels), rarer
 
@@ -108,7 +111,7 @@ def _detected(
             draws //= 2
         events = [(p, q)]
     for p, q in events:
-        nats = _EVENT[0] - _EVENT[1] * np.log(np.maximum(q, 1e-300))
+        nats = _EVENT - _RARITY * np.log(np.clip(q, *_INSIDE))
         laws.append(_Law(*_growth_of_event(claim, p, q), nats))
     z = float(ndtri(goal))
     needed = math.log(steps[0].pairs / alpha)
@@ -152,8 +155,8 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     bets = against(claim, np.array([claim.level]))
     first = bets.first.ravel()
     second = bets.second.ravel()
-    p = np.maximum(p, 1e-300)
-    q = np.maximum(q, 1e-300)
+    p = np.clip(p, *_INSIDE)
+    q = np.clip(q, *_INSIDE)
     fs = []
     gs = []
     for law in zip(p, q, strict=True):
@@ -167,9 +170,9 @@ def _growth(claim: Claim, p: Floats, q: Floats, floor: float) -> tuple[Floats, F
     mean = (p * f).sum(axis=1)
     mean_prime = (q * g).sum(axis=1)
     spread = (p * f**2).sum(axis=1) - mean**2 + (q * g**2).sum(axis=1) - mean_prime**2
-    best = (mean + mean_prime).argmax(axis=1)
-    rows = np.arange(best.size)
-    return (mean + mean_prime)[rows, best], spread[rows, best]
+    growth = mean + mean_prime
+    best = np.arange(len(growth)), growth.argmax(axis=1)
+    return growth[best], spread[best]
 
 
 def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats]:
@@ -179,8 +182,8 @@ def _growth_of_event(claim: Claim, p: Floats, q: Floats) -> tuple[Floats, Floats
     """
     if claim.orders:
         return _growth(claim, np.stack([p, 1 - p], axis=1), np.stack([q, 1 - q], axis=1), 0.0)
-    p = np.clip(p, 1e-300, 1 - 1e-9)[:, None]
-    q = np.clip(q, 1e-300, 1 - 1e-9)[:, None]
+    p = np.clip(p, *_INSIDE)[:, None]
+    q = np.clip(q, *_INSIDE)[:, None]
     allowed_prime = q * (p / q) ** np.linspace(0, 1, 200)
     allowed = np.minimum(claim.likelier(allowed_prime, claim.level), p)
     mean, spread = _log_ratio_moments(p, allowed)
@@ -209,7 +212,6 @@ def detectable(
     low = claim.level
     top = float(claim.grid[-1])
     excess = np.geomspace(max(1e-3 * low, 1e-6), max(top - low, 1e-6), 24)
-    level = math.inf
     for _ in range(2):
         detected = _detected(claim, low + excess, steps, alpha, POWER, event, joint)
         if not detected.any():
@@ -262,10 +264,10 @@ def samples_needed(
         return bool(_detected(single, np.array([detect]), steps, alpha, goal, event)[0])
 
     while not enough(high):
+        if high == _MOST:
+            raise ArgumentError("detect", f"{detect:g} takes more than {_MOST:g} draws")
         low = high
-        high = 2 * high
-        if high > 1e12:
-            raise ArgumentError("detect", f"{detect:g} takes more than 1e+12 draws")
+        high = min(2 * high, _MOST)
     _, high = bisected(lambda n: not enough(n), low, high, lambda _, high: max(1, 0.02 * high))
     unit: int = 10 ** max(len(str(high)) - 2, 0)  # two digits
     return math.ceil(high / unit) * unit

@@ -102,7 +102,7 @@ def least_samples(pairs: int) -> int:
 
 
 def _halvings(pairs: int) -> int:
-    return math.ceil(math.log2(pairs)) if pairs > 1 else 0
+    return (pairs - 1).bit_length()
 
 
 def _share(halvings: int) -> float:
@@ -352,8 +352,10 @@ class Evidence:
 
     def shown(self, bet: PlacedBet | None, claim: Claim) -> EventCounts | None:
         """Return the event of a bet on the last pair, with its counts of fresh draws, if any."""
-        event = None if bet is None else bet.bet.event()
-        if bet is None or event is None or bet.layout is None:
+        if bet is None or bet.layout is None:
+            return None
+        event = bet.bet.event()
+        if event is None:
             return None
         chosen = Chosen(event, bet.bet.swapped, bet.layout)
         end = bet.past + int(bet.counts.sum())

@@ -245,7 +245,7 @@ def _single_conditions(view: View, layout: Layout, sides: Sequence[Sample]) -> l
     for entry in suspects(tables[0], tables[1], view.read, _STRONGEST):
         of_entry = View("bit" if has_bits else "entry", entry)
         numbers = np.concatenate([of_entry.of(side) for side in sides])
-        complete = numbers[~np.isnan(numbers)] if numbers.dtype.kind == "f" else numbers
+        complete = numbers[~np.isnan(numbers)]
         if complete.size < numbers.size:
             events += [Event((), True, of_entry), Event(((None, None),), False, of_entry)]
         if not has_bits and layout.columns[entry].kind in ("word", "present"):
