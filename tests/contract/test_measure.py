@@ -226,7 +226,33 @@ def test_the_cells_that_separate_the_sides_best_are_taken():
     split = measurement._split(None, pair_of(x, x_prime, least=50), 0)
     looks = itertools.chain(*measurement.cells_of(split.past, split.n, None))
     apart = [measurement._separation(cells) for cells in looks]
-    assert measurement._separation(measurement._scored(split).cells) == max(apart) > min(apart)
+    scored = measurement._scored(split)
+    assert measurement._separation(scored.cells) == max(apart) > min(apart)
+    for folds, shares in zip(scored.cells.folds, scored.shares, strict=True):
+        assert shares * 300 == pytest.approx([*sum(folds), 0])
+    x, x_prime = scored.shares[:, :-1]
+    assert scored.log_ratios[:-1] == pytest.approx(np.log((x + 2 / 300) / (x_prime + 2 / 300)))
+    for side, counts in zip((split.x, split.x_prime), scored.counts, strict=True):
+        assert counts.tolist() == np.bincount(scored.cells.coded(side), None, shares.size).tolist()
+
+
+def test_the_partition_that_promises_most_of_all_orders_is_taken(monkeypatch):
+    """A bound of an order counts as its share of the largest: large orders weigh no more."""
+    promised = dict(
+        enumerate([[1.0, 0.0, 0.0], [0.9, 0.02, 0.0], [0.5, 0.05, 0.0], [0.1, 0.04, 0.0]])
+    )
+
+    def least(groups, counts, n, orders, alpha):
+        if counts is scored.counts:
+            return groups
+        assert counts == pytest.approx(1000 * scored.shares)
+        return np.array(promised[groups])
+
+    monkeypatch.setattr(measurement, "_least", least)
+    monkeypatch.setattr(measurement, "_groups", lambda _, cuts: measurement._PARTITIONS.index(cuts))
+    scored = SimpleNamespace(shares=np.array([[0.2, 0.8], [0.5, 0.5]]), counts=([3, 4], [5, 6]))
+    split = SimpleNamespace(n=1000)
+    assert measurement._divergences(split, scored, [2.0, 3.0, 4.0], 0.05) == 2
 
 
 @pytest.mark.parametrize("cuts", [[0.5], [0.1, 0.4, 0.9], np.linspace(0.1, 0.9, 9)])
@@ -393,6 +419,10 @@ def test_the_ends_of_arguments_are_among_them(without_estimates):
         shown = em.measure(x, x, orders=[1e4], epsilons=[0.0, 500.0], confidence=confidence)
         assert (shown.delta_low == 0).all()
         assert shown.renyi_low == 0
+    orders = np.array(measurement.ORDERS)  # if none is given
+    assert (orders[0], orders[-1]) == (1.5, 32)
+    assert max(orders[1:] / orders[:-1]) <= 2
+    assert min(np.diff(orders)) > 0
 
 
 def test_a_classifiers_delta_is_that_of_the_larger_direction_in_the_order_of_the_claims(
@@ -487,6 +517,7 @@ def test_a_bound_is_printed_from_below(digits):
 )
 def test_of_many_outputs_a_few_are_named(number, text):
     assert measurement._listed([str(i) for i in range(number)]) == text
+    assert 38 <= len(measurement._in_words("ab" * 50)) <= 40  # of a long one so many letters
 
 
 # --- tables and pictures --------------------------------------------------------------------------
@@ -569,6 +600,9 @@ def test_a_notebook_shows_text_and_table():
 def test_fifty_draws_are_enough(x, x_prime):
     shown = em.measure(x, x_prime)
     assert any("kutta2022" in reason for reason in shown.reasons)
+    assert ("event: " in str(shown)) == (
+        shown.epsilon > 0
+    )  # an event that shows nothing is not told
     assert "pairs[0]" not in str(shown)
 
 

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
+import epsilometer as em
 import epsilometer_audit as ea
 from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
@@ -55,7 +56,7 @@ def test_a_p_value_is_the_largest_tail_below_a_limit_of_q(n, m, share, share_pri
     limit = beta.ppf(0.9995, k_prime + 1, m - k_prime) if k_prime < m else 1.0
     largest = min(limit, (1 - delta) * math.exp(-epsilon))
     close = 0.5 ** np.arange(1, 20)
-    q = np.concatenate([largest * np.linspace(0.001, 1, 1000), largest * (1 - close), close / 64])
+    q = np.concatenate([largest * np.linspace(0.003, 1, 300), largest * (1 - close), close / 64])
     tails = plain_tails(k, n, k_prime, m, math.exp(epsilon), delta, q[q <= largest])
     found = p_value(k, n, k_prime, m, epsilon=epsilon, delta=delta)
     assert found == pytest.approx(min(tails.max() + 0.0005, 1.0), rel=RESERVE, abs=1e-4)
@@ -174,6 +175,8 @@ def test_values_of_q_lie_close_together_where_tails_may_be_largest(
     assert widest(0.0, end) <= limit / even * 1.0001
     assert tried[0] <= limit / even / 2**19
     assert end - tried[-1] <= largest / 2**19 * 1.0001 or tried[-1] == pytest.approx(limit)
+    from_end = largest - np.array(tried)
+    assert from_end[from_end > 0].min() <= largest / 2**19 * 1.0001 or limit < largest
     for distances in (values[1:-1], largest - values[-2:0:-1]):
         close = distances[(distances > 0) & (distances <= limit / even)]
         assert (close[1:] <= 2.0001 * close[:-1]).all()
@@ -270,6 +273,7 @@ def test_the_bound_of_delta_is_at_most_the_largest_level():
     assert top - 2e-5 <= bound <= top
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize("claim", CHANCES, ids=lambda claim: claim.text())
 def test_several_events_share_alpha(claim):
     """Of four independent events, any refutes a claim that holds in a share alpha at most.
@@ -511,6 +515,10 @@ def test_it_takes_no_part_in_the_verdict(monkeypatch):
     assert audited(laplace, ea.pure(1.5), 1000, 0).verdict == "not refuted"
     assert audited(laplace, ea.pure(0.1), 4000, 0, stop=True).verdict == "violated"
     assert audited(laplace, ea.renyi({2: 0.01}), 4000, 0).verdict == "violated"
+
+
+def test_a_fifth_of_the_draws_chooses_events():
+    assert em.measure(np.arange(100.0), np.arange(100.0)).chosen_on == 20
 
 
 def test_hits_are_those_of_the_side_where_the_event_is_likelier():

@@ -57,6 +57,7 @@ _HALVES = 0.5 ** np.arange(_LAST)
 _DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``least`` is not refuted
 _SMALLEST = 1e-15  # share of the mean count's probability; rarer counts are negligible
 _NEARLY_ONE = 1 - 2**-53
+_AS_LARGE = 1 - 1e-9  # times z: scores that differ from it in their rounding only
 _AT_ONCE = 64  # values of q
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
@@ -298,7 +299,7 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 @compiled_part
 def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds."""
-    z *= 1.0 - 1e-9  # the counts of z are extreme in any rounding
+    z *= _AS_LARGE
     low, high, unit = _binomial(n, scale * q + delta, upper)
     low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
@@ -354,7 +355,7 @@ def _largest_tail(
     z = float(claim.score(np.array(k), np.array(k_prime)))
     if z <= 0.0:
         return 1.0
-    z *= 1.0 - 1e-9  # the counts of z are extreme in any rounding
+    z *= _AS_LARGE
     rising = np.sort(q)
     worst = 0.0
     for first in range(0, q.size, _AT_ONCE):
