@@ -12,15 +12,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.optimize import linprog, minimize
-from scipy.stats import binom, binomtest, norm
+from scipy.stats import binomtest
 
 import epsilometer as em
 from epsilometer import estimates, measurement
-from epsilometer.claims import Gaussian
 from epsilometer.errors import ArgumentError
-from epsilometer.events.choosing import ChosenEvent
-from epsilometer.events.events import Event
-from epsilometer.events.exact_test import Counted, largest_bound
 from epsilometer.events.limits import Box, NestedLimits, box_of, least_divergences
 from epsilometer.samples import pair_of
 from epsilometer.seeds import generator
@@ -300,28 +296,6 @@ def test_a_fifth_of_the_draws_choose_and_of_vectors_more_up_to_a_limit(
     sides = np.random.default_rng(0).normal(size=(2, *shape))
     shown = em.measure(*sides)
     assert (shown.chosen_on, shown.n) == (chosen_on, shape[0] - chosen_on)
-
-
-def test_draws_that_choose_do_not_confirm(monkeypatch):
-    """Each draw is its own number: those that chose, and those that were counted, are disjoint."""
-    chosen, confirmed = [], []
-    choose, count = measurement.choose_events, measurement.count
-
-    def choosing(past, claims, ahead):
-        chosen.extend(side.tolist() for side in past.sides)
-        return choose(past, claims, ahead)
-
-    def counting(events, x, x_prime):
-        confirmed.extend([x.tolist(), x_prime.tolist()])
-        return count(events, x, x_prime)
-
-    monkeypatch.setattr(measurement, "choose_events", choosing)
-    monkeypatch.setattr(measurement, "count", counting)
-    em.measure(np.arange(1000.0), np.arange(1000.0, 2200.0))
-    seen, fresh = ({*itertools.chain(*sides)} for sides in (chosen, confirmed))
-    assert seen
-    assert fresh
-    assert not seen & fresh
 
 
 def upper_first(draws):
@@ -623,22 +597,6 @@ def test_rounding_raises_no_divergence(order):
         box = box_of(hits, 400, hits, 400, 0.0125)
         assert least_divergences(box, [order])[0] == 0
         assert least_divergences(box_of(hits, 400, hits_prime, 400, 1e-12), [order])[0] == 0
-
-
-@pytest.mark.slow(seconds=2)
-def test_a_bound_of_mu_from_few_counts_is_exact():
-    """By enumeration of all counts: no level above the truth in more than alpha of the draws."""
-    n, alpha, share, mu = 24, 0.05, 3.5 / 11, 0.9
-    q = 0.328
-    p = float(norm.cdf(norm.ppf(q) + mu))
-    chosen = ChosenEvent(Event(((1, 1),)), False, 0.7, share, 1.0)
-    wrong = 0.0
-    for hits, hits_prime in itertools.product(range(n + 1), repeat=2):
-        chance = binom.pmf(hits, n, p) * binom.pmf(hits_prime, n, q)
-        if chance > 1e-9:
-            counted = Counted(chosen, hits, hits_prime, n)
-            wrong += chance * (largest_bound([counted], Gaussian(1.0), alpha)[0] > mu)
-    assert wrong <= alpha
 
 
 def test_strings_are_numbered_by_the_draws_that_choose():

@@ -62,6 +62,7 @@ def test_a_p_value_is_the_largest_tail_below_a_limit_of_q(n, m, share, share_pri
     assert found == pytest.approx(min(tails.max() + 0.0005, 1.0), rel=RESERVE, abs=1e-4)
 
 
+@settings(deadline=None)  # the first example compiles
 @example(draws=(5, 7), shares=(1.0, 0.5), epsilon=0.5, delta=0.0, q=[1.0])  # where P(S) is 1
 @example(draws=(3, 2), shares=(1.0, 1.0), epsilon=0.0, delta=0.0, q=[0.5])  # no excess, no variance
 @example(draws=(20_000, 2), shares=(1.0, 0.0), epsilon=700.0, delta=0.0, q=[0.9])  # no variance
@@ -266,11 +267,20 @@ def test_the_bound_of_mu_is_near_it_whatever_the_chance_of_the_event(q):
     assert 0.93 < bound < 1.0
 
 
+class Twice(Delta):
+    """A claim whose deltas are twice its levels."""
+
+    def null(self, levels, mean, order):
+        return super().null(2 * levels, mean, order)
+
+
 def test_the_bound_of_delta_is_at_most_the_largest_level():
     counted = Counted(SOME, 200_000, 0, 200_000)
     top = float(Delta(0.5, 0.2).grid[-1])
     bound, _ = largest_bound([counted], Delta(0.5, 0.2), 0.05)
     assert top - 2e-5 <= bound <= top
+    bound, _ = largest_bound([counted], Twice(0.5, 0.2), 0.05)
+    assert bound == pytest.approx(0.5, abs=1e-4)  # more allows every event
 
 
 @pytest.mark.slow(seconds=2)
@@ -309,18 +319,6 @@ def test_what_events_may_spend_sums_to_alpha(claim, number, monkeypatch):
     assert most[0] is counted[-1 if claim.of_last_event else 0]
     assert most[1] >= 0.04
     assert min(alpha for _, alpha in asked) >= 0.01  # no event is asked with hardly any
-
-
-@pytest.mark.parametrize(("n", "m", "delta"), [(7, 7, 0.0), (7, 7, 0.05), (4, 12, 0.0)])
-def test_the_bound_is_the_last_claim_before_the_first_that_is_not_refuted(n, m, delta):
-    alpha, step = 0.2, 0.01
-    grid = np.arange(0, 3, step)
-    for k, k_prime in [(n, 0), (n, 1), (n - 1, 0), (n, m // 2), (n - 2, 1), (2, 0), (n, m - 1)]:
-        p = [p_value(k, n, k_prime, m, epsilon=e, delta=delta, gamma=alpha / 100) for e in grid]
-        stands = np.flatnonzero(np.array(p) > (1 - RESERVE) * alpha)
-        first = grid[stands[0]] if stands.size else grid[-1]
-        bound = lower_bound(k, n, k_prime, m, alpha=alpha, delta=delta)
-        assert max(first - step, 0) - 1e-3 <= bound <= first + 1e-3
 
 
 @pytest.mark.parametrize("draws", [40, 4000])
@@ -428,15 +426,6 @@ def test_few_draws_are_tested_again_below_a_bound_at_close_levels(claim, monkeyp
     for n, edge in ((1000, 0.79), (1001, 1.0)):
         counted = Counted(SOME, n // 2, n // 8, n)
         assert largest_bound([counted], claim, 0.05)[0] == pytest.approx(edge, abs=2.1e-5)
-
-
-def test_more_evidence_is_never_less_bound():
-    assert (np.diff([lower_bound(k, 500, 20, 500) for k in range(20, 500, 24)]) >= -1e-4).all()
-    assert (np.diff([lower_bound(300, 500, k, 500) for k in range(0, 300, 20)]) <= 1e-4).all()
-    by_alpha = [lower_bound(300, 500, 100, 500, alpha=a) for a in (0.001, 0.01, 0.05, 0.2)]
-    assert (np.diff(by_alpha) > 0).all()
-    by_delta = [lower_bound(300, 500, 100, 500, delta=d) for d in (0.0, 0.01, 0.1, 0.3)]
-    assert (np.diff(by_delta) < 0).all()
 
 
 @pytest.mark.parametrize(
