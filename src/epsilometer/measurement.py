@@ -478,8 +478,8 @@ def _log_ratio(counts: Counts, counts_prime: Counts) -> Floats:
 
     As much is added to the shares of both sides: it shrinks the ratios of rare cells.
     """
-    n = np.maximum(counts.sum(axis=-1, keepdims=True), 1)
-    m = np.maximum(counts_prime.sum(axis=-1, keepdims=True), 1)
+    n = counts.sum(axis=-1, keepdims=True)
+    m = counts_prime.sum(axis=-1, keepdims=True)
     more = SHRINKAGES[0] / n
     return np.asarray(np.log(counts / n + more) - np.log(counts_prime / m + more))
 

@@ -150,6 +150,7 @@ def test_other_arrays_are_refused_in_a_line(values, message):
 def test_integers_up_to_the_largest_are_kept():
     pair = pair_of([2**62, -(2**62)], [0, 1])
     assert (pair.x.tolist(), pair.x.dtype) == ([2**62, -(2**62)], np.int64)
+    assert pair_of([1], [0.5]).n == 1  # one draw is enough where no more are asked for
 
 
 def test_a_shuffle_and_its_parts_hold_every_draw_once():
@@ -198,6 +199,7 @@ def test_other_columns_are_refused():
         pair_of(x, x[["height", "age"]])
     assert str(caught.value) == "x_prime has columns height, age; x has age, height"
     assert pair_of(x, x.to_numpy()).columns == ("age", "height")
+    assert pair_of(x.to_numpy(), x).columns == ()
 
 
 def test_audits_refuse_what_estimates_refuse():
@@ -216,6 +218,7 @@ def test_reals_of_two_widths_are_compared_at_the_lesser():
     pair = pair_of(x.astype(np.float32), x)
     np.testing.assert_array_equal(pair.x, pair.x_prime)
     assert pair.x.dtype == np.float64
+    assert pair_of(np.array([0.5, 0.7]), np.array([0, 1], np.int8)).x.tolist() == [0.5, 0.7]
     assert em.delta_curve(x.astype(np.float32), x, epsilons=[0.0]).deltas[0] < 0.1
 
 

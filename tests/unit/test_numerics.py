@@ -32,6 +32,7 @@ def test_each_end_errs_with_half_of_the_rest_at_most(n, level):
 def test_it_is_that_of_scipy():
     for hits, n in [(0, 5), (3, 5), (5, 5), (17, 1000)]:
         theirs = stats.binomtest(hits, n).proportion_ci(0.9, method="exact")
+        assert clopper_pearson(hits, n) == clopper_pearson(hits, n, 0.95)
         assert clopper_pearson(hits, n, 0.9) == pytest.approx((theirs.low, theirs.high), rel=1e-8)
 
 
@@ -61,6 +62,8 @@ def test_where_rising_functions_reach_their_goals():
     found = reached(lambda numbers: numbers**3, goals, most)
     assert found == pytest.approx(np.cbrt(goals), rel=1e-12, abs=2e-12)
     assert (found**3 >= goals).all()  # from above
+    flat = reached(lambda numbers: np.minimum(numbers, 1.0), np.ones(1), np.array([5.0]))
+    assert flat == pytest.approx(1.0)
 
 
 # --- ratios ---------------------------------------------------------------------------------------

@@ -55,9 +55,10 @@ _BACK = 0.3  # distance below a bound of few draws in which claims are tested ag
 _DEVIATIONS = np.linspace(-4.0, 4.0, _NEAR)
 _HALVES = 0.5 ** np.arange(_LAST)
 _DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``least`` is not refuted
-_SMALLEST = 1e-15  # share of the mode's probability; rarer counts are negligible
+_SMALLEST = 1e-15  # share of the mean count's probability; rarer counts are negligible
 _NEARLY_ONE = 1 - 2**-53
-_AT_ONCE = 2**17  # probabilities in memory
+_AS_LARGE = 1 - 1e-9  # times z: scores that differ from it in their rounding only
+_AT_ONCE = 64  # values of q
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
@@ -190,7 +191,7 @@ def lower_bound(
             return 0.0
     # the first guess tests likely q only: it is too high, and costs a tenth
     everywhere = max(draws, draws_prime) <= _FEW
-    if hits <= delta * draws or not refuted(least, everywhere=everywhere):
+    if not refuted(least, everywhere=everywhere):
         return 0.0
     share = hits / draws - delta
     share_prime = max(hits_prime, 0.01) / draws_prime
@@ -247,7 +248,7 @@ def _worst_tail(
 
     def tail(epsilon: float, allowed: float, everywhere: bool) -> float:
         scale = math.exp(epsilon)
-        largest = min((1.0 - delta) / scale, 1.0)
+        largest = (1.0 - delta) / scale
         likeliest = min(max((k - n * delta + k_prime) / (n * scale + m), 0.0), largest)
         spread = math.sqrt(max(likeliest * (1.0 - likeliest), 1.0 / m) / (n * scale + m))
         values = likeliest + spread * (_DEVIATIONS if everywhere else _DEVIATIONS[::4])
@@ -289,9 +290,8 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
     excess = k / n - scale * (k_prime / m) - delta
     if excess <= 0.0:
         return 0.0
-    q = (k - n * delta + k_prime) / (n * scale + m)
-    q = min(max(q, 0.0), (1.0 - delta) / scale, 1.0)
-    p = min(scale * q + delta, 1.0)
+    q = (k - n * delta + k_prime) / (n * scale + m)  # so that P(S) is between delta and 1
+    p = scale * q + delta
     variance = p * (1.0 - p) / n + scale * (scale * q) * (1.0 - q) / m
     return math.inf if variance <= 0.0 else excess / math.sqrt(variance)
 
@@ -299,22 +299,23 @@ def _score(k, n, k_prime, m, scale, delta):  # type: ignore[no-untyped-def]
 @compiled_part
 def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyped-def]
     """Return the probability of a score of z at least, where P'(S) = q and the claim just holds."""
-    z = z * (1.0 - 1e-9) if z < math.inf else z  # the counts of z are extreme in any rounding
-    low, high, unit = _binomial(n, min(1.0, scale * q + delta), upper)
+    z *= _AS_LARGE
+    low, high, unit = _binomial(n, scale * q + delta, upper)
     low_prime, high_prime, unit_prime = _binomial(m, q, pmf)
     for i in range(high - 1, low - 1, -1):
         upper[i] += upper[i + 1]
     total = 0.0
+    first = low  # the least count of x that reaches z, if it is not below: it rises with j
     for j in range(low_prime, high_prime + 1):
-        first = least[j]  # the least count of x that reaches z, -1 if unknown: it rises with j
-        if first < 0:
-            first = max(low, least[j - 1] if j > low_prime else 0)
+        if least[j] >= 0:  # it is known
+            first = least[j]
+        else:
             while first <= high and _score(first, n, j, m, scale, delta) < z:
                 first += 1
-            if low < first <= high:
-                least[j] = first
         if first > high:
             break
+        if first > low:
+            least[j] = first
         total += pmf[j] * upper[max(first, low)]
     return total / (unit * unit_prime)
 
@@ -322,11 +323,10 @@ def _tail(z, n, m, scale, delta, q, upper, pmf, least):  # type: ignore[no-untyp
 @compiled_part
 def _binomial(n, p, out):  # type: ignore[no-untyped-def]
     """Set the weights of likely counts at their places; return the first, the last and the sum."""
-    if p <= 0.0 or p >= 1.0:
-        low = high = 0 if p <= 0.0 else n
-        out[low] = 1.0
-        return low, high, 1.0
-    low = high = min(int((n + 1) * p), n)
+    if p >= 1.0:
+        out[n] = 1.0
+        return n, n, 1.0
+    low = high = int(n * p)
     odds = p / (1.0 - p)
     out[low] = total = 1.0
     while low > 0 and out[low] > _SMALLEST:
@@ -355,13 +355,12 @@ def _largest_tail(
     z = float(claim.score(np.array(k), np.array(k_prime)))
     if z <= 0.0:
         return 1.0
-    z *= 1.0 - 1e-9  # the counts of z are extreme in any rounding
-    widest = 2 * _half_width(max(n, m), 0.25) + 1
-    parts = -(-q.size * widest // _AT_ONCE)
+    z *= _AS_LARGE
+    rising = np.sort(q)
     worst = 0.0
-    for some in np.array_split(np.sort(q), max(parts, 1)):
-        if some.size:
-            worst = max(worst, float(_tails_of(claim, z, some).max()))
+    for first in range(0, q.size, _AT_ONCE):
+        some = rising[first : first + _AT_ONCE]
+        worst = max(worst, float(_tails_of(claim, z, some).max()))
         if worst > allowed:
             break
     return worst
@@ -376,51 +375,33 @@ class _Claim:
     scale: float
     delta: float
 
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # the scale may be very large
     def score(self, hits: Counts, hits_prime: Counts) -> Floats:
         """Return z of counts; 0 where they agree with the claim."""
         excess = hits / self.n - self.scale * (hits_prime / self.m) - self.delta
         q = (hits - self.n * self.delta + hits_prime) / (self.n * self.scale + self.m)
-        q = np.clip(q, 0.0, min((1.0 - self.delta) / self.scale, 1.0))
-        p = np.minimum(self.scale * q + self.delta, 1.0)
+        p = self.scale * q + self.delta
         variance = p * (1.0 - p) / self.n + self.scale * (self.scale * q) * (1.0 - q) / self.m
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(excess > 0.0, excess / np.sqrt(variance), 0.0)
+        return np.where(excess > 0.0, excess / np.sqrt(variance), 0.0)
 
-    @np.errstate(over="ignore", invalid="ignore")  # the scale may be very large
     def least(self, z: float, hits_prime: Counts) -> Counts:
         """Return the least count of x, n + 1 if there is none, whose score is z at least.
 
-        The score rises with the count. Where nothing is clipped, its square is a ratio of quadratic
-        functions, which is solved; then the score says which count it is.
+        The score rises with the count.
         """
-        d = self.n * self.scale + self.m
-        c = hits_prime - self.n * self.delta  # q = (count + c) / d
-        t = self.scale * hits_prime / self.m + self.delta
-        w = self.scale / d
-        p = w * c + self.delta  # of count 0; so is q
-        q = c / d
-        v = z**2 / self.n
-        v_prime = (z * self.scale) * (z * self.scale) / self.m
-        bend = 1 / self.n**2 + v * w**2 + v_prime / d**2
-        half = -t / self.n - v * w * (0.5 - p) - v_prime / d * (0.5 - q)
-        rest = t**2 - v * p * (1 - p) - v_prime * q * (1 - q)
-        root = (-half + np.sqrt(np.maximum(half**2 - bend * rest, 0.0))) / bend
-        near = np.clip(np.nan_to_num(np.ceil(root)), 0, self.n + 1).astype(np.int64)
-        low = near - 1  # whose score is below z
-        low[self.score(low, hits_prime) >= z] = -1
-        high = near  # whose score is not
-        high[self.score(high, hits_prime) < z] = self.n + 1
-        while (open_ := np.nonzero(high - low > 1)[0]).size:
-            middle = (low[open_] + high[open_]) // 2
-            reached = self.score(middle, hits_prime[open_]) >= z
-            high[open_[reached]] = middle[reached]
-            low[open_[~reached]] = middle[~reached]
-        return np.asarray(high)
+        below = np.full(hits_prime.shape, -1)
+        reached = np.full(hits_prime.shape, self.n + 1)
+        while (reached - below > 1).any():
+            middle = (below + reached) // 2
+            reaches = self.score(middle, hits_prime) >= z
+            below = np.where(reaches, below, middle)
+            reached = np.where(reaches, middle, reached)
+        return reached
 
 
 def _tails_of(claim: _Claim, z: float, q: Floats) -> Floats:
     """Return the probability of a score of z at least where P'(S) = q and the claim just holds."""
-    first, weights = _likely(claim.n, np.minimum(claim.scale * q + claim.delta, 1.0))
+    first, weights = _likely(claim.n, claim.scale * q + claim.delta)
     first_prime, weights_prime = _likely(claim.m, q)
     upper = np.zeros((q.size, weights.shape[1] + 1))
     weights[:, ::-1].cumsum(axis=1, out=upper[:, -2::-1])
@@ -435,19 +416,19 @@ def _tails_of(claim: _Claim, z: float, q: Floats) -> Floats:
 def _likely(n: int, p: Floats) -> tuple[Counts, Floats]:
     """Return the first of the likely counts, ``(v,)``, and the weights of all, ``(v, w)``."""
     p = np.minimum(p, _NEARLY_ONE)
-    mode = np.minimum(((n + 1) * p).astype(np.int64), n)[:, None]
+    mean = (n * p).astype(np.int64)[:, None]
     half = _half_width(n, float((p * (1 - p)).max()))
     odds = (p / (1 - p))[:, None]
     steps = np.arange(half)
     weights = np.ones((p.size, 2 * half + 1))
-    rising = np.maximum(n - mode - steps, 0) / (mode + steps + 1) * odds
+    rising = np.maximum(n - mean - steps, 0) / (mean + steps + 1) * odds
     rising.cumprod(axis=1, out=weights[:, half + 1 :])
-    falling = np.maximum(mode - steps, 0) / (n - mode + steps + 1) / odds
+    falling = np.maximum(mean - steps, 0) / (n - mean + steps + 1) / odds
     falling.cumprod(axis=1, out=weights[:, half - 1 :: -1])
-    return mode[:, 0] - half, weights
+    return mean[:, 0] - half, weights
 
 
 def _half_width(n: int, variance: float) -> int:
-    """Return how far from the mode counts are negligible, by Bernstein's inequality, at most n."""
+    """Return how far from the mean counts are negligible, by Bernstein's inequality, at most n."""
     log = -math.log(_SMALLEST)
-    return min(math.ceil(log / 3 + math.sqrt(log**2 / 9 + 2 * log * n * variance)) + 1, n)
+    return min(math.ceil(log + math.sqrt(2 * log * n * variance)), n)
