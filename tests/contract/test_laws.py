@@ -222,6 +222,15 @@ def test_losses_of_many_entries_add_up():
         assert delta == pytest.approx(mass @ np.maximum(1 - np.exp(claim - total), 0), abs=3e-4)
 
 
+@pytest.mark.parametrize("shifts", [[1.0] * 4, [1.0, 1.0, 3.0], [0.5] * 5])
+def test_below_0_the_spectrum_of_few_entries_is_that_of_the_other_direction(shifts):
+    """Entries whose losses are points of the lattice, and others."""
+    exact, x_prime = law("laplace_vector"), shifts + [0.0] * (50 - len(shifts))
+    below, above = spectrum(exact, [-0.5, 0.5], [0.0] * 50, x_prime)
+    expected = -math.expm1(-0.5) + math.exp(-0.5) * above
+    assert below == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("claim", [0.0, 0.35, 1.1, 2.0])
 def test_the_spectrum_of_two_entries_is_that_of_one_averaged_over_the_other(claim):
     """The loss of an entry has atoms at both ends, and between them half the density of a tail."""
@@ -279,6 +288,11 @@ def test_levels_and_spectra_where_doubles_cancel_or_underflow(entry, epsilon):
         return
     starts = [falls(exact, epsilon, *sides) for sides in ((x, y), (y, x))]
     assert starts[0] == pytest.approx(starts[1], rel=1e-8, abs=0)
+    claims = np.array([0.4 * epsilon, 40.0])  # below 0 the other direction has as much
+    below = -np.expm1(-claims) + np.exp(-claims) * spectrum(exact, claims, y, x)
+    computed = spectrum(exact, -claims, x, y)
+    assert computed == pytest.approx(below, rel=1e-8, abs=0)
+    assert computed.max() <= 1
 
 
 def falls(exact, epsilon, x, y):

@@ -15,7 +15,7 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.drawing import draw
 from epsilometer.testing import check_mechanism
-from tests.contract.examples import EPSILON, configured, inputs, mechanism, outside
+from tests.contract.examples import EPSILON, configured, inputs, law, mechanism, outside
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
@@ -116,17 +116,46 @@ def test_numbers_that_are_not_positive_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("randomized_bits", {"people": 30}), ("sparse_vector", {"queries": 30})]
+    ("name", "key", "most"),
+    [("randomized_bits", "people", 30), ("sparse_vector", "queries", 30)]
+    + [(f"sparse_vector_{kind}", "queries", 62) for kind in ("bits", "first")],
 )
-def test_an_output_has_thirty_bits_at_most(name, most):
-    more = {key: number + 1 for key, number in most.items()}
-    variant = {"variant": 1} if name == "sparse_vector" else {}
-    MECHANISMS.load(name)(epsilon=1.0, **variant, **most)
-    with pytest.raises(ArgumentError, match="30"):
-        MECHANISMS.load(name)(epsilon=1.0, **variant, **more)
+def test_an_output_has_as_many_bits_as_its_type_at_most(name, key, most):
+    variant = {} if name == "randomized_bits" else {"variant": 1}
+    MECHANISMS.load(name)(epsilon=1.0, **variant, **{key: most})
+    with pytest.raises(ArgumentError, match=str(most)):
+        MECHANISMS.load(name)(epsilon=1.0, **variant, **{key: most + 1})
 
 
-@pytest.mark.parametrize(("included", "allowed"), [(0.0, False), (1e-9, True), (1.0, True)])
+def test_a_law_enumerates_the_bits_of_twenty_people_at_most():
+    exact, bits = EXACT.load("randomized_bits"), MECHANISMS.load("randomized_bits")
+    exact(bits(1.0, people=20))
+    with pytest.raises(ArgumentError, match="20"):
+        exact(bits(1.0, people=21))
+
+
+@pytest.mark.parametrize("name", [n for n in EXACT if hasattr(law(n), "smallest_probability")])
+def test_the_smallest_probability_is_that_of_the_rarest_output(name):
+    chances = [law(name).probabilities(x).min() for x in inputs(name)]
+    assert law(name).smallest_probability == pytest.approx(min(chances))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_the_noise_of_sparse_vector_is_that_of_the_table(epsilon):
+    """The threshold's share of epsilon, and the queries' noise in scales of the threshold's."""
+    of_variants = {1: (1 / 2, 2), 2: (1 / 2, 2), 4: (1 / 4, 1 / 3), 5: (1 / 2, 0), 6: (1 / 2, 1)}
+    for variant, (share, factor) in of_variants.items():
+        rho, nu = MECHANISMS.load("sparse_vector")(epsilon, variant).noise_scales
+        assert rho == pytest.approx(1 / (share * epsilon))
+        assert nu == pytest.approx(factor * rho)
+    corrected = MECHANISMS.load("sparse_vector")(epsilon, 4, corrected=True)
+    weaker = MECHANISMS.load("sparse_vector")(4 / 7 * epsilon, 4)  # as 4 is 7/4 epsilon-private
+    assert corrected.noise_scales == pytest.approx(weaker.noise_scales)
+
+
+@pytest.mark.parametrize(
+    ("included", "allowed"), [(0.0, False), (1e-9, True), (1.0, True), (1.001, False)]
+)
 def test_a_share_of_people_is_above_0_and_at_most_1(included, allowed):
     if allowed:
         assert MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included).included == included

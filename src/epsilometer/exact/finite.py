@@ -206,18 +206,12 @@ class ExactNoiselessCount(Enumerated):
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)
 
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
-        """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
         size = max(x[0], x_prime[0]) + 1
         p = np.pad(self.probabilities(x), (0, size - x[0] - 1))
         q = np.pad(self.probabilities(x_prime), (0, size - x_prime[0] - 1))
         with np.errstate(divide="ignore"):
             log_p = np.log(p)
             log_q = np.log(q)
-        if x[0] == x_prime[0] and x[1] != x_prime[1]:
-            k = np.arange(size, dtype=float)
-            with np.errstate(divide="ignore"):
-                loss = np.log(x[0] - k) - np.log(k)
-            return Comparison(log_p, log_q, loss if x[1] == 0 else -loss)
         return levels.compared(log_p, log_q)
 
 

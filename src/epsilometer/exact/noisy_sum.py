@@ -119,8 +119,6 @@ class ExactNoisySum(LineDistribution):
         a = checks.order("order", order, finite=True)
         sums = self._sums(x)[0]
         others = self._sums(x_prime)[0]
-        if self._mechanism.noise == "gaussian" and sums.size == others.size == 1:
-            return a * float(sums[0] - others[0]) ** 2 / (2 * self._mechanism.scale**2)
         kinks = np.concatenate([sums, others])
         if self._mechanism.noise == "gaussian":
             kinks = np.append(kinks, (a * sums[:, None] - (a - 1) * others).ravel())
