@@ -15,10 +15,20 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.drawing import draw
 from epsilometer.testing import check_mechanism
-from tests.contract.examples import EPSILON, configured, inputs, law, mechanism, outside
+from tests.contract.examples import (
+    EPSILON,
+    by_speed,
+    configured,
+    inputs,
+    law,
+    mechanism,
+    outside,
+)
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
+
+ENTRIES = [entry for entry, e in configured().mechanisms.items() if e.mechanism not in MIXED]
 
 
 @every_mechanism
@@ -64,9 +74,7 @@ def follows(drawn, probabilities):
     return cells[0].size == 1 or stats.chisquare(*cells).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(
-    "entry", [k for k, e in configured().mechanisms.items() if e.mechanism not in MIXED]
-)
+@pytest.mark.parametrize("entry", by_speed(ENTRIES, ("svt5", "svt6")))
 @pytest.mark.parametrize("epsilon", [EPSILON, 2.3])  # at 1 many scales are their own squares
 def test_every_configured_entry_follows_its_law(entry, epsilon):
     sampler = configured().mechanism(entry, epsilon)

@@ -111,7 +111,9 @@ def coins(epsilon: float) -> Iterator[Finite]:
         likely = Decimal(mechanism.chances[0])
         power = 1 if math.isinf(order) else Decimal(order) / (Decimal(order) - 1)
         rare = (power * likely.ln() - Decimal(epsilon)).exp()
-        yield EXACT.load("bernoulli_pair")(mechanism), 0, 1, [1 - likely, likely], [1 - rare, rare]
+        p, q = [1 - likely, likely], [1 - rare, rare]
+        yield EXACT.load("bernoulli_pair")(mechanism), 0, 1, p, q
+        yield EXACT.load("bernoulli_pair")(mechanism), 1, 0, q, p
 
 
 def matches(rarity: float) -> Iterator[Finite]:
