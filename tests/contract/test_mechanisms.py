@@ -106,6 +106,17 @@ def test_gaussian_noise_is_as_wide_as_its_delta_needs(name, epsilon):
         assert of_tail == pytest.approx(delta.get("delta", 1e-5))
 
 
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_a_sum_of_all_people_is_an_answer_plus_the_same_noise(noise):
+    """Of one number, by the mechanism of that noise: of several blocks, draw by draw."""
+    answer = MECHANISMS.load(noise)(0.7)
+    scale = answer.scale if noise == "laplace" else answer.sigma
+    whole = MECHANISMS.load("noisy_sum")(1 / scale, noise=noise, people=3)
+    drawn = whole.sample([1, 0.25, 0.5], 70_000, np.random.default_rng(1))
+    expected = answer.sample(1.75, 70_000, np.random.default_rng(1))
+    np.testing.assert_allclose(drawn, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_a_default_is_what_a_paper_has():
     """Of the class that sets it, or of one that follows it: an entry of their configuration."""
     entries = configured().mechanisms

@@ -106,8 +106,9 @@ def exponential(epsilon: float) -> Iterator[Finite]:
 
 
 def coins(epsilon: float) -> Iterator[Finite]:
-    for order in (3.0, math.inf) if epsilon < 700 else ():
-        mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, 1000, 0.8, order)
+    likely_or_not = (1000, 0.8, 3.0), (1000, 0.8, math.inf), (1, 0.99, math.inf)
+    for budget, delta, order in likely_or_not if epsilon < 700 else ():
+        mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, budget, delta, order)
         likely = Decimal(mechanism.chances[0])
         power = 1 if math.isinf(order) else Decimal(order) / (Decimal(order) - 1)
         rare = (power * likely.ln() - Decimal(epsilon)).exp()
@@ -412,18 +413,20 @@ def test_subsampled_sums(noise, epsilon):
         exact = law("noisy_sum", epsilon, noise=noise, included=0.3, people=2)
         assert exact.privacy_loss([1, 0], [1, 1]) == pytest.approx(-math.log(0.7), rel=1e-12)
         assert exact.privacy_loss([1, 0], [0.5, 0.5]) == pytest.approx(-math.log(0.3), rel=1e-12)
-        assert exact.privacy_loss([0.5, 0.5], [1, 0]) == pytest.approx(
-            rises(0.3, epsilon), rel=1e-4
-        )
-
-
-def rises(included, epsilon):
-    """Return the largest loss of two people's halves from one person's whole, by a fine grid."""
-    z = np.linspace(0, 1, 10_001)
-    density = {sum_: np.exp(-(((z - sum_) * epsilon) ** 2) / 2) for sum_ in (0.0, 0.5, 1.0)}
-    kept = 1 - included
-    p = kept**2 * density[0.0] + 2 * kept * included * density[0.5] + included**2 * density[1.0]
-    return float(np.log(p / (kept * density[0.0] + included * density[1.0])).max())
+        included = 0.05
+        sparse = law("noisy_sum", epsilon, noise=noise, included=included, people=3)
+        t = np.linspace(-60, 160, 22_001)  # z / scale^2
+        logs = []
+        for x in ([0.8, 0.1, 0.1], [0.5, 0.5, 0.0]):
+            density = 0.0
+            for vector in product((0, 1), repeat=3):
+                kept = np.dot(vector, x)
+                chance = math.prod(included if bit else 1 - included for bit in vector)
+                density = density + chance * np.exp(t * kept - (kept * epsilon) ** 2 / 2)
+            logs.append(np.log(density))
+        largest = max((logs[0] - logs[1]).max(), -math.log(1 - included))
+        computed = sparse.privacy_loss([0.8, 0.1, 0.1], [0.5, 0.5, 0.0])
+        assert computed == pytest.approx(largest, rel=1e-4)
 
 
 def test_a_sum_of_small_numbers_is_one_of_others_in_other_units():

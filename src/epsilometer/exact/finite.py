@@ -71,11 +71,6 @@ class ExactRandomizedResponse(Enumerated):
         rare = math.exp(-self._epsilon)
         return rare / (1 + (self._outcomes - 1) * rare)
 
-    def probabilities(self, x: int) -> Floats:
-        probabilities = np.full(self._outcomes, self.smallest_probability)
-        probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
-        return probabilities
-
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return losses of epsilon at x, -epsilon at x', and 0 elsewhere."""
         truthful = -math.log1p((self._outcomes - 1) * math.exp(-self._epsilon))
@@ -142,9 +137,6 @@ class ExactBernoulliPair(Enumerated):
     def smallest_probability(self) -> float:
         """The rarer coin's chance of a 1."""
         return min(self._chances)
-
-    def probabilities(self, x: int) -> Floats:
-        return np.array([1 - self._chances[x], self._chances[x]])
 
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the losses of input 0 from 1: log (1 - p) / (1 - q) at 0, and the gap at 1.

@@ -86,7 +86,7 @@ class LineDistribution(ABC):
 
         change = np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
         ends = zip(grid[change], grid[change + 1], strict=True)
-        return [brentq(excess_at, a, b, xtol=1e-15 * (b - a), rtol=1e-14) for a, b in ends]
+        return [brentq(excess_at, a, b, xtol=1e-15 * (b - a)) for a, b in ends]
 
     def _nodes(self, kinks: Floats, scale: float, x: Any, x_prime: Any) -> Comparison:
         """Return the masses at the nodes of a quadrature."""

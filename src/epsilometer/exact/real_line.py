@@ -223,7 +223,7 @@ class ExactLaplaceVector:
         from scipy import fft  # slow to import, and rarely needed
 
         spacing = 2 * shifts.sum() / _CELLS
-        size = _CELLS + 2 * shifts.size + 1
+        size = fft.next_fast_len(_CELLS + 2 * shifts.size + 1, real=True)
         product = np.ones(size // 2 + 1, complex)
         lowest = 0
         for level, count in zip(*np.unique(shifts, return_counts=True), strict=True):
