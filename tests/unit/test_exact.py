@@ -45,6 +45,11 @@ def close(value, expected, rel=1e-10):
 def check_one_way(exact, x, y, p, q):
     """Compare loss, divergences and spectrum with those of the probabilities as Decimals."""
     possible = Counter((a, b) for a, b in zip(p, q, strict=True) if a > 0)  # many are alike
+    if hasattr(exact, "probabilities"):
+        drawn = exact.probabilities(x)
+        assert drawn.size <= len(p)
+        likely = sorted(float(a) for a in p if a > Decimal("1e-300"))
+        assert np.sort(drawn[drawn > 1e-300]) == pytest.approx(likely, rel=1e-10)
     losses = {(a, b): (a / b).ln() for a, b in possible if b > 0}
     if len(losses) < len(possible):
         assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == math.inf
@@ -153,16 +158,26 @@ def ones(epsilon: float) -> Iterator[Finite]:
 
 
 def index_of_two(epsilon: float) -> Iterator[Finite]:
-    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2."""
-    for name, factor in {"noisy_max_index": 1, "report_noisy_max": 2}.items():
+    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2.
 
-        def behind(gap, scale=Decimal(factor / epsilon)):
+    That of two exponential noises is Laplace noise.
+    """
+    one_sided = {"noise": "exponential"}
+    kinds = (
+        ("noisy_max_index", {}, 1),
+        ("report_noisy_max", {}, 2),
+        ("noisy_max_index", one_sided, 1),
+    )
+    for name, noise, factor in kinds:
+
+        def behind(gap, scale=Decimal(factor / epsilon), kept=0 if noise else 1):
             t = Decimal(gap) / scale
-            return (1 + t / 2) * (-t).exp() / 2
+            return (1 + kept * t / 2) * (-t).exp() / 2
 
         p, q = behind(2), behind(1)
         if epsilon < 700:
-            yield law(name, epsilon, queries=2), [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q]
+            exact = law(name, epsilon, queries=2, **noise)
+            yield exact, [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q]
 
 
 def above_a_threshold(epsilon: float) -> Iterator[Finite]:
@@ -187,6 +202,7 @@ def variant_5(epsilon: float) -> Iterator[Finite]:
     if epsilon < 700:
         exact = law("sparse_vector_bits", epsilon, variant=5, queries=2, threshold=0.0)
         yield exact, [1.0, 3.0], [2.0, 3.0], chances(1, 3), chances(2, 3)
+        yield exact, [-2.0, -1.0], [-3.0, -1.0], chances(1, 2), chances(1, 3)
 
 
 FINITE: list[Callable[[float], Iterator[Finite]]] = [
@@ -239,6 +255,9 @@ def test_gains_of_noise_at_two_answers(noise, law_at):
     for u, shift in product(numbers, [0.0, 1e-12, -1e-12, 0.3, -0.6, 2.0, -2.0, 40.0]):
         v = Decimal(u) + Decimal(shift)
         pair = [np.array([float(each)]) for each in (u, v, shift)]
+        for log, chance in zip((noise.log_pdf, noise.log_cdf), law_at(Decimal(u)), strict=True):
+            expected = float(chance.ln()) if chance else -math.inf
+            assert log(pair[0]) == pytest.approx(expected, rel=1e-12, abs=1e-15)
         gains = noise.pdf_gain(*pair)[0], noise.cdf_gain(*pair)[0]
         for gain, p, q in zip(gains, law_at(Decimal(u)), law_at(v), strict=True):
             if p > 0 and q > 0:
@@ -508,7 +527,7 @@ def test_noise_on_an_interval_is_that_on_another_in_other_units(name, epsilon):
 )
 def test_the_loss_of_close_inputs_is_the_score_times_their_distance(name, epsilon):
     """By differences of inputs that are farther apart; the difference of two logs has no digits."""
-    exact, step, gap = law(name, epsilon), 1e-4, 2.0**-40
+    exact, step, gap = law(name, epsilon), 1e-4, 2.0**-46
     for x in (0.0, 0.3, 1.0) if name.startswith("truncated") else (1.2, 2.0):
         inner = min(max(x, step), 1 - step) if name.startswith("truncated") else x
         z = np.linspace(0, 1 if name.startswith("truncated") else 3, 3001)
