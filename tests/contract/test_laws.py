@@ -196,7 +196,8 @@ def test_noisy_sums_at_high_orders(epsilon, order):
     whole = ExactNoisySum(NoisySum(epsilon, noise="gaussian"))
     for others in (0, 0.5):
         sides = [1] + [others] * 9, [0] + [others] * 9
-        assert whole.renyi(order, *sides) == pytest.approx(exact, rel=1e-9)
+        for first, second in (sides, sides[::-1]):
+            assert whole.renyi(order, first, second) == pytest.approx(exact, rel=1e-9)
     half = ExactNoisySum(NoisySum(epsilon, noise="gaussian", included=0.5)).renyi(order, x, y)
     k = np.arange(order + 1)
     log_ways = gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1) - order * math.log(2)
@@ -204,7 +205,7 @@ def test_noisy_sums_at_high_orders(epsilon, order):
     assert half == pytest.approx(total / (order - 1), rel=1e-8)
 
 
-@pytest.mark.parametrize("shifts", [[0.02] * 50, [0.3, -0.2, 0.1], [1.0, 1.0, 3.0]])
+@pytest.mark.parametrize("shifts", [[0.02] * 50, [0.3, -0.2, 0.1], [1.0] * 4])
 def test_losses_of_many_entries_add_up(shifts):
     """The integral of the spectrum that is the divergence of order 2, which entries share out."""
     exact, x_prime = law("laplace_vector"), shifts + [0.0] * (50 - len(shifts))
@@ -216,15 +217,6 @@ def test_losses_of_many_entries_add_up(shifts):
     assert 1 + rise == pytest.approx(math.prod(entries), rel=5e-4)
     if len(shifts) == 50:  # as it is published
         assert spectrum(exact, [0.0], [0.0] * 50, x_prime)[0] == pytest.approx(0.056, abs=0.0005)
-
-
-@pytest.mark.parametrize("shifts", [[1.0] * 4, [1.0, 1.0, 3.0], [0.5] * 5])
-def test_below_0_the_spectrum_of_few_entries_is_that_of_the_other_direction(shifts):
-    """Entries whose losses are points of the lattice, and others."""
-    exact, x_prime = law("laplace_vector"), shifts + [0.0] * (50 - len(shifts))
-    below, above = spectrum(exact, [-0.5, 0.5], [0.0] * 50, x_prime)
-    expected = -math.expm1(-0.5) + math.exp(-0.5) * above
-    assert below == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("claim", [0.0, 0.35, 1.1, 2.0])

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import divergence, spectrum
@@ -17,7 +16,6 @@ from epsilometer.exact.finite import ExactBernoulliPair
 from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.finite import BernoulliPair
-from tests.contract.examples import histogram_estimate
 
 EPSILONS = [1e-8, 1e-4, 1.0, 40.0, 700.0]
 ORDERS = [1.01, 2.0, 10.0, 100.0]
@@ -343,13 +341,6 @@ def test_gaussian_noise(distance, claim):
             assert close(spectrum(exact, [claim], first, second)[0], delta, 1e-9)
 
 
-def test_gaussian_noise_that_is_far_wider_than_a_distance_hides_it():
-    exact = law("gaussian", 1.0)
-    assert spectrum(exact, [-1.0, 1.0], 0.0, 1e-310) == pytest.approx(
-        [1 - math.exp(-1), 0.0], abs=0
-    )
-
-
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 50.0])
 def test_truncated_laplace_between_the_ends(epsilon):
     exact, e = law("truncated_laplace", epsilon), 1 / Decimal(1 / epsilon)
@@ -389,31 +380,13 @@ def test_truncated_gaussian_as_good_as_uniform(epsilon):
 def test_exponential_half_line(epsilon):
     exact = law("exponential_half_line", epsilon)
     rate = Decimal(exact._rate)
-
-    def area(steep, start, end):
-        """Integrate exp(-steep t), in units of 1 / rate."""
-        steep, far = rate * steep, 0 if end is None else (-rate * steep * end).exp()
-        return rate * ((-steep * start).exp() - far) / steep
-
     for x, y in [(1.0, 2.0), (2.0, 1.0), (1.2, 1.3)]:
         x_mass, y_mass = (2 - (-rate * Decimal(v)).exp() for v in (x, y))
-        low, high = sorted((Decimal(x), Decimal(y)))
-        level = rate * (high - low) + (y_mass / x_mass).ln()
+        level = rate * abs(Decimal(x) - Decimal(y)) + (y_mass / x_mass).ln()
         assert close(exact.privacy_loss(x, y), level, 1e-9)
-        assert exact.pdf([-1e-9, 0.0], x) == pytest.approx(
-            [0.0, float(rate * (-rate * Decimal(x)).exp() / x_mass)]
-        )
-        if epsilon > 100:
-            continue
-        for order in (Decimal("1.25"), Decimal(3)):
-            centre = order * Decimal(x) + (1 - order) * Decimal(y)
-            side = (1 if x < y else -1) * (2 * order - 1)  # slope between the inputs
-            middle = (order * Decimal(x) - (1 - order) * Decimal(y)) * (1 if x < y else -1)
-            total = (-rate * centre).exp() * area(Decimal(-1), Decimal(0), low)
-            total += (rate * middle).exp() * area(side, low, high)
-            total += (rate * centre).exp() * area(Decimal(1), high, None)
-            total *= (y_mass / x_mass) ** (order - 1) / x_mass
-            assert close(exact.renyi(float(order), x, y), total.ln() / (order - 1), 1e-8)
+        end = float(rate * (-rate * Decimal(x)).exp() / x_mass)
+        assert exact.pdf([-1e-9, 0.0], x) == pytest.approx([0.0, end])
+    assert exact.privacy_loss(1.0, 2.0) == pytest.approx(epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-4, 0.1, 1.0, 10.0])
@@ -427,6 +400,8 @@ def test_subsampled_sums(noise, epsilon):
     if noise == "laplace":
         assert close(exact.privacy_loss([1, 0], [0, 0]), ((1 + e.exp()) / 2).ln())
         assert close(exact.privacy_loss([0, 0], [1, 0]), -((1 + (-e).exp()) / 2).ln())
+        tiny = law("noisy_sum", 1e9 * epsilon, included=0.5, people=2)  # noise as small as numbers
+        assert close(tiny.privacy_loss([1e-9, 0], [0, 0]), ((1 + e.exp()) / 2).ln(), 1e-3)
     else:  # far out the extreme sums decide
         assert exact.privacy_loss([1, 0], [0, 0]) == math.inf
         exact = law("noisy_sum", epsilon, noise=noise, included=0.3, people=2)
@@ -448,16 +423,6 @@ def test_subsampled_sums(noise, epsilon):
         assert computed == pytest.approx(largest, rel=1e-4)
 
 
-def test_a_sum_of_small_numbers_is_one_of_others_in_other_units():
-    """Numbers of 1e-9, and noise that is as small."""
-    small = law("noisy_sum", 1e9, included=0.4, people=2)
-    large = law("noisy_sum", 1.0, included=0.4, people=2)
-    levels = [
-        exact.privacy_loss([unit, unit], [unit, 0]) for exact, unit in ((small, 1e-9), (large, 1))
-    ]
-    assert levels[0] == pytest.approx(levels[1], rel=1e-3)
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
 @pytest.mark.parametrize("included", [0.3, 1.0])
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
@@ -472,30 +437,6 @@ def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, include
         low, high = of.window(side)
         for tail in (of.cdf(low, side), 1 - of.cdf(high, side)):  # the window has all but these
             assert 1e-16 < tail < 1e-13
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
-def test_the_rate_on_a_half_line_gives_the_level_of_the_pair(epsilon):
-    """By the densities, whose masses are integrals, at outputs from 0 on."""
-    rate = MECHANISMS.load("exponential_half_line")(epsilon).rate
-    masses = [(2 - math.exp(-rate * x)) / rate for x in (1, 2)]
-    t = np.linspace(0, 6, 6001)
-    p, q = (np.exp(-rate * np.abs(x - t)) / mass for x, mass in zip((1, 2), masses, strict=True))
-    assert np.abs(np.log(p / q)).max() == pytest.approx(epsilon)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 8.0, 200.0])
-def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
-    """By differences of close inputs, at all outputs of a grid."""
-    exact = law("truncated_gaussian", epsilon)
-    ends = exact.support
-    width = ends[1] - ends[0]
-    z = np.linspace(*ends, 2001)
-    steepest = 0.0
-    for x in np.linspace(ends[0], ends[1] - 1e-5 * width, 401):
-        rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
-        steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
-    assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 5.0])
@@ -537,20 +478,6 @@ def test_the_loss_of_close_inputs_is_the_score_times_their_distance(name, epsilo
         assert exact.privacy_loss(x, other) / gap == pytest.approx(largest, rel=3e-3)
 
 
-@pytest.mark.parametrize("order", [2.0, 5.0])
-@pytest.mark.parametrize(("x", "y"), [(0.0, 0.37), (0.37, 0.0)])
-def test_truncated_normal_noise_of_two_masses_has_the_divergence_of_its_densities(x, y, order):
-    exact = law("truncated_gaussian", 8.0)
-
-    def of_both(z):
-        p, q = (exact.log_pdf(np.array(z), side) for side in (x, y))
-        return math.exp(order * p + (1 - order) * q)
-
-    level = math.log(quad(of_both, *exact.support, points=[x, y])[0]) / (order - 1)
-    assert level * (order - 1) > 0.1  # where there is a closed form
-    assert exact.renyi(order, x, y) == pytest.approx(level, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("queries", "epsilon"), [*product([2, 12, 100], [1e-3, 0.1, 1.0, 10.0, 50.0]), (1000, 1.0)]
 )
@@ -587,17 +514,3 @@ def test_the_pair_defeats_the_budget(order, budget, delta):
     # all of the budget may go to the likelier coin; zeros only is then still likely enough
     assert (1 - max(pair.chances)) ** budget > 1 - delta
     assert (1 - budget * max(pair.chances)) ** 3 == pytest.approx(1 - delta)  # rho of the theorem
-
-
-@pytest.mark.parametrize("order", [2.0, math.inf])
-def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
-    gamma, delta, budget, runs = 0.5, 0.8, 2000, 500
-    pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
-    truth = divergence(ExactBernoulliPair(pair), order, 0, 1)
-    rng = np.random.default_rng(3)
-    ones = [rng.binomial(budget // 2, chance, runs) for chance in pair.chances]
-    sides = [np.stack([budget // 2 - k, k], axis=-1) for k in ones]
-    for empty_cells in ("fail", "skip"):
-        answer = histogram_estimate(*sides, order=order, empty_cells=empty_cells)
-        wrong = answer.failed | (np.abs(answer.forward - truth) > gamma)
-        assert wrong.mean() > 1 - delta

@@ -62,7 +62,7 @@ def _gaussian_delta(claim: float, d: float) -> float:
     s = s[above]
     weights = weights[above]
     area = float((weights * np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)).sum())
-    return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
+    return math.exp(-t * t / 2) * area / math.sqrt(2 * math.pi)
 
 
 class ExactLaplace:
