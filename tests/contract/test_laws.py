@@ -94,6 +94,20 @@ def test_every_law_keeps_the_contract(name):
     check_exact(law(name), mechanism(name), inputs(name))
 
 
+def test_a_law_enumerates_the_bits_of_twenty_people_at_most():
+    exact, bits = EXACT.load("randomized_bits"), MECHANISMS.load("randomized_bits")
+    exact(bits(1.0, people=20))
+    with pytest.raises(ArgumentError, match="20"):
+        exact(bits(1.0, people=21))
+
+
+@pytest.mark.parametrize("name", ["randomized_response", "bernoulli_pair"])
+def test_the_smallest_probability_is_that_of_the_rarest_output(name):
+    exact = EXACT.load(name)(mechanism(name))
+    chances = [exact.probabilities(x).min() for x in inputs(name)]
+    assert exact.smallest_probability == pytest.approx(min(chances))
+
+
 class Scaled:
     """A law that multiplies some of its levels; of an infinite one it says 100."""
 

@@ -137,20 +137,6 @@ def test_an_output_has_as_many_bits_as_its_type_at_most(name, key, most):
         MECHANISMS.load(name)(epsilon=1.0, **variant, **{key: most + 1})
 
 
-def test_a_law_enumerates_the_bits_of_twenty_people_at_most():
-    exact, bits = EXACT.load("randomized_bits"), MECHANISMS.load("randomized_bits")
-    exact(bits(1.0, people=20))
-    with pytest.raises(ArgumentError, match="20"):
-        exact(bits(1.0, people=21))
-
-
-@pytest.mark.parametrize("name", ["randomized_response", "bernoulli_pair"])
-def test_the_smallest_probability_is_that_of_the_rarest_output(name):
-    exact = EXACT.load(name)(mechanism(name))
-    chances = [exact.probabilities(x).min() for x in inputs(name)]
-    assert exact.smallest_probability == pytest.approx(min(chances))
-
-
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_the_noise_of_sparse_vector_is_that_of_the_table(epsilon):
     """The threshold's share of epsilon, and the queries' noise in scales of the threshold's."""

@@ -278,7 +278,7 @@ def test_what_falls_off_beside_kinks_is_integrated(scale, faster):
         )
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 0.045])
 @pytest.mark.parametrize("name", ["laplace", "noisy_sum", "laplace_vector"])
 def test_laplace_noise(name, epsilon):
     if name == "laplace":

@@ -101,11 +101,9 @@ class ExactTruncatedGaussian(IntervalNoise):
         if abs(x - x_prime) * (self._upper - self._lower) > self._scale**2:
             return math.log(self._mass(x_prime) / self._mass(x))
         z, weights = quadrature.nodes(*self.pieces(x, x_prime))
-        log_weights = np.log(weights)
-        log_masses = self._inside(z, self._log_noise(z, x)) + log_weights
-        log_masses_prime = self._inside(z, self._log_noise(z, x_prime)) + log_weights
+        log_masses = self._inside(z, self._log_noise(z, x)) + np.log(weights)
         loss = self._noise_loss(z, x_prime, x)
-        return float(levels.total(log_masses_prime, log_masses, loss).loss)
+        return float(levels.total(log_masses + loss, log_masses, loss).loss)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
