@@ -174,8 +174,9 @@ def index_of_two(epsilon: float) -> Iterator[Finite]:
 
         p, q = behind(2), behind(1)
         if epsilon < 700:
-            exact = law(name, epsilon, queries=2, **noise)
-            yield exact, [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q]
+            sides = ([2.0, 0.0], [1 - p, p]), ([1.0, 0.0], [1 - q, q])
+            for (x, chances), (y, others) in (sides, sides[::-1]):
+                yield law(name, epsilon, queries=2, **noise), x, y, chances, others
 
 
 def above_a_threshold(epsilon: float) -> Iterator[Finite]:
