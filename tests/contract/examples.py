@@ -8,9 +8,12 @@ from the right ones; numbers outside of a domain may be added to `OUTSIDE`.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from epsilometer.errors import EpsilometerError
 from epsilometer.estimators.base import Claims
@@ -97,6 +100,12 @@ def _between(name: str, x: Any, x_prime: Any) -> list[float]:
 def mechanism(name: str):
     """Make the example mechanism."""
     return configured().mechanism(_entry(name), EPSILON)
+
+
+def by_speed(names: Iterable[str], slow: tuple[str, ...]) -> list[Any]:
+    """Return names for a parametrisation; some have the mark of a test that takes a second."""
+    marked = pytest.mark.slow(seconds=1)
+    return [pytest.param(name, marks=marked) if name in slow else name for name in names]
 
 
 def law(name: str):

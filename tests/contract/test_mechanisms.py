@@ -15,10 +15,11 @@ from epsilometer.exact import EXACT
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.drawing import draw
 from epsilometer.testing import check_mechanism
-from tests.contract.examples import EPSILON, configured, inputs, mechanism, outside
+from tests.contract.examples import EPSILON, by_speed, configured, inputs, mechanism, outside
 
 every_mechanism = pytest.mark.parametrize("name", sorted(MECHANISMS))
 MIXED = [name for name in MECHANISMS if mechanism(name).outputs == "mixed"]
+ENTRIES = [entry for entry, e in configured().mechanisms.items() if e.mechanism not in MIXED]
 
 
 @every_mechanism
@@ -64,9 +65,7 @@ def follows(drawn, probabilities):
     return cells[0].size == 1 or stats.chisquare(*cells).pvalue > 1e-4
 
 
-@pytest.mark.parametrize(
-    "entry", [k for k, e in configured().mechanisms.items() if e.mechanism not in MIXED]
-)
+@pytest.mark.parametrize("entry", by_speed(ENTRIES, ("svt5", "svt6")))
 @pytest.mark.parametrize("epsilon", [EPSILON, 2.3])  # at 1 many scales are their own squares
 def test_every_configured_entry_follows_its_law(entry, epsilon):
     sampler = configured().mechanism(entry, epsilon)
@@ -98,6 +97,17 @@ def test_gaussian_noise_is_as_wide_as_its_delta_needs(name, epsilon):
         assert of_tail == pytest.approx(delta.get("delta", 1e-5))
 
 
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_a_sum_of_all_people_is_an_answer_plus_the_same_noise(noise):
+    """Of one number, by the mechanism of that noise: of several blocks, draw by draw."""
+    answer = MECHANISMS.load(noise)(0.7)
+    scale = answer.scale if noise == "laplace" else answer.sigma
+    whole = MECHANISMS.load("noisy_sum")(1 / scale, noise=noise, people=3)
+    drawn = whole.sample([1, 0.25, 0.5], 70_000, np.random.default_rng(1))
+    expected = answer.sample(1.75, 70_000, np.random.default_rng(1))
+    np.testing.assert_allclose(drawn, expected, rtol=1e-12, atol=1e-12)
+
+
 def test_a_default_is_what_a_paper_has():
     """Of the class that sets it, or of one that follows it: an entry of their configuration."""
     entries = configured().mechanisms
@@ -116,17 +126,33 @@ def test_numbers_that_are_not_positive_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("randomized_bits", {"people": 30}), ("sparse_vector", {"queries": 30})]
+    ("name", "key", "most"),
+    [("randomized_bits", "people", 30), ("sparse_vector", "queries", 30)]
+    + [(f"sparse_vector_{kind}", "queries", 62) for kind in ("bits", "first")],
 )
-def test_an_output_has_thirty_bits_at_most(name, most):
-    more = {key: number + 1 for key, number in most.items()}
-    variant = {"variant": 1} if name == "sparse_vector" else {}
-    MECHANISMS.load(name)(epsilon=1.0, **variant, **most)
-    with pytest.raises(ArgumentError, match="30"):
-        MECHANISMS.load(name)(epsilon=1.0, **variant, **more)
+def test_an_output_has_as_many_bits_as_its_type_at_most(name, key, most):
+    variant = {} if name == "randomized_bits" else {"variant": 1}
+    MECHANISMS.load(name)(epsilon=1.0, **variant, **{key: most})
+    with pytest.raises(ArgumentError, match=str(most)):
+        MECHANISMS.load(name)(epsilon=1.0, **variant, **{key: most + 1})
 
 
-@pytest.mark.parametrize(("included", "allowed"), [(0.0, False), (1e-9, True), (1.0, True)])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_the_noise_of_sparse_vector_is_that_of_the_table(epsilon):
+    """The threshold's share of epsilon, and the queries' noise in scales of the threshold's."""
+    of_variants = {1: (1 / 2, 2), 2: (1 / 2, 2), 4: (1 / 4, 1 / 3), 5: (1 / 2, 0), 6: (1 / 2, 1)}
+    for variant, (share, factor) in of_variants.items():
+        rho, nu = MECHANISMS.load("sparse_vector")(epsilon, variant).noise_scales
+        assert rho == pytest.approx(1 / (share * epsilon))
+        assert nu == pytest.approx(factor * rho)
+    corrected = MECHANISMS.load("sparse_vector")(epsilon, 4, corrected=True)
+    weaker = MECHANISMS.load("sparse_vector")(4 / 7 * epsilon, 4)  # as 4 is 7/4 epsilon-private
+    assert corrected.noise_scales == pytest.approx(weaker.noise_scales)
+
+
+@pytest.mark.parametrize(
+    ("included", "allowed"), [(0.0, False), (1e-9, True), (1.0, True), (1.001, False)]
+)
 def test_a_share_of_people_is_above_0_and_at_most_1(included, allowed):
     if allowed:
         assert MECHANISMS.load("noisy_sum")(epsilon=1.0, included=included).included == included

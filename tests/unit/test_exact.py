@@ -3,20 +3,19 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from decimal import Decimal, localcontext
+from decimal import Decimal, getcontext, localcontext
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
 from epsilometer.exact import EXACT, quadrature
 from epsilometer.exact.base import divergence, spectrum
 from epsilometer.exact.finite import ExactBernoulliPair
+from epsilometer.exact.noise import ExponentialNoise, LaplaceNoise
 from epsilometer.mechanisms import MECHANISMS
 from epsilometer.mechanisms.finite import BernoulliPair
-from tests.contract.examples import histogram_estimate
 
 EPSILONS = [1e-8, 1e-4, 1.0, 40.0, 700.0]
 ORDERS = [1.01, 2.0, 10.0, 100.0]
@@ -44,6 +43,11 @@ def close(value, expected, rel=1e-10):
 def check_one_way(exact, x, y, p, q):
     """Compare loss, divergences and spectrum with those of the probabilities as Decimals."""
     possible = Counter((a, b) for a, b in zip(p, q, strict=True) if a > 0)  # many are alike
+    if hasattr(exact, "probabilities"):
+        drawn = exact.probabilities(x)
+        assert drawn.size <= len(p)
+        likely = sorted(float(a) for a in p if a > Decimal("1e-300"))
+        assert np.sort(drawn[drawn > 1e-300]) == pytest.approx(likely, rel=1e-10)
     losses = {(a, b): (a / b).ln() for a, b in possible if b > 0}
     if len(losses) < len(possible):
         assert exact.privacy_loss(x, y) == exact.renyi(2.0, x, y) == math.inf
@@ -105,12 +109,15 @@ def exponential(epsilon: float) -> Iterator[Finite]:
 
 
 def coins(epsilon: float) -> Iterator[Finite]:
-    for order in (2.0, math.inf) if epsilon < 700 else ():
-        mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, 1000, 0.8, order)
+    likely_or_not = (1000, 0.8, 3.0), (1000, 0.8, math.inf), (1, 0.99, math.inf)
+    for budget, delta, order in likely_or_not if epsilon < 700 else ():
+        mechanism = MECHANISMS.load("bernoulli_pair")(epsilon, budget, delta, order)
         likely = Decimal(mechanism.chances[0])
         power = 1 if math.isinf(order) else Decimal(order) / (Decimal(order) - 1)
         rare = (power * likely.ln() - Decimal(epsilon)).exp()
-        yield EXACT.load("bernoulli_pair")(mechanism), 0, 1, [1 - likely, likely], [1 - rare, rare]
+        p, q = [1 - likely, likely], [1 - rare, rare]
+        yield EXACT.load("bernoulli_pair")(mechanism), 0, 1, p, q
+        yield EXACT.load("bernoulli_pair")(mechanism), 1, 0, q, p
 
 
 def matches(rarity: float) -> Iterator[Finite]:
@@ -138,19 +145,38 @@ def ones(epsilon: float) -> Iterator[Finite]:
         ways = [Decimal(math.comb(99, k)) / Decimal(2) ** 99 for k in range(100)]
         sides = [100, 0], [100, 1]
         yield law("noiseless_count", 1.0), *sides, [*ways, Decimal(0)], [Decimal(0), *ways]
+        few, more = ([Decimal(math.comb(n, k)) / 2**n for k in range(n + 1)] for n in (3, 5))
+        yield (
+            law("noiseless_count", 1.0),
+            [4, 0],
+            [6, 0],
+            [*few, *[Decimal(0)] * 3],
+            [*more, Decimal(0)],
+        )
 
 
 def index_of_two(epsilon: float) -> Iterator[Finite]:
-    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2."""
-    for name, factor in {"noisy_max_index": 1, "report_noisy_max": 2}.items():
+    """The difference of two Laplace noises exceeds t scales with chance (1 + t/2) exp(-t) / 2.
 
-        def behind(gap, scale=Decimal(factor / epsilon)):
+    That of two exponential noises is Laplace noise.
+    """
+    one_sided = {"noise": "exponential"}
+    kinds = (
+        ("noisy_max_index", {}, 1),
+        ("report_noisy_max", {}, 2),
+        ("noisy_max_index", one_sided, 1),
+    )
+    for name, noise, factor in kinds:
+
+        def behind(gap, scale=Decimal(factor / epsilon), kept=0 if noise else 1):
             t = Decimal(gap) / scale
-            return (1 + t / 2) * (-t).exp() / 2
+            return (1 + kept * t / 2) * (-t).exp() / 2
 
         p, q = behind(2), behind(1)
         if epsilon < 700:
-            yield law(name, epsilon, queries=2), [2.0, 0.0], [1.0, 0.0], [1 - p, p], [1 - q, q]
+            sides = ([2.0, 0.0], [1 - p, p]), ([1.0, 0.0], [1 - q, q])
+            for (x, chances), (y, others) in (sides, sides[::-1]):
+                yield law(name, epsilon, queries=2, **noise), x, y, chances, others
 
 
 def above_a_threshold(epsilon: float) -> Iterator[Finite]:
@@ -175,6 +201,7 @@ def variant_5(epsilon: float) -> Iterator[Finite]:
     if epsilon < 700:
         exact = law("sparse_vector_bits", epsilon, variant=5, queries=2, threshold=0.0)
         yield exact, [1.0, 3.0], [2.0, 3.0], chances(1, 3), chances(2, 3)
+        yield exact, [-2.0, -1.0], [-3.0, -1.0], chances(1, 2), chances(1, 3)
 
 
 FINITE: list[Callable[[float], Iterator[Finite]]] = [
@@ -195,10 +222,54 @@ def test_laws_of_few_outputs(laws, epsilon):
                 check_one_way(exact, y, x, q, p)
 
 
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("laws", [response, bits, exponential])
+def test_losses_of_every_size(laws):
+    """Formulas change where a loss or a divergence is no longer small."""
+    with localcontext(prec=50):
+        for epsilon in np.geomspace(1e-4, 10, 30).tolist():
+            for exact, x, y, p, q in laws(epsilon):
+                check_one_way(exact, x, y, p, q)
+                check_one_way(exact, y, x, q, p)
+
+
+def laplace_law(u):
+    """Return the density at u, and the mass below."""
+    tail = (-abs(u)).exp() / 2
+    return tail, tail if u < 0 else 1 - tail
+
+
+def exponential_law(u):
+    return ((-u).exp(), 1 - (-u).exp()) if u >= 0 else (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("noise", "law_at"), [(LaplaceNoise(), laplace_law), (ExponentialNoise(), exponential_law)]
+)
+def test_gains_of_noise_at_two_answers(noise, law_at):
+    """Of numbers near and far, on either side, as little as 1e-12 apart."""
+    getcontext().prec = 60
+    ends = [0.0, 1e-9, 0.2, 0.9, 3.0, 30.0]
+    numbers = [*ends, *(-end for end in ends[1:])]
+    for u, shift in product(numbers, [0.0, 1e-12, -1e-12, 0.3, -0.6, 2.0, -2.0, 40.0]):
+        v = Decimal(u) + Decimal(shift)
+        pair = [np.array([float(each)]) for each in (u, v, shift)]
+        for log, chance in zip((noise.log_pdf, noise.log_cdf), law_at(Decimal(u)), strict=True):
+            expected = float(chance.ln()) if chance else -math.inf
+            assert log(pair[0]) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+        gains = noise.pdf_gain(*pair)[0], noise.cdf_gain(*pair)[0]
+        for gain, p, q in zip(gains, law_at(Decimal(u)), law_at(v), strict=True):
+            if p > 0 and q > 0:
+                assert close(gain, (p / q).ln(), 1e-12) or abs(gain) < 1e-25
+            elif max(p, q) > 0:
+                assert gain == (math.inf if p > 0 else -math.inf)
+
+
 @pytest.mark.parametrize("faster", [1.0, 3.0, 10.0])
-def test_what_falls_off_beside_kinks_is_integrated(faster):
+@pytest.mark.parametrize("scale", [1e-6, 0.5, 1e6])
+def test_what_falls_off_beside_kinks_is_integrated(scale, faster):
     """By closed forms, at kinks that are near and far apart."""
-    kinks, scale = [-30.0, -1.0, 0.0, 0.1, 200.0], 0.5
+    kinks = scale * np.array([-60.0, -2.0, 0.0, 0.2, 400.0])
     z, weights = quadrature.nodes(kinks, scale)
     for kink in kinks:
         u = faster * np.abs(z - kink) / scale
@@ -208,7 +279,7 @@ def test_what_falls_off_beside_kinks_is_integrated(faster):
         )
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize("epsilon", [*EPSILONS, 0.045])
 @pytest.mark.parametrize("name", ["laplace", "noisy_sum", "laplace_vector"])
 def test_laplace_noise(name, epsilon):
     if name == "laplace":
@@ -255,7 +326,7 @@ PI = pi()
 
 
 @pytest.mark.parametrize("distance", [1e-8, 1e-3, 0.2, 1.0, 6.0, 12.0])
-@pytest.mark.parametrize("claim", [0.0, 1e-9, 0.01, 1.0, 40.0, 100.0])
+@pytest.mark.parametrize("claim", [-3.0, -0.01, 0.0, 1e-9, 0.01, 1.0, 40.0, 100.0])
 def test_gaussian_noise(distance, claim):
     """Delta from 1 down to 1e-250, at claims up to 100."""
     scale = law("gaussian_vector", 1.0, dimension=1).sigma
@@ -264,8 +335,8 @@ def test_gaussian_noise(distance, claim):
         x, y = (0.0, distance * scale) if name == "gaussian" else ([0.0], [distance * scale])
         d = Decimal(distance * scale) / Decimal(scale)
         t = Decimal(claim) / d - d / 2
-        if t > 36:
-            return  # below 1e-280
+        if not -36 < t < 36 - d:
+            return  # below 1e-280, or as far from 1 - exp(claim)
         delta = upper(t) - Decimal(claim).exp() * upper(t + d)
         for first, second in ((x, y), (y, x)):
             assert close(spectrum(exact, [claim], first, second)[0], delta, 1e-9)
@@ -292,25 +363,31 @@ def test_truncated_laplace_between_the_ends(epsilon):
 def test_truncated_gaussian_as_good_as_uniform(epsilon):
     """The loss is linear from epsilon to -epsilon, of an output as good as uniform."""
     exact = law("truncated_gaussian", epsilon)
-    for x, y in [(0.0, 1.0), (1.0, 0.0)]:
-        assert exact.privacy_loss(x, y) == pytest.approx(epsilon, rel=1e-10, abs=0)
+    for x, y in [(0.0, 1.0), (1.0, 0.0), (0.9, 0.5)]:
+        level = epsilon * abs(x - y)
+        assert exact.privacy_loss(x, y) == pytest.approx(level, rel=10 * epsilon + 1e-10, abs=0)
         for order in ORDERS:
-            expected = order * epsilon**2 / 6
+            expected = order * level**2 / 6
             assert exact.renyi(order, x, y) == pytest.approx(expected, rel=200 * epsilon, abs=0)
         for share in (0.0, 0.5, 0.99):
-            delta = spectrum(exact, [share * epsilon], x, y)[0]
-            expected = epsilon * (1 - share) ** 2 / 4
-            assert delta == pytest.approx(expected, rel=10 * epsilon + 1e-9, abs=0)
+            delta = spectrum(exact, [share * level], x, y)[0]
+            expected = level * (1 - share) ** 2 / 4
+            assert delta == pytest.approx(expected, rel=1000 * epsilon + 1e-9, abs=0)
+    slopes = exact.lipschitz_input, exact.lipschitz_output  # of 1 + 2 epsilon (x - 1/2)(z - 1/2)
+    assert slopes == pytest.approx((epsilon, 2 * epsilon), rel=10 * epsilon, abs=0)
 
 
-@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 100.0])
+@pytest.mark.parametrize("epsilon", [1e-8, 1e-3, 1.0, 20.0, 100.0, 1000.0])
 def test_exponential_half_line(epsilon):
     exact = law("exponential_half_line", epsilon)
     rate = Decimal(exact._rate)
     for x, y in [(1.0, 2.0), (2.0, 1.0), (1.2, 1.3)]:
-        masses = [2 - (-rate * Decimal(v)).exp() for v in (y, x)]
-        far = rate * abs(Decimal(x) - Decimal(y))
-        assert close(exact.privacy_loss(x, y), far + (masses[0] / masses[1]).ln(), 1e-9)
+        x_mass, y_mass = (2 - (-rate * Decimal(v)).exp() for v in (x, y))
+        level = rate * abs(Decimal(x) - Decimal(y)) + (y_mass / x_mass).ln()
+        assert close(exact.privacy_loss(x, y), level, 1e-9)
+        end = float(rate * (-rate * Decimal(x)).exp() / x_mass)
+        assert exact.pdf([-1e-9, 0.0], x) == pytest.approx([0.0, end])
+    assert exact.privacy_loss(1.0, 2.0) == pytest.approx(epsilon)
 
 
 @pytest.mark.parametrize("epsilon", [1e-8, 1e-4, 0.1, 1.0, 10.0])
@@ -324,6 +401,29 @@ def test_subsampled_sums(noise, epsilon):
     if noise == "laplace":
         assert close(exact.privacy_loss([1, 0], [0, 0]), ((1 + e.exp()) / 2).ln())
         assert close(exact.privacy_loss([0, 0], [1, 0]), -((1 + (-e).exp()) / 2).ln())
+        tiny = law("noisy_sum", 1e9 * epsilon, included=0.5, people=2)  # noise as small as numbers
+        assert close(tiny.privacy_loss([1e-9, 0], [0, 0]), ((1 + e.exp()) / 2).ln(), 1e-3)
+    else:  # far out the extreme sums decide
+        assert exact.privacy_loss([1, 0], [0, 0]) == math.inf
+        exact = law("noisy_sum", epsilon, noise=noise, included=0.3, people=2)
+        assert exact.privacy_loss([1, 0], [1, 1]) == pytest.approx(-math.log(0.7), rel=1e-12)
+        assert exact.privacy_loss([1, 0], [0.5, 0.5]) == pytest.approx(-math.log(0.3), rel=1e-12)
+        sparse = law("noisy_sum", epsilon, noise=noise, included=0.05, people=3)
+        uneven, even = [0.8, 0.1, 0.1], [0.5, 0.5, 0.0]
+        losses = of_subsets(uneven, 0.05, epsilon) - of_subsets(even, 0.05, epsilon)
+        largest = max(losses.max(), -math.log(0.95))
+        assert sparse.privacy_loss(uneven, even) == pytest.approx(largest, rel=1e-4)
+
+
+def of_subsets(x, included, epsilon):
+    """Return log densities of a normal noisy sum, beside that of its noise, at t scale^2."""
+    t = np.linspace(-60, 160, 22_001)
+    density = np.zeros(t.size)
+    for vector in product((0, 1), repeat=len(x)):
+        kept = np.dot(vector, x)
+        chance = math.prod(included if bit else 1 - included for bit in vector)
+        density += chance * np.exp(t * kept - (kept * epsilon) ** 2 / 2)
+    return np.log(density)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.5])
@@ -336,32 +436,10 @@ def test_the_distribution_of_a_sum_is_the_integral_of_its_density(noise, include
     density = np.exp(exact.log_pdf(z, x))
     integral = np.append(0.0, np.cumsum((density[1:] + density[:-1]) / 2 * step))
     assert np.abs(exact.cdf(z, x) - integral).max() < 1e-5
-    for tail in (exact.cdf(z[0], x), 1 - exact.cdf(z[-1], x)):  # the window has all but these
-        assert 1e-16 < tail < 1e-13
-
-
-@pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0, 8.0])
-def test_the_rate_on_a_half_line_gives_the_level_of_the_pair(epsilon):
-    """By the densities, whose masses are integrals, at outputs from 0 on."""
-    rate = MECHANISMS.load("exponential_half_line")(epsilon).rate
-    masses = [(2 - math.exp(-rate * x)) / rate for x in (1, 2)]
-    t = np.linspace(0, 6, 6001)
-    p, q = (np.exp(-rate * np.abs(x - t)) / mass for x, mass in zip((1, 2), masses, strict=True))
-    assert np.abs(np.log(p / q)).max() == pytest.approx(epsilon)
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 8.0, 200.0])
-def test_the_steepest_change_of_a_truncated_density_with_its_input(epsilon):
-    """By differences of close inputs, at all outputs of a grid."""
-    exact = law("truncated_gaussian", epsilon)
-    ends = exact.support
-    width = ends[1] - ends[0]
-    z = np.linspace(*ends, 2001)
-    steepest = 0.0
-    for x in np.linspace(ends[0], ends[1] - 1e-5 * width, 401):
-        rise = np.exp(exact.log_pdf(z, x + 1e-5 * width)) - np.exp(exact.log_pdf(z, x))
-        steepest = max(steepest, np.abs(rise).max() / (1e-5 * width))
-    assert exact.lipschitz_input == pytest.approx(steepest, rel=1e-3)
+    for of, side in ((exact, x), (law("gaussian", epsilon), 3.0)):
+        low, high = of.window(side)
+        for tail in (of.cdf(low, side), 1 - of.cdf(high, side)):  # the window has all but these
+            assert 1e-16 < tail < 1e-13
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 5.0])
@@ -387,22 +465,25 @@ def test_noise_on_an_interval_is_that_on_another_in_other_units(name, epsilon):
         assert getattr(of_other, slope) == pytest.approx(getattr(of_unit, slope) / 9)
 
 
-@pytest.mark.parametrize("order", [2.0, 5.0])
-@pytest.mark.parametrize(("x", "y"), [(0.0, 0.37), (0.37, 0.0)])
-def test_truncated_normal_noise_of_two_masses_has_the_divergence_of_its_densities(x, y, order):
-    exact = law("truncated_gaussian", 8.0)
+@pytest.mark.parametrize("epsilon", [0.3, 8.0])
+@pytest.mark.parametrize(
+    "name", ["truncated_gaussian", "truncated_laplace", "exponential_half_line"]
+)
+def test_the_loss_of_close_inputs_is_the_score_times_their_distance(name, epsilon):
+    """By differences of inputs that are farther apart; the difference of two logs has no digits."""
+    exact, step, gap = law(name, epsilon), 1e-4, 2.0**-46
+    for x in (0.0, 0.3, 1.0) if name.startswith("truncated") else (1.2, 2.0):
+        inner = min(max(x, step), 1 - step) if name.startswith("truncated") else x
+        z = np.linspace(0, 1 if name.startswith("truncated") else 3, 3001)
+        scores = (exact.log_pdf(z, inner + step) - exact.log_pdf(z, inner - step)) / (2 * step)
+        other = x - gap if x > 0 else x + gap
+        largest = (scores if other < x else -scores).max()
+        assert exact.privacy_loss(x, other) / gap == pytest.approx(largest, rel=3e-3)
 
-    def of_both(z):
-        p, q = (exact.log_pdf(np.array(z), side) for side in (x, y))
-        return math.exp(order * p + (1 - order) * q)
 
-    level = math.log(quad(of_both, *exact.support, points=[x, y])[0]) / (order - 1)
-    assert level * (order - 1) > 0.1  # where there is a closed form
-    assert exact.renyi(order, x, y) == pytest.approx(level, rel=1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [1e-3, 0.1, 1.0, 10.0, 50.0])
-@pytest.mark.parametrize("queries", [2, 12, 100, 1000])
+@pytest.mark.parametrize(
+    ("queries", "epsilon"), [*product([2, 12, 100], [1e-3, 0.1, 1.0, 10.0, 50.0]), (1000, 1.0)]
+)
 def test_the_largest_of_many(queries, epsilon):
     """Below all answers every one adds its own loss; above them they share one."""
     high, low = [1.0] * queries, [0.0] * queries
@@ -428,22 +509,11 @@ def test_the_largest_of_many(queries, epsilon):
 @pytest.mark.parametrize("budget", [10, 1000, 10**6, 10**9])
 @pytest.mark.parametrize("delta", [0.1, 0.8, 0.99])
 def test_the_pair_defeats_the_budget(order, budget, delta):
-    gamma = 0.7
-    pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
-    assert divergence(ExactBernoulliPair(pair), order, 0, 1) >= pair.epsilon * (1 - 1e-9) > gamma
+    for answer in (-1.0, 0.0, 0.4):
+        pair = BernoulliPair.against(answer, gamma=0.7, budget=budget, delta=delta, order=order)
+        level = divergence(ExactBernoulliPair(pair), order, 0, 1)
+        assert level >= pair.epsilon * (1 - 1e-9)
+        assert pair.epsilon == pytest.approx(max(answer, 0.0) + 2 * 0.7)  # no more than is needed
     # all of the budget may go to the likelier coin; zeros only is then still likely enough
     assert (1 - max(pair.chances)) ** budget > 1 - delta
-
-
-@pytest.mark.parametrize("order", [2.0, math.inf])
-def test_simulated_estimators_are_wrong_more_often_than_delta_allows(order):
-    gamma, delta, budget, runs = 0.5, 0.8, 2000, 500
-    pair = BernoulliPair.against(0.0, gamma=gamma, budget=budget, delta=delta, order=order)
-    truth = divergence(ExactBernoulliPair(pair), order, 0, 1)
-    rng = np.random.default_rng(3)
-    ones = [rng.binomial(budget // 2, chance, runs) for chance in pair.chances]
-    sides = [np.stack([budget // 2 - k, k], axis=-1) for k in ones]
-    for empty_cells in ("fail", "skip"):
-        answer = histogram_estimate(*sides, order=order, empty_cells=empty_cells)
-        wrong = answer.failed | (np.abs(answer.forward - truth) > gamma)
-        assert wrong.mean() > 1 - delta
+    assert (1 - budget * max(pair.chances)) ** 3 == pytest.approx(1 - delta)  # rho of the theorem

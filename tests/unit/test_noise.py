@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from epsilometer.mechanisms.noise import Noise, _decide, _step, blocks, laplace_of, largest, strips
+from epsilometer.mechanisms.noise import (
+    Noise,
+    _decide,
+    _step,
+    _uniforms_above_0,
+    blocks,
+    laplace_of,
+    largest,
+    strips,
+)
 from epsilometer.mechanisms.noisy_max import _index
 
 N = 100_000
@@ -81,6 +90,22 @@ def test_noise_of_a_word_rises_with_it_and_follows_its_law():
     np.testing.assert_allclose(drawn[2:-2], expected, atol=1e-10)
 
 
+def test_strips_have_the_same_area_and_the_last_ends_at_the_mode():
+    ends, heights = strips()
+    np.testing.assert_allclose(heights, np.exp(-(ends**2) / 2))
+    areas = ends[1:-1] * np.diff(heights)[1:]
+    lowest = ends[1] * heights[1] + math.sqrt(2 * math.pi) * stats.norm.sf(ends[1])
+    np.testing.assert_allclose([*areas, ends[0] * heights[1]], lowest, rtol=1e-9)
+    assert areas.size == 255
+
+
+def test_uniform_numbers_of_words_are_above_0_and_at_most_1():
+    words = np.array([0, 2**11 - 1, 2**11, 2**63, 2**64 - 1], np.uint64)
+    uniforms = np.empty(words.size)
+    _uniforms_above_0(uniforms, words)
+    assert uniforms.tolist() == [2.0**-53, 2.0**-53, 2.0**-52, 0.5 + 2.0**-53, 1.0]
+
+
 def test_normal_draws_follow_their_law_in_the_bulk_and_in_the_tail():
     drawn = Noise(np.random.default_rng(6)).normals(4, 500_000).ravel()
     assert stats.kstest(drawn[:N], "norm").pvalue > 1e-3
@@ -95,6 +120,9 @@ def test_points_beyond_the_strips_follow_the_normal_tail():
     noise = Noise(np.random.default_rng(8))
     words = np.uint64(2**64 - 512) | (noise.words(N) & np.uint64(256))  # with either sign
     drawn = np.empty(N)
+    accepted = np.array([0, 2**63, 0], np.uint64)  # the first point of the tail is kept
+    for spare, done in ((accepted, 8), (accepted[:2], 7)):  # a draw may need three
+        assert _decide(drawn, words, np.arange(N), 7, spare) == done
     assert _decide(drawn, words, np.arange(N), 0, noise.words(3 * N)) == N
     assert np.array_equal(drawn > 0, words & np.uint64(256) > 0)
     ends, _ = strips()

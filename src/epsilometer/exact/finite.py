@@ -71,11 +71,6 @@ class ExactRandomizedResponse(Enumerated):
         rare = math.exp(-self._epsilon)
         return rare / (1 + (self._outcomes - 1) * rare)
 
-    def probabilities(self, x: int) -> Floats:
-        probabilities = np.full(self._outcomes, self.smallest_probability)
-        probabilities[x] = 1 / (1 + (self._outcomes - 1) * math.exp(-self._epsilon))
-        return probabilities
-
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return losses of epsilon at x, -epsilon at x', and 0 elsewhere."""
         truthful = -math.log1p((self._outcomes - 1) * math.exp(-self._epsilon))
@@ -143,9 +138,6 @@ class ExactBernoulliPair(Enumerated):
         """The rarer coin's chance of a 1."""
         return min(self._chances)
 
-    def probabilities(self, x: int) -> Floats:
-        return np.array([1 - self._chances[x], self._chances[x]])
-
     def compare(self, x: int, x_prime: int) -> Comparison:
         """Return the losses of input 0 from 1: log (1 - p) / (1 - q) at 0, and the gap at 1.
 
@@ -206,18 +198,12 @@ class ExactNoiselessCount(Enumerated):
         return np.asarray(binom.pmf(np.arange(rows + 1) - bit, rows - 1, 0.5), np.float64)
 
     def compare(self, x: Sequence[int], x_prime: Sequence[int]) -> Comparison:
-        """Return the log probabilities; k ones are (m - k) / k as likely with a 0 as with a 1."""
         size = max(x[0], x_prime[0]) + 1
         p = np.pad(self.probabilities(x), (0, size - x[0] - 1))
         q = np.pad(self.probabilities(x_prime), (0, size - x_prime[0] - 1))
         with np.errstate(divide="ignore"):
             log_p = np.log(p)
             log_q = np.log(q)
-        if x[0] == x_prime[0] and x[1] != x_prime[1]:
-            k = np.arange(size, dtype=float)
-            with np.errstate(divide="ignore"):
-                loss = np.log(x[0] - k) - np.log(k)
-            return Comparison(log_p, log_q, loss if x[1] == 0 else -loss)
         return levels.compared(log_p, log_q)
 
 

@@ -30,7 +30,8 @@ CLEAR = 0.1  # logarithm of a sum above which terms are added that do not say wh
 class Comparison(NamedTuple):
     """log p, log q and l = log p/q of the same outputs, or of the nodes of a quadrature.
 
-    All are in nats and of one shape: ``(k,)``, unless stated otherwise.
+    All are in nats and of one shape: ``(k,)``, unless stated otherwise. Of an output that x cannot
+    have the loss is minus infinity.
     """
 
     log_p: Floats
@@ -81,9 +82,7 @@ def total(log_p: Floats, log_q: Floats, loss: Floats, axis: int = -1) -> Compari
     base = np.expand_dims(np.where(np.isfinite(q), q, 0.0), axis)
     with np.errstate(over="ignore", invalid="ignore"):
         log_ratio = np.where(np.isfinite(loss), log_q - base + loss, log_p - base)
-        share = np.exp(log_q - base)
-        rises = np.where(np.abs(loss) < _SMALL, share * np.expm1(loss), np.exp(log_ratio) - share)
-        rise = rises.sum(axis=axis)
+        rise = _difference(np.exp(log_ratio), np.exp(log_q - base), loss).sum(axis=axis)
     close = np.abs(rise) < _SERIES_UP_TO
     ratio = np.where(close, np.log1p(np.where(close, rise, 0.0)), log_sum(log_ratio, axis))
     ratio = np.where(q > -np.inf, ratio, np.inf)
@@ -99,16 +98,19 @@ def completed(pair: Comparison) -> Comparison:
     if not pair.log_q[i] > math.log(0.5):
         return pair
     log_p, log_q, loss = (np.delete(values, i) for values in pair)
-    with np.errstate(over="ignore", invalid="ignore"):
-        shift = np.where(
-            loss < _SMALL, np.exp(log_q) * np.expm1(loss), np.exp(log_p) - np.exp(log_q)
-        )
+    shift = _difference(np.exp(log_p), np.exp(log_q), loss)
     rise = -math.fsum(shift.tolist()) / math.exp(pair.log_q[i])
     if not abs(rise) < _SERIES_UP_TO:
         return pair
     losses = pair.loss.astype(float)
     losses[i] = math.log1p(rise)
     return pair._replace(loss=losses)
+
+
+def _difference(p: Floats, q: Floats, loss: Floats) -> Floats:
+    """Return p - q, accurate where the loss log p/q is small."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(loss < _SMALL, q * np.expm1(loss), p - q)
 
 
 def privacy_loss(pair: Comparison) -> float:
@@ -125,23 +127,18 @@ def renyi(order: float, pair: Comparison) -> float:
     """
     a = checks.order("order", order, finite=True)
     log_p, log_q, loss = (values[np.maximum(pair.log_p, pair.log_q) > -np.inf] for values in pair)
-    possible = log_p > -np.inf
-    if (loss[possible] == np.inf).any():
+    if (loss == np.inf).any():
         return math.inf
-    log_terms = np.where(possible, log_p + (a - 1) * np.where(possible, loss, 0.0), -np.inf)
+    log_terms = log_p + (a - 1) * loss
     level = float(log_sum(log_terms))
     if level > CLEAR:
         return level / (a - 1)
     p = np.exp(log_p)
     q = np.exp(log_q)
     with np.errstate(over="ignore", invalid="ignore"):
-        rise = (a - 1) * loss
-        growth = np.where(rise < _SMALL, p * np.expm1(rise), np.exp(log_terms) - p)
-        growth = np.where(possible, growth, 0.0)
-        shift = np.where(loss < _SMALL, q * np.expm1(loss), p - q)
-        terms = np.where(
-            a * np.abs(loss) < _SERIES_UP_TO, q * _convexity(a, loss), growth - (a - 1) * shift
-        )
+        terms = _difference(np.exp(log_terms), p, (a - 1) * loss)
+        terms -= (a - 1) * _difference(p, q, loss)
+        terms = np.where(a * np.abs(loss) < _SERIES_UP_TO, q * _convexity(a, loss), terms)
     return math.log1p(max(math.fsum(terms.tolist()), 0.0)) / (a - 1)
 
 

@@ -18,6 +18,8 @@ from epsilometer.exact.quadrature import LineDistribution
 from epsilometer.mechanisms.noisy_sum import NoisySum
 from epsilometer.numerics.arrays import Floats
 
+_POINTS = 8001  # of a grid on which the largest loss is searched
+
 
 class ExactNoisySum(LineDistribution):
     """The sum over a random subset, plus Laplace or Gaussian noise."""
@@ -63,11 +65,10 @@ class ExactNoisySum(LineDistribution):
         """
         (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
         all_sums = np.union1d(sums, others)
+        p = np.zeros(all_sums.size)
         q = np.zeros(all_sums.size)
-        excess = np.zeros(all_sums.size)
+        p[np.searchsorted(all_sums, sums)] = np.exp(chances)
         q[np.searchsorted(all_sums, others)] = np.exp(other_chances)
-        excess[np.searchsorted(all_sums, sums)] = np.exp(chances)
-        excess -= q
         scale = self._mechanism.scale
         first = all_sums[0]
         if self._mechanism.noise == "gaussian":
@@ -77,12 +78,12 @@ class ExactNoisySum(LineDistribution):
             gain = real_line.distance_gain(z[..., None], all_sums, first) / scale
         small = np.abs(gain).max(axis=-1) < 1
         safe = np.where(small[..., None], gain, 0.0)
-        rise = (excess * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
-        log_p = self.log_pdf(z, x)
-        log_q = self.log_pdf(z, x_prime)
+        rise = ((p - q) * np.expm1(safe)).sum(axis=-1) / (q * np.exp(safe)).sum(axis=-1)
         small &= np.abs(rise) < 0.5
         accurate = np.log1p(np.where(small, rise, 0.0))
-        return Comparison(log_p, log_q, np.where(small, accurate, log_p - log_q))
+        loss = logsumexp(gain, axis=-1, b=p) - logsumexp(gain, axis=-1, b=q)
+        log_p, log_q = self.log_pdf(z, x), self.log_pdf(z, x_prime)
+        return Comparison(log_p, log_q, np.where(small, accurate, loss))
 
     def pieces(self, x: Sequence[float], x_prime: Sequence[float]) -> tuple[Floats, float]:
         return np.concatenate([self._sums(x)[0], self._sums(x_prime)[0]]), self._mechanism.scale
@@ -97,7 +98,10 @@ class ExactNoisySum(LineDistribution):
         return below
 
     def privacy_loss(self, x: Sequence[float], x_prime: Sequence[float]) -> float:
-        """Return the largest log ratio; in the tails of Gaussian noise the extreme sums decide."""
+        """Return the largest log ratio; in the tails of Gaussian noise the extreme sums decide.
+
+        There the loss is a function of z / scale^2.
+        """
         (sums, chances), (others, other_chances) = self._sums(x), self._sums(x_prime)
         ends = []
         if self._mechanism.noise == "gaussian":
@@ -107,7 +111,10 @@ class ExactNoisySum(LineDistribution):
                 ends.append(float(chances[end] - other_chances[end]) if shift == 0 else -math.inf)
         reach = 40 * self._mechanism.scale
         kinks = np.concatenate([sums, others])
-        z = np.unique(np.append(np.linspace(kinks.min() - reach, kinks.max() + reach, 8001), kinks))
+        z = np.append(np.linspace(kinks.min() - reach, kinks.max() + reach, _POINTS), kinks)
+        if self._mechanism.noise == "gaussian":
+            far = self._mechanism.scale**2 * np.geomspace(1e-3, 1e3, _POINTS)
+            z = np.concatenate([z, kinks.min() - far, kinks.max() + far])
         return max(float(self.compare(z, x, x_prime).loss.max()), *ends, -math.inf)
 
     def renyi(self, order: float, x: Sequence[float], x_prime: Sequence[float]) -> float:
@@ -119,8 +126,6 @@ class ExactNoisySum(LineDistribution):
         a = checks.order("order", order, finite=True)
         sums = self._sums(x)[0]
         others = self._sums(x_prime)[0]
-        if self._mechanism.noise == "gaussian" and sums.size == others.size == 1:
-            return a * float(sums[0] - others[0]) ** 2 / (2 * self._mechanism.scale**2)
         kinks = np.concatenate([sums, others])
         if self._mechanism.noise == "gaussian":
             kinks = np.append(kinks, (a * sums[:, None] - (a - 1) * others).ravel())

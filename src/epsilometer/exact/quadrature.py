@@ -13,7 +13,6 @@ from epsilometer.numerics.arrays import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _TAIL = 2.0 ** np.arange(-4, 7)  # ends of the pieces of a tail, in scales
-_GRID = 4001  # points between which a loss is searched for crossings
 
 
 def nodes(kinks: ArrayLike, scale: float) -> tuple[Floats, Floats]:
@@ -65,8 +64,7 @@ class LineDistribution(ABC):
     def spectrum(self, claims: Floats, x: Any, x_prime: Any) -> Floats:
         """Integrate p (1 - exp(e - loss)) over where the loss exceeds e, for each claim e."""
         kinks, scale = self.pieces(x, x_prime)
-        grid = np.linspace(kinks.min() - 64 * scale, kinks.max() + 64 * scale, _GRID)
-        grid = np.unique(np.concatenate([grid, nodes(kinks, scale)[0]]))
+        grid, _ = nodes(kinks, scale)
         log_p, log_q, loss = self.compare(grid, x, x_prime)
         possible = (log_p > -np.inf) & (log_q > -np.inf)
         grid = grid[possible]
@@ -88,7 +86,7 @@ class LineDistribution(ABC):
 
         change = np.flatnonzero(np.sign(excess[:-1]) * np.sign(excess[1:]) < 0)
         ends = zip(grid[change], grid[change + 1], strict=True)
-        return [brentq(excess_at, a, b, xtol=1e-15 * (b - a), rtol=1e-14) for a, b in ends]
+        return [brentq(excess_at, a, b, xtol=1e-15 * (b - a)) for a, b in ends]
 
     def _nodes(self, kinks: Floats, scale: float, x: Any, x_prime: Any) -> Comparison:
         """Return the masses at the nodes of a quadrature."""

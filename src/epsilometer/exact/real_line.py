@@ -62,7 +62,7 @@ def _gaussian_delta(claim: float, d: float) -> float:
     s = s[above]
     weights = weights[above]
     area = float((weights * np.exp(-s * s / 2 - t * s) * -np.expm1(-d * s)).sum())
-    return math.exp(-t * t / 2 + math.log(area / math.sqrt(2 * math.pi))) if area > 0 else 0.0
+    return math.exp(-t * t / 2) * area / math.sqrt(2 * math.pi)
 
 
 class ExactLaplace:
@@ -223,7 +223,7 @@ class ExactLaplaceVector:
         from scipy import fft  # slow to import, and rarely needed
 
         spacing = 2 * shifts.sum() / _CELLS
-        size = _CELLS + 2 * shifts.size + 1
+        size = fft.next_fast_len(_CELLS + 2 * shifts.size + 1, real=True)
         product = np.ones(size // 2 + 1, complex)
         lowest = 0
         for level, count in zip(*np.unique(shifts, return_counts=True), strict=True):

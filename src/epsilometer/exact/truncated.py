@@ -1,7 +1,6 @@
 """Exact distributions of noise on an interval (gorla2022, Table I) and on a half line."""
 
 import math
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -68,30 +67,19 @@ class ExactTruncatedGaussian(IntervalNoise):
         u = min(self._scale, self._upper - self._lower)
         return float(self._phi(u)) * u / self._scale**2 / self._mass(self._lower)
 
-    @cached_property
+    @property
     def lipschitz_input(self) -> float:
-        """D: the largest |df/dx|, in closed form over z and by a bounded search over x.
+        """D: the steepest point is an end z of the interval, and x the same end.
 
-        With u = z - x and r = M'(x)/M(x), df/dx = phi(u) (u/sigma^2 - r) / M(x); over u it is
-        extreme at an end of the interval or where u^2/sigma^2 - r u - 1 = 0.
+        With the mean m(x) of the output, |df/dx| = f |z - m(x)| / sigma^2. At a z between x and
+        m(x) it is larger at x. Without the outputs beyond z, f and |z - m(x)| are larger, so z may
+        be an end. Then it falls with the distance of x from z, as the mean square of |output - z|
+        is at most twice the square of its mean (densities are log-concave), and it rises with the
+        width, as the mean is in the half beside z.
         """
-
-        def steepest(x: float) -> float:
-            mass = self._mass(x)
-            r = float(self._phi(x - self._lower) - self._phi(self._upper - x)) / mass
-            root = math.sqrt(r * r + 4 / self._scale**2)
-            inner = [x + self._scale**2 * (r + s * root) / 2 for s in (-1, 1)]
-            z = np.clip([self._lower, self._upper, *inner], self._lower, self._upper)
-            slopes = self._phi(z - x) * ((z - x) / self._scale**2 - r) / mass
-            return float(np.abs(slopes).max())
-
-        from scipy.optimize import minimize_scalar  # slow to import, and rarely needed
-
-        grid = np.linspace(self._lower, self._upper, 257)
-        best = int(np.argmax([steepest(x) for x in grid]))
-        bounds = grid[max(best - 1, 0)], grid[min(best + 1, grid.size - 1)]
-        refined = minimize_scalar(lambda x: -steepest(x), bounds=bounds, method="bounded")
-        return max(steepest(float(grid[best])), -float(refined.fun))
+        width = self._upper - self._lower
+        fall = -math.expm1(-0.5 * (width / self._scale) ** 2)  # of phi from one end to the other
+        return fall * float(self._phi(0) / self._mass(self._lower)) ** 2
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
         density = self._log_noise(z, x) - math.log(self._scale * math.sqrt(2 * math.pi))
@@ -113,11 +101,9 @@ class ExactTruncatedGaussian(IntervalNoise):
         if abs(x - x_prime) * (self._upper - self._lower) > self._scale**2:
             return math.log(self._mass(x_prime) / self._mass(x))
         z, weights = quadrature.nodes(*self.pieces(x, x_prime))
-        log_weights = np.log(weights)
-        log_masses = self._inside(z, self._log_noise(z, x)) + log_weights
-        log_masses_prime = self._inside(z, self._log_noise(z, x_prime)) + log_weights
+        log_masses = self._inside(z, self._log_noise(z, x)) + np.log(weights)
         loss = self._noise_loss(z, x_prime, x)
-        return float(levels.total(log_masses_prime, log_masses, loss).loss)
+        return float(levels.total(log_masses + loss, log_masses, loss).loss)
 
     def cdf(self, z: ArrayLike, x: float) -> Floats:
         z = np.clip(np.asarray(z, np.float64), self._lower, self._upper)
@@ -175,11 +161,6 @@ class ExactTruncatedLaplace(IntervalNoise):
     def _mass(self, x: float) -> float:
         left = -math.expm1(-(x - self._lower) / self._scale)
         return self._scale * (left - math.expm1(-(self._upper - x) / self._scale))
-
-    def pdf(self, z: ArrayLike, x: float) -> Floats:
-        z = np.asarray(z, np.float64)
-        inside = (z >= self._lower) & (z <= self._upper)
-        return np.where(inside, np.exp(-np.abs(z - x) / self._scale) / self._mass(x), 0.0)
 
     def log_pdf(self, z: Floats, x: float) -> Floats:
         return self._inside(z, -np.abs(z - x) / self._scale - math.log(self._mass(x)))
@@ -261,8 +242,8 @@ class ExactExponentialHalfLine(LineDistribution):
         """
         s = -math.expm1(-self._rate * x)
         s_prime = -math.expm1(-self._rate * x_prime)
-        gap = math.exp(-self._rate * x) * math.expm1(self._rate * (x - x_prime))
-        rise = gap * (s + s_prime)
+        gap = math.exp(-self._rate * min(x, x_prime)) * math.expm1(-self._rate * abs(x - x_prime))
+        rise = math.copysign(gap, x - x_prime) * (s + s_prime)
         left = math.exp(-self._rate * x) * (1 + s)  # 1 - s^2
         if abs(rise) < 0.5 * left:
             return math.log1p(rise / left)
