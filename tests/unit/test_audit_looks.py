@@ -24,6 +24,7 @@ from epsilometer.events.choosing import best
 from epsilometer.events.events import (
     MINUS_ZERO,
     NOT_FINITE,
+    PART,
     ZERO,
     Event,
     Table,
@@ -61,6 +62,15 @@ def test_the_lowest_bit_is_that_of_the_fraction(x):
     exact = Fraction(x) / Fraction(2) ** bit
     assert exact.denominator == 1
     assert exact.numerator % 2 == 1
+
+
+@pytest.mark.parametrize("size", [12, PART, PART + 1])
+def test_lowest_bits_are_exponents_of_which_two_stand_for_0_and_what_is_not_finite(size):
+    """However many: of the smallest and the largest numbers, of normal and subnormal ones."""
+    numbers = [0.0, -0.0, -5e-324, 5e-324, 2.0**-1022, 3 * 2.0**-1023, 2.0, -40.0, 2.0**1023]
+    expected = [1024, 1024, 1024, -1074, -1022, -1023, 1, 3, 1023, 1025, 1025, 1025]
+    found = lowest_bits(np.resize([*numbers, math.inf, -math.inf, math.nan], size))
+    assert found.tolist() == np.resize(expected, size).tolist()
 
 
 def test_cells_of_low_bits_count_what_their_events_hold():
@@ -484,6 +494,11 @@ def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch
 
 # --- views ----------------------------------------------------------------------------------------
 
+PARITY = View(
+    "parity",
+    parts=(Event(((0.5, None),), view=View("entry")), Event(((None, 1.0),), view=View("entry", 1))),
+)
+
 
 @pytest.mark.parametrize(
     ("event", "outputs", "inside", "words"),
@@ -506,6 +521,34 @@ def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch
         (Event(((ZERO, ZERO),), view=View("low bit")), [0.0, -0.0, 0.3], [1, 1, 0], "output = 0"),
         (Event(((NOT_FINITE, NOT_FINITE),), view=View("low bit")), [math.inf, math.nan, 0.0],
          [1, 1, 0], "output is not finite"),
+        (Event(((ZERO, None),), view=View("low bit")), [0.0, -math.inf, 0.25], [1, 1, 0],
+         "output = 0 or output is not finite"),
+        (Event(((-2, None),), view=View("low bit")), [0.25, 0.0, math.inf, 0.125], [1, 1, 1, 0],
+         "output is a multiple of 2^-2 or output is not finite"),
+        (Event(((None, -5), (-3, -3)), view=View("low bit")), [2**-6, 0.125, 0.25], [1, 1, 0],
+         "lowest bit of output is 2^-5 or below or lowest bit of output is 2^-3"),
+        (Event(((None, 3), (7, 20)), view=View("remainder", modulus=60)), [63, 8, 30], [1, 1, 0],
+         "0 <= output modulo 60 <= 3 or 7 <= output modulo 60 <= 20"),
+        (Event(((0.5, None),), view=View("remainder", modulus=0.75)), [1.375, 1.0], [1, 0],
+         "output modulo 0.75 >= 0.5"),
+        (Event(((None, None),), view=View("remainder", modulus=0.75)), [1.0, math.nan], [1, 0],
+         "any output modulo 0.75"),
+        (Event(((None, sys.float_info.max),)), [1.0, math.inf], [1, 0], "output < inf"),
+        (Event(((0.5, sys.float_info.max),)), [1.0, math.inf], [1, 0],
+         "0.5 <= output <= 1.7976931348623157e+308"),
+        (Event(((0.0, 0.0),)), [0.0, -5e-324], [1, 0], "output = 0.0"),
+        (Event(((-5e-324, -5e-324),)), [0.0, -5e-324], [0, 1], "output = -0.0"),
+        (Event(((1, None),), view=View("equal", 0, other=1)), [[2.0, 2.0], [2.0, 3.0]], [1, 0],
+         "entry 0 = entry 1"),
+        (Event(((None, 0),), view=View("equal", 0, other=1)), [[2.0, 2.0], [2.0, 3.0]], [0, 1],
+         "entry 0 != entry 1"),
+        (Event(((1, 1),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [1, 0],
+         "an odd number of: entry 0 >= 0.5; entry 1 <= 1.0"),
+        (Event(((None, 0),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [0, 1],
+         "an even number of: entry 0 >= 0.5; entry 1 <= 1.0"),
+        (Event(((0.5, None),), view=View("summary", summary=CORRELATION, groups=((0, 2), (1, 3)))),
+         [[1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 2.0, 1.0]], [1, 0],
+         f"{CORRELATION} of the columns of entry 0 and of entry 1 >= 0.5"),
     ],
 )  # fmt: skip
 def test_events_agree_with_their_text(event, outputs, inside, words):
