@@ -7,22 +7,18 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.events import fine_cells, scores
 from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
-    MINUS_ZERO,
     NOT_FINITE,
     PART,
     ZERO,
@@ -43,7 +39,6 @@ from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
-reals = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def laplace(x: float, size: int, rng: Rng) -> Any:
@@ -53,24 +48,21 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
 # --- the lowest bit -------------------------------------------------------------------------------
 
 
-@given(reals)
-def test_the_lowest_bit_is_that_of_the_fraction(x):
-    (bit,) = lowest_bits(np.array([x])).tolist()
-    if x in (0, MINUS_ZERO):
-        assert bit == ZERO
-        return
-    exact = Fraction(x) / Fraction(2) ** bit
-    assert exact.denominator == 1
-    assert exact.numerator % 2 == 1
+def lowest_bit_of(x: float) -> int:
+    if math.isfinite(x) and x not in (0, -5e-324):  # this stands for -0.0
+        top, bottom = x.as_integer_ratio()
+        return (top & -top).bit_length() - bottom.bit_length()
+    return 1024 if math.isfinite(x) else 1025
 
 
-@pytest.mark.parametrize("size", [12, PART, PART + 1])
-def test_lowest_bits_are_exponents_of_which_two_stand_for_0_and_what_is_not_finite(size):
-    """However many: of the smallest and the largest numbers, of normal and subnormal ones."""
-    numbers = [0.0, -0.0, -5e-324, 5e-324, 2.0**-1022, 3 * 2.0**-1023, 2.0, -40.0, 2.0**1023]
-    expected = [1024, 1024, 1024, -1074, -1022, -1023, 1, 3, 1023, 1025, 1025, 1025]
-    found = lowest_bits(np.resize([*numbers, math.inf, -math.inf, math.nan], size))
-    assert found.tolist() == np.resize(expected, size).tolist()
+@pytest.mark.parametrize("size", [400, PART, PART + 1])
+def test_lowest_bits_are_those_of_fractions_and_numbers_of_0_and_of_what_is_not_finite(size):
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(-(2**63), 2**63 - 1, 300) & -(1 << rng.integers(0, 53, 300))
+    ends = [0.0, -0.0, -5e-324, 5e-324, 2.0**-1022, 2.0**1023, math.inf, -math.inf, math.nan]
+    numbers = [*patterns.view(np.float64).tolist(), *ends]
+    found = lowest_bits(np.resize(numbers, size))
+    assert found.tolist() == np.resize([*map(lowest_bit_of, numbers)], size).tolist()
 
 
 def test_cells_of_low_bits_count_what_their_events_hold():
@@ -529,19 +521,15 @@ PARITY = View(
          "lowest bit of output is 2^-5 or below or lowest bit of output is 2^-3"),
         (Event(((None, 3), (7, 20)), view=View("remainder", modulus=60)), [63, 8, 30], [1, 1, 0],
          "0 <= output modulo 60 <= 3 or 7 <= output modulo 60 <= 20"),
-        (Event(((0.5, None),), view=View("remainder", modulus=0.75)), [1.375, 1.0], [1, 0],
-         "output modulo 0.75 >= 0.5"),
         (Event(((None, None),), view=View("remainder", modulus=0.75)), [1.0, math.nan], [1, 0],
          "any output modulo 0.75"),
         (Event(((None, sys.float_info.max),)), [1.0, math.inf], [1, 0], "output < inf"),
         (Event(((0.5, sys.float_info.max),)), [1.0, math.inf], [1, 0],
          "0.5 <= output <= 1.7976931348623157e+308"),
-        (Event(((0.0, 0.0),)), [0.0, -5e-324], [1, 0], "output = 0.0"),
-        (Event(((-5e-324, -5e-324),)), [0.0, -5e-324], [0, 1], "output = -0.0"),
+        (Event(((-5e-324, -5e-324), (0.0, 0.0))), [0.0, -5e-324, 1.0], [1, 1, 0],
+         "output = -0.0 or output = 0.0"),
         (Event(((1, None),), view=View("equal", 0, other=1)), [[2.0, 2.0], [2.0, 3.0]], [1, 0],
          "entry 0 = entry 1"),
-        (Event(((None, 0),), view=View("equal", 0, other=1)), [[2.0, 2.0], [2.0, 3.0]], [0, 1],
-         "entry 0 != entry 1"),
         (Event(((1, 1),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [1, 0],
          "an odd number of: entry 0 >= 0.5; entry 1 <= 1.0"),
         (Event(((None, 0),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [0, 1],
