@@ -183,7 +183,7 @@ REALS = np.append(np.random.default_rng(4).normal(3, 1, 900), np.repeat([1.5, 2.
 @pytest.mark.parametrize(
     "sides",
     [
-        (WHOLE[:800], WHOLE[800:] + np.int16(20)),
+        (WHOLE[:800], WHOLE[800:] + np.int16(90)),
         (WHOLE[:300] // 8, WHOLE[300:] // 8),  # less than 128, some of which are rare
         (WHOLE.astype(np.int64) * 1000, WHOLE[:130].astype(np.int64) * 1000),  # far apart
         (REALS[300:], np.append(REALS[:300], NAN)),
@@ -203,6 +203,8 @@ def test_cells_start_at_quantiles_at_numbers_that_repeat_and_in_tails(sides, cel
         codes = np.searchsorted(expected, side, "right") + np.isnan(side)
         counted = np.bincount(codes, None, numbers.size)
         assert folds.sum(axis=0).tolist() == counted.tolist()
+        inside = numbers.event(np.arange(0, numbers.size, 2)).holds(side)
+        assert inside.tolist() == (codes % 2 == 0).tolist()
 
 
 def test_each_of_128_near_numbers_of_8_draws_has_one_cell():

@@ -15,7 +15,7 @@ from epsilometer.numerics.arrays import Floats, Sample
 
 
 def in_few_digits(event: Event, fresh: Sequence[Sample]) -> Event:
-    """Return the event with ends of as few digits, but 3, as keep these draws inside or outside."""
+    """Return the event with ends of 3 digits, or as many as keep these draws inside or outside."""
     view = event.view
     if view.kind == "all":
         parts = tuple(in_few_digits(part, fresh) for part in view.parts)
