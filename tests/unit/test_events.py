@@ -339,6 +339,7 @@ def test_fifths_hold_every_draw_once(size):
     every = np.arange(size)
     parts = [every[part] for part in fifths(size)]
     assert len(parts) == FOLDS
+    assert np.ptp([*map(len, parts)]) <= 1
     np.testing.assert_array_equal(np.concatenate(parts), every)
 
 

@@ -11,6 +11,7 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
@@ -453,7 +454,7 @@ def codes_of(outputs: Sample) -> Integers:
     for column in columns[1:]:
         ranks = codes_of(column)
         values = int(ranks.max()) + 1
-        if number * values >= 2**62:  # avoid overflow: number the codes that occur from 0
+        if number * values > sys.maxsize:  # avoid overflow: number the codes that occur from 0
             codes = codes_of(codes).astype(np.int64)
             number = int(codes.max()) + 1
             if number == len(outputs):
