@@ -612,15 +612,6 @@ def test_strings_are_numbered_by_the_draws_that_choose():
     assert after.witness.text == before.witness.text
 
 
-def test_an_event_far_from_0_has_enough_digits():
-    x, x_prime = 1e9 + np.random.default_rng(1).laplace([[0], [2]], 1, (2, 300))
-    shown = em.measure(x, x_prime)
-    (first, last), *_ = shown.witness.event.ranges
-    end = first if last is None else last
-    told = float(shown.witness.text.split()[-1])
-    assert abs(told - end) < 0.1
-
-
 def test_names_of_pairs_differ():
     x = np.zeros(60)
     with pytest.raises(ArgumentError, match="different names"):

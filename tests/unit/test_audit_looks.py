@@ -7,23 +7,20 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import epsilometer_audit as ea
 from epsilometer.events import fine_cells, scores
 from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
-    MINUS_ZERO,
     NOT_FINITE,
+    PART,
     ZERO,
     Event,
     Table,
@@ -42,7 +39,6 @@ from tests.sharing import FIVE, with_seconds
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
-reals = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def laplace(x: float, size: int, rng: Rng) -> Any:
@@ -52,15 +48,21 @@ def laplace(x: float, size: int, rng: Rng) -> Any:
 # --- the lowest bit -------------------------------------------------------------------------------
 
 
-@given(reals)
-def test_the_lowest_bit_is_that_of_the_fraction(x):
-    (bit,) = lowest_bits(np.array([x])).tolist()
-    if x in (0, MINUS_ZERO):
-        assert bit == ZERO
-        return
-    exact = Fraction(x) / Fraction(2) ** bit
-    assert exact.denominator == 1
-    assert exact.numerator % 2 == 1
+def lowest_bit_of(x: float) -> int:
+    if math.isfinite(x) and x not in (0, -5e-324):  # this stands for -0.0
+        top, bottom = x.as_integer_ratio()
+        return (top & -top).bit_length() - bottom.bit_length()
+    return 1024 if math.isfinite(x) else 1025
+
+
+@pytest.mark.parametrize("size", [400, PART, PART + 1])
+def test_lowest_bits_are_those_of_fractions_and_numbers_of_0_and_of_what_is_not_finite(size):
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(-(2**63), 2**63 - 1, 300) & -(1 << rng.integers(0, 53, 300))
+    ends = [0.0, -0.0, -5e-324, 5e-324, 2.0**-1022, 2.0**1023, math.inf, -math.inf, math.nan]
+    numbers = [*patterns.view(np.float64).tolist(), *ends]
+    found = lowest_bits(np.resize(numbers, size))
+    assert found.tolist() == np.resize([*map(lowest_bit_of, numbers)], size).tolist()
 
 
 def test_cells_of_low_bits_count_what_their_events_hold():
@@ -484,6 +486,11 @@ def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch
 
 # --- views ----------------------------------------------------------------------------------------
 
+PARITY = View(
+    "parity",
+    parts=(Event(((0.5, None),), view=View("entry")), Event(((None, 1.0),), view=View("entry", 1))),
+)
+
 
 @pytest.mark.parametrize(
     ("event", "outputs", "inside", "words"),
@@ -506,6 +513,30 @@ def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch
         (Event(((ZERO, ZERO),), view=View("low bit")), [0.0, -0.0, 0.3], [1, 1, 0], "output = 0"),
         (Event(((NOT_FINITE, NOT_FINITE),), view=View("low bit")), [math.inf, math.nan, 0.0],
          [1, 1, 0], "output is not finite"),
+        (Event(((ZERO, None),), view=View("low bit")), [0.0, -math.inf, 0.25], [1, 1, 0],
+         "output = 0 or output is not finite"),
+        (Event(((-2, None),), view=View("low bit")), [0.25, 0.0, math.inf, 0.125], [1, 1, 1, 0],
+         "output is a multiple of 2^-2 or output is not finite"),
+        (Event(((None, -5), (-3, -3)), view=View("low bit")), [2**-6, 0.125, 0.25], [1, 1, 0],
+         "lowest bit of output is 2^-5 or below or lowest bit of output is 2^-3"),
+        (Event(((None, 3), (7, 20)), view=View("remainder", modulus=60)), [63, 8, 30], [1, 1, 0],
+         "0 <= output modulo 60 <= 3 or 7 <= output modulo 60 <= 20"),
+        (Event(((None, None),), view=View("remainder", modulus=0.75)), [1.0, math.nan], [1, 0],
+         "any output modulo 0.75"),
+        (Event(((None, sys.float_info.max),)), [1.0, math.inf], [1, 0], "output < inf"),
+        (Event(((0.5, sys.float_info.max),)), [1.0, math.inf], [1, 0],
+         "0.5 <= output <= 1.7976931348623157e+308"),
+        (Event(((-5e-324, -5e-324), (0.0, 0.0))), [0.0, -5e-324, 1.0], [1, 1, 0],
+         "output = -0.0 or output = 0.0"),
+        (Event(((1, None),), view=View("equal", 0, other=1)), [[2.0, 2.0], [2.0, 3.0]], [1, 0],
+         "entry 0 = entry 1"),
+        (Event(((1, 1),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [1, 0],
+         "an odd number of: entry 0 >= 0.5; entry 1 <= 1.0"),
+        (Event(((None, 0),), view=PARITY), [[1.0, 2.0], [1.0, 0.0]], [0, 1],
+         "an even number of: entry 0 >= 0.5; entry 1 <= 1.0"),
+        (Event(((0.5, None),), view=View("summary", summary=CORRELATION, groups=((0, 2), (1, 3)))),
+         [[1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 2.0, 1.0]], [1, 0],
+         f"{CORRELATION} of the columns of entry 0 and of entry 1 >= 0.5"),
     ],
 )  # fmt: skip
 def test_events_agree_with_their_text(event, outputs, inside, words):

@@ -13,18 +13,14 @@ import numpy as np
 from epsilometer.events.events import Event, Number
 from epsilometer.numerics.arrays import Floats, Sample
 
-_READ = ("output", "entry", "learned", "score", "remainder", "difference", "summary", "all")
-"""Kinds of views whose numbers a reader sees."""
-
 
 def in_few_digits(event: Event, fresh: Sequence[Sample]) -> Event:
-    """Return the event with ends of as few digits as keep these draws inside or outside."""
+    """Return the event with ends of 3 digits, or as many as keep these draws inside or outside."""
     view = event.view
     if view.kind == "all":
         parts = tuple(in_few_digits(part, fresh) for part in view.parts)
         return replace(event, view=replace(view, parts=parts))
-    real = any(isinstance(end, float) for end in chain.from_iterable(event.ranges))
-    if view.kind not in _READ or not real:
+    if not any(isinstance(end, float) for end in chain.from_iterable(event.ranges)):
         return event
     numbers = np.concatenate([view.of(side) for side in fresh])
     numbers.sort()

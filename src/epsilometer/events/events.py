@@ -11,6 +11,7 @@ may also hold missing reals (NaN). Whole numbers stay exact beyond 2^53.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Literal
@@ -22,8 +23,7 @@ from epsilometer.numerics.arrays import Bools, Counts, Floats, Integers, Sample
 
 Number = float | int
 
-_LOOKED_UP = 4096  # whole numbers in a range that is looked up, however few outputs there are
-_LOOKED_UP_EACH = 8  # times as many whole numbers in such a range as outputs
+_LOOKED_UP = 8  # times as many whole numbers in a range that is looked up as outputs
 PART = 1 << 16  # numbers that are worked on at a time, in less memory and time
 _ONE_BY_ONE = 20  # ends with which numbers are compared one by one, in place of a search
 _SEARCHED = 5000  # numbers, below which a search is faster
@@ -264,7 +264,7 @@ def _score(view: View, sample: Sample) -> Sample:
 
 
 def _in_rows(view: View, sample: Sample) -> Sample:
-    chosen = np.asarray(view.rows, sample.dtype).reshape(len(view.rows), -1)
+    chosen = np.asarray(view.rows, sample.dtype)
     codes = codes_of(np.concatenate([chosen, sample]))
     return np.isin(codes[len(chosen) :], codes[: len(chosen)]).astype(np.int64)
 
@@ -425,14 +425,13 @@ def _ends(ends: Sequence[Number | None], none: float, dtype: np.dtype[Any]) -> S
     return np.array([min(max(number, least), most) for number in numbers], dtype)
 
 
-def entries_of(sample: Sample, most: int = 63) -> list[Sample]:
-    """Return the columns of vectors ``(n, d)``, or the ``most`` lowest bits of numbers ``(n,)``.
+def entries_of(sample: Sample, bits: int) -> list[Sample]:
+    """Return the columns of vectors ``(n, d)``, or so many lowest bits of numbers ``(n,)``.
 
     Each has shape ``(n,)``.
     """
     if sample.ndim == 2:
         return [np.ascontiguousarray(column) for column in sample.T]
-    bits = min(8 * sample.dtype.itemsize - 1, most)
     return [(sample >> i) & 1 for i in range(bits)]
 
 
@@ -449,25 +448,25 @@ def codes_of(outputs: Sample) -> Integers:
 
     Outputs have shape ``(n,)`` or ``(n, d)``, the numbers ``(n,)``; they are in the outputs' order.
     """
-    rows = outputs.reshape(len(outputs), -1)
-    codes = rows[:, 0]
-    number = 2**62
-    for column in rows.T[1:]:
+    columns = np.atleast_2d(outputs.T)
+    codes = columns[0]
+    number = math.inf
+    for column in columns[1:]:
         ranks = codes_of(column)
         values = int(ranks.max()) + 1
-        if number * values >= 2**62:  # avoid overflow: number the codes that occur from 0
+        if number * values > sys.maxsize:  # avoid overflow: number the codes that occur from 0
             codes = codes_of(codes).astype(np.int64)
             number = int(codes.max()) + 1
-            if number == len(rows):
+            if number == len(outputs):
                 break
         codes = codes * values + ranks
         number = number * values
     if codes.dtype.kind != "i" or not codes.size:
-        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+        return np.unique(codes, return_inverse=True)[1].ravel()
     low = int(codes.min())
     high = int(codes.max())
-    if high - low >= max(_LOOKED_UP_EACH * codes.size, _LOOKED_UP):
-        return np.unique(codes, return_inverse=True)[1].reshape(-1)
+    if high - low >= _LOOKED_UP * codes.size:
+        return np.unique(codes, return_inverse=True)[1].ravel()
     seen = np.zeros(high - low + 1, bool)
     for part in in_parts(codes):
         seen[np.subtract(part, low, dtype=np.int64)] = True

@@ -140,16 +140,13 @@ def _certified(box: Box, p: Floats, q: Floats, order: float) -> float:
 
     The sum of p^a q^(1-a) is convex in both.
     """
-    there = q > 0  # a cell without an upper limit above 0 has no draw of either side
-    p = p[there]
-    q = q[there]
-    log_ratio = np.log(np.maximum(p, 1e-300)) - np.log(q)
+    log_ratio = np.log(p) - np.log(q)
     scale = order * max(float(log_ratio.max()), 0.0)  # exponentials stay finite
     slopes = order * np.exp((order - 1) * log_ratio - scale)
     slopes_prime = (1 - order) * np.exp(order * log_ratio - scale)
     # the tangent has no constant, as the sum is homogeneous: slopes . p + slopes' . q is its value
-    least = _least_sum(slopes, box.low[there], box.high[there])
-    least += _least_sum(slopes_prime, box.low_prime[there], box.high_prime[there])
+    least = _least_sum(slopes, box.low, box.high)
+    least += _least_sum(slopes_prime, box.low_prime, box.high_prime)
     least *= 1 - _ROUNDING * order * p.size
     return float(max((np.log(least) + scale) / (order - 1), 0.0)) if least > 0 else 0.0
 
