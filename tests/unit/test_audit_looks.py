@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilometer_audit as ea
-from epsilometer.events import fine_cells, scores
+from epsilometer.events import scores
 from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
@@ -72,30 +72,6 @@ def test_cells_of_low_bits_count_what_their_events_hold():
         assert (np.bincount(look.coded(side), None, look.size) == counts.sum(axis=0)).all()
     for cells in (np.arange(0, look.size, 2), np.array([look.size - 1]), np.arange(look.size)):
         assert (again(look.event(cells)).holds(x) == np.isin(look.coded(x), cells)).all()
-
-
-def test_low_bits_are_looked_at_by_mantel_and_haenszels_test(monkeypatch):
-    """For each lowest bit, by the counts of all ranges one by one."""
-    x, y = np.random.default_rng(2).random((2, 600))
-    y[:200] = np.round(y[:200] * 2**40) / 2**40
-    numbers = Numbers(x, y, 16, View())
-    bits, bits_prime = lowest_bits(x), lowest_bits(y)
-    ranges, ranges_prime = numbers.codes
-    largest = 0.0
-    for bit in {*bits.tolist(), *bits_prime.tolist()}:
-        excess, variance = 0.0, 0.0
-        for place in {*ranges.tolist()} & {*ranges_prime.tolist()}:
-            ours, theirs = bits[ranges == place] == bit, bits_prime[ranges_prime == place] == bit
-            share, times = ours.size / (ours.size + theirs.size), ours.sum() + theirs.sum()
-            excess += ours.sum() - times * share
-            of_all = times / (ours.size + theirs.size)
-            variance += times * share * (1 - share) * (1 - of_all)
-        if variance > 0:
-            largest = max(largest, excess**2 / variance)
-    monkeypatch.setattr(fine_cells, "_z_score", lambda *_: 0.0)
-    for share in (0.999, 1.001):
-        monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * math.sqrt(largest))
-        assert bool(low_bit_views(numbers)) == (share < 1)
 
 
 # --- audits of reals ------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ class _Dividends:
         """Return how far the remainders differ."""
         if self._tallies and modulus <= _FOLDED:
             return _z_of_folds(self._tallies, int(modulus))
-        if self._integers and modulus.is_integer():
+        if self._integers:
             return _z_of_remainders(self._integers[0], self._integers[1], modulus)
         return _z_of_remainders(*self._reals, modulus)
 
@@ -214,20 +214,17 @@ def _period(x: Floats, x_prime: Floats, spread: float, shortest: float) -> dict[
     """
     bins = 8192  # of a histogram
     padded = 8  # times as many, with zeros behind it
+    if spread < 1 / _LARGE:
+        return {}
     pooled = np.concatenate([x, x_prime])
     low, high = np.quantile(pooled, (0.01, 0.99))
-    if high - low < 1 / _LARGE:
-        return {}
+    first = math.ceil(padded * _SMOOTH * (high - low) / spread)  # frequency that counts
     with np.errstate(over="ignore"):  # far tails
         cells = np.clip((pooled - low) / (high - low) * bins, -1, bins).astype(np.int64) + 1
     counts = np.bincount(cells[: x.size], None, bins + 2)
     counts_prime = np.bincount(cells[x.size :], None, bins + 2)
     waves = np.fft.rfft((counts - counts_prime)[1:-1], padded * bins)
     power = (waves.real**2 + waves.imag**2) / pooled.size
-    least = padded * _SMOOTH * (high - low)  # over the spread: the first frequency that counts
-    if least >= spread * power.size:
-        return {}
-    first = math.ceil(least / spread)
     if first >= power.size:
         return {}
     peak = first + int(np.argmax(power[first:]))
