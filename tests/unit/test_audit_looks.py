@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -32,8 +31,8 @@ from epsilometer.events.events import (
 )
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.looks import Look, PastDraws
-from epsilometer.events.scores import learn_tables, learned_score, summaries
-from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
+from epsilometer.events.scores import learned_score, summaries
+from epsilometer.events.vectors import CORRELATION, Formula, summary
 from epsilometer_audit.outputs import outcomes
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
@@ -161,42 +160,6 @@ def correlated(x: float, size: int, rng: Rng) -> Any:
     return np.round(z * 2**20) / 2**20
 
 
-def shifted(x: list[float], size: int, rng: Rng) -> Any:
-    return np.round((np.array(x) + rng.normal(0, 1, (size, len(x)))) * 2**20) / 2**20
-
-
-def parity(x: float, size: int, rng: Rng) -> Any:
-    """Ten bits; the first two are equal too often on one input."""
-    bits = rng.integers(0, 2, (size, 10))
-    bits[:, 0] ^= (bits[:, 0] ^ bits[:, 1]) & (rng.random(size) < x)
-    return bits
-
-
-LEAKS = {
-    "correlation": (correlated, (0.7, 0.0), ea.pure(0.5)),
-    "direction": (shifted, ([0.0] * 12, [1 / math.sqrt(12)] * 12), ea.pure(0.5)),
-    "product of bits": (parity, (0.5, 0.0), ea.pure(0.25)),
-}
-SAYS = {"product of bits": "entry 0 != entry 1"}  # in place of a score of entries
-
-
-@pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize("name", LEAKS)
-def test_correlations_of_entries_are_found(name, monkeypatch):
-    """By a regression that takes no library."""
-    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    mechanism, pair, claim = LEAKS[name]
-    verdict = ea.audit(mechanism, [pair], claim, samples=4000)
-    assert verdict.verdict == "violated"
-    assert verdict.witness is not None
-    said = f"{verdict.witness.event}; {verdict.witness.rests_on}"
-    assert SAYS.get(name, "score of") in said
-    event = event_of(verdict.witness.ranges)
-    rng = np.random.default_rng(77)
-    p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
-    assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
-
-
 @pytest.mark.parametrize("recorded", with_seconds([False, True], {False: 3}))
 def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
@@ -231,20 +194,11 @@ def test_a_score_is_learned_to_the_byte_and_its_event_replays():
     assert np.intersect1d(codes[inside], codes[~inside]).size == 0
 
 
-def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
+def test_of_draws_that_do_not_differ_no_score_tells_the_sides_apart():
     rng = np.random.default_rng(8)
-    x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
-    learn = partial(learned_score, entries=(0, 1))
-    past, view = PastDraws(x, y, learn_layout(x)), learn(x[1500:], y[1500:])
-    score: Any = past.score("", learn)
-    assert view is not None
-    assert (score.sides()[0][:1500] == view.of(x[:1500])).all()
-    more = np.concatenate([x, x[:500]]), np.concatenate([y, y[:500]])
-    later: Any = PastDraws(*more, past.layout, past).score("", learn)
-    assert (later.sides()[1] == score.view.of(y[:500])).all()  # seen as by the score before
-    # of draws that do not differ, no score tells the sides apart
-    both = np.concatenate([x, y])[rng.permutation(6000)]
-    score = PastDraws(both[:3000], both[3000:], past.layout).score("", learn)
+    both = np.concatenate([correlated(x, 3000, rng) for x in (0.7, 0.0)])[rng.permutation(6000)]
+    past = PastDraws(both[:3000], both[3000:], learn_layout(both))
+    score: Any = past.score("", partial(learned_score, entries=(0, 1)))
     ours, theirs = score.sides()
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * np.std([ours, theirs]) / 38
 
@@ -254,20 +208,6 @@ def test_a_formula_is_evaluated_and_restored():
     rows = np.array([[3.0, 9.0, 2.0], [1.0, 9.0, math.nan], [1e300, 9.0, -math.inf]])
     assert formula.of(rows).tolist() == [1 + 1 - 4, 0.0, 8 - 32 - 64]
     again(Event(((0.0, None),), view=View("learned", formula=formula)))
-
-
-@pytest.mark.parametrize(
-    ("x", "entries"),
-    [
-        (np.random.default_rng(1).random((150, 3)), (0, 1, 2)),  # too few
-        (np.random.default_rng(1).random((5000, 3)), (1,)),  # one
-        (np.ones((5000, 3)), (0, 1, 2)),  # nothing differs
-        (np.full((5000, 2), math.nan), (0, 1)),
-        (np.full((5000, 2), math.inf), (0, 1)),
-    ],
-)
-def test_where_nothing_can_be_learned_there_is_no_score(x, entries):
-    assert learned(x, x.copy(), entries) is None
 
 
 def test_extreme_numbers_are_learned_from_without_a_word():
@@ -355,10 +295,7 @@ def decimals(x: int, size: int, rng: Rng) -> Any:
 
 
 GRIDS: dict[str, tuple[Mechanism, bool]] = {
-    **{
-        f"{factor} in noise of {scale:g}": (grid(factor, scale), False)
-        for factor, scale in [(2, 1e6), (2, 1e15), (15, 1e4), (1000, 1e3)]
-    },
+    "2 in noise of 1e15": (grid(2, 1e15), False),
     "as reals": (lambda x, size, rng: grid(60, 1e5)(x, size, rng).astype(float), False),
     "beyond reals": (lambda x, size, rng: 2**61 + grid(2, 1e6)(x, size, rng), False),
     "in one entry": (in_one_entry, False),
@@ -390,13 +327,11 @@ def waves(k: float, unit: float = 1.0) -> Mechanism:
     return mechanism
 
 
-@pytest.mark.parametrize(
-    ("k", "unit", "claim"),
-    [(317, 1.0, CLAIM), (941, math.pi, CLAIM), (941, 1.0, ea.approximate(1.0, 1e-3))],
-)
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("claim", [CLAIM, ea.approximate(1.0, 1e-3)])
 @pytest.mark.parametrize("seed", FIVE)
-def test_fine_structure_is_detected(k, unit, claim, seed):
-    assert audited(waves(k, unit), claim, 100_000, seed).bound > 2
+def test_fine_structure_is_detected(claim, seed):
+    assert audited(waves(941, math.pi), claim, 100_000, seed).bound > 2
 
 
 # --- pairs of entries -----------------------------------------------------------------------------
@@ -406,14 +341,6 @@ def two_of_fifty(x: int, size: int, rng: Rng) -> Any:
     z = rng.normal(0, 1, (size, 50))
     r = (0.9, -0.9)[x]
     z[:, 31] = r * z[:, 7] + math.sqrt(1 - r * r) * z[:, 31]
-    return z
-
-
-def series(x: int, size: int, rng: Rng) -> Any:
-    z = rng.normal(0, 1, (size, 12))
-    r = (0.9, -0.9)[x]
-    for i in range(1, 12):
-        z[:, i] = r * z[:, i - 1] + math.sqrt(1 - r * r) * z[:, i]
     return z
 
 
@@ -427,21 +354,11 @@ def far_from_zero(x: int, size: int, rng: Rng) -> Any:
     return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
 
 
-@pytest.mark.parametrize("mechanism", [series, line, far_from_zero])
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("mechanism", [line, far_from_zero])
 @pytest.mark.parametrize("seed", FIVE)
 def test_dependence_between_entries_is_detected(mechanism, seed):
     assert audited(mechanism, CLAIM, 1000, seed, stop=True).verdict == "violated"
-
-
-def test_entries_that_differ_together_are_among_those_of_a_score():
-    rng = np.random.default_rng(4)
-    sides = [
-        np.column_stack([rng.normal(0, 1, (1000, 100)), two_of_fifty(x, 1000, rng)[:, [7, 31]]])
-        for x in (0, 1)
-    ]
-    chosen = scores.suspects(*sides, range(102))
-    assert len(chosen) == 64
-    assert {100, 101} <= set(chosen)
 
 
 def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch):
@@ -553,6 +470,8 @@ ROWS = np.array([[3.0, 1.0, 3.0, 2.0], [math.nan, 5.0, -1.0, math.nan], [math.na
         ("place of the largest", [0.0, 0.0]),
         ("place of the smallest", [1.0, 1.0]),
         ("number of different values", [3.0, 2.0]),
+        ("number of rises", [1.0, 0.0]),
+        ("check sum of digits", [15.0, 0.0]),
         ("spread", [math.sqrt(0.6875), 3.0]),
         ("product of neighbours", [0.75 * -1.25 * 2 - 0.75 * 0.25, -9.0]),
     ],
@@ -594,20 +513,6 @@ def test_the_numbers_of_one_sequence_are_a_group(outputs, groups):
     assert learn_layout(outputs, outputs).groups == groups
 
 
-def test_tables_are_learned_of_words_numbers_and_what_is_missing():
-    rng = np.random.default_rng(1)
-    sides = [seen.missing_together(side, 3000, rng) for side in (0, 1)]
-    layout = learn_layout(*sides)
-    x, y = map(layout.encode, sides)
-    view = learn_tables(x, y, range(x.shape[1]))
-    assert view is not None
-    names = [layout.columns[i].name for i in view.tables[0].entries]
-    assert {name.rpartition("entry ")[2] for name in names} == {"2", "5"}
-    assert view.of(x).mean() > 1 > -1 > view.of(y).mean()
-    assert learn_tables(x, x[rng.permutation(3000)], range(x.shape[1])) is None
-    assert layout.text(again(Event(((0.0, None),), view=view))).startswith("score of ")
-
-
 def test_a_table_adds_the_number_of_its_cell():
     table = Table((0, 2), ((0.0,), (1.0, 2.0)), ((1.0, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12)))
     rows = np.array([[-1.0, 9, 0.5], [0.0, 9, 1.0], [5.0, 9, math.nan], [math.nan, 9, 2.0]])
@@ -619,14 +524,6 @@ def test_extreme_numbers_have_summaries_without_a_word():
     x[::7, 0], x[::5, 1], x[3] = math.nan, math.inf, math.nan
     past = PastDraws(x, x[::-1], learn_layout(x))
     assert all(Look(view, past).cells(16)[0].size for view in summaries(past.sides, past.layout))
-
-
-@pytest.mark.parametrize("way", [1, -1])
-def test_equal_entries_are_looked_for_on_both_sides(way):
-    sides = np.random.default_rng(0).normal(size=(2, 3000, 5))
-    sides[1, 2500, 3] = sides[1, 2500, 1]
-    assert any(v.summary == DISTINCT for v in summaries(sides[::way], learn_layout(*sides)))
-    assert all(v.summary != DISTINCT for v in summaries(sides[[0, 0]], learn_layout(*sides)))
 
 
 def test_a_verdict_says_what_was_looked_at():

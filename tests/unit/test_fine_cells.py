@@ -99,7 +99,8 @@ def test_the_three_moduli_come_first_that_tell_the_sides_apart_by_4_5_deviations
 def test_moduli_are_told_by_the_first_2048_draws(first, last, found):
     x, y = np.random.default_rng(0).integers(0, 10**6, (2, 4096))
     y[first:last] |= 1
-    assert (2 in suspicious_moduli(x, y, 64, as_reals=False)) == found
+    views = remainder_views(Numbers(x, y, 64, View()), 64, as_reals=False)
+    assert (View("remainder", modulus=2) in views) == found
 
 
 # --- how far remainders differ --------------------------------------------------------------------

@@ -436,7 +436,14 @@ def test_a_regression_is_of_entries_squares_and_products_that_vary():
     assert weights != [float(f"{weight:.5g}") for weight in weights]
     assert formula.of(x).mean() - formula.of(y).mean() > 0
     few = [side[:99] for side in (x, y)]
-    for sides, entries in ((few, [0, 1]), ((x, y[:99]), [0, 1]), ((x, y), [0]), ((x, y), [0, 3])):
+    none = [np.full((500, 2), missing) for missing in (NAN, math.inf)]
+    for sides, entries in (
+        (few, [0, 1]),
+        ((x, y[:99]), [0, 1]),
+        ((x, y), [0]),
+        ((x, y), [0, 3]),
+        (none, [0, 1]),
+    ):
         assert scores.learned_score(*sides, entries) is None
     assert scores.learned_score(x[:100], y[:100], [0, 1]) is not None
 
@@ -602,3 +609,4 @@ def test_the_first_10_000_rows_tell_of_equal_entries_and_digits(row, found):
     layout = Columns(groups=(((0,), (1,), (2,)),))
     names = {view.summary for view in scores.summaries((x, y), layout)}
     assert (DISTINCT in names) == found
+    assert scores.summaries((y, x), layout) == scores.summaries((x, y), layout)
