@@ -172,7 +172,7 @@ def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatc
     assert fine_cells._period(x, y, spread * 1.000001, period * 0.98) == {period: z}
     assert fine_cells._period(x, y, spread * 1.000001, period * 1.000001) == {}
     assert fine_cells._period(x, y, spread * 0.999999, 0.0) != {period: z}
-    assert fine_cells._period(x, y, 16 * (high - low) / 4096.5, 0.0) == {}  # half a bin or less
+    assert fine_cells._period(x, y, 128 * (high - low) / 32_768.5, 0.0) == {}  # half a bin
     for share in (0.999, 1.001):
         monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * z / math.sqrt(2))
         assert bool(fine_cells._period(x, y, 1.0, 0.0)) == (share < 1)
@@ -181,7 +181,7 @@ def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatc
 def test_equal_or_constant_sides_have_no_period():
     """By chance one of 10,000 pairs of equal sides has one."""
     x, y = np.random.default_rng(2).random((2, 2048))
-    assert fine_cells._period(x, y, 0.68, 0.0) == {}
+    assert fine_cells._period(x, y, 0.68, 0.0) == fine_cells._period(0.9 * x, y, 0.68, 0.0) == {}
     for spread in (0.0, 1e-151, 1e-3):
         assert fine_cells._period(spread * x, spread * y, 0.68 * spread, 0.0) == {}
     assert suspicious_moduli(np.zeros(2048), np.zeros(2048), 64, as_reals=False) == {}

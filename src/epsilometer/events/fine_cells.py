@@ -228,7 +228,7 @@ def _period(x: Floats, x_prime: Floats, spread: float, shortest: float) -> dict[
     power = (waves.real**2 + waves.imag**2) / pooled.size
     last = power.size
     if shortest:  # at higher frequencies whole numbers repeat what lower ones show
-        last = min(last, math.ceil(padded * (high - low) / shortest))
+        last = min(last, int(padded * (high - low) / shortest))
     if first >= last:
         return {}
     peak = first + int(np.argmax(power[first:last]))
