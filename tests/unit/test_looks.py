@@ -570,13 +570,18 @@ def test_pairs_differ_by_what_their_columns_do_not_tell():
 
 
 def test_the_sixteen_pairs_are_kept_that_differ_most_by_more_than_four_deviations(monkeypatch):
-    sides = np.random.default_rng(17).normal(size=(2, 100, 7))
-    pairs = list(combinations(range(7), 2))
-    for number, kept in ((21, 16), (5, 5)):
+    """Of 64 suspects."""
+    x, y = np.random.default_rng(17).normal(size=(2, 100, 70))
+    entries = scores.suspects(x, y, range(70))
+    pairs, asked = list(combinations(entries[:7], 2)), []
+    for number, kept in ((21, 16), (5, 4)):
         far = {pair: 4 + 0.01 * (i - 21 + number) for i, pair in enumerate(pairs)}
-        monkeypatch.setattr(scores, "_z_scores_of_pairs", lambda _, far=far: far)
-        found = [table.entries for table in scores.learn_tables(*sides, range(7)).tables]
-        assert found == pairs[::-1][: kept - (number < 16)]
+        monkeypatch.setattr(
+            scores, "_z_scores_of_pairs", lambda of, f=far: asked.append([*of]) or f
+        )
+        found = [table.entries for table in scores.learn_tables(x, y, range(70)).tables]
+        assert found == pairs[::-1][:kept]
+    assert asked == [entries] * 2
 
 
 def test_summaries_are_of_groups_that_have_them():
