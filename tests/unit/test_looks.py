@@ -135,9 +135,10 @@ def test_the_last_draws_are_seen_as_all_are():
     rows = Look(View("row"), past)
     for most, size in ((None, 100), (30, 30)):
         (cells,) = rows.cells(64, most)
-        last = [tuple(row) for row in x[0, -size:].tolist()]
-        times = cells.folds[0].sum(axis=0)[cells.coded(x[0, -size:])]
-        assert times.tolist() == [last.count(row) for row in last]
+        for side, folds in zip(x, cells.folds, strict=True):
+            last = [tuple(row) for row in side[-size:].tolist()]
+            times = folds.sum(axis=0)[cells.coded(side[-size:])]
+            assert times.tolist() == [last.count(row) for row in last]
 
 
 # --- families -------------------------------------------------------------------------------------
@@ -229,6 +230,12 @@ def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(kind):
     for layout in ({"numbers": (0,)}, {"reals": (0, 2)}):
         read = not of_reals and "reals" in layout
         assert (view in _found(past_of(*sides, **layout, as_reals=False), name)) == read
+
+
+def test_parities_are_of_two_bits_or_three_columns_or_more():
+    even = LEAKS["remainders"][0]
+    for sides in (np.stack([BITS[0], BITS[0][:, [0, 0, 2]]]), even, even[:, :, 2]):
+        assert _found(past_of(*sides), "parities") == []
 
 
 def _found(past, name):
@@ -559,6 +566,7 @@ def test_pairs_differ_by_what_their_columns_do_not_tell():
         assert (z > 10) == ((i, j) == (0, 1))
     view = scores.learn_tables(x, y, range(5))
     (table,) = view.tables
+    assert np.array_equal(table.adds, np.round(table.adds, 6))
     assert table.entries == (0, 1)
     assert [len(starts) for starts in table.starts] == [15, 15]
     pairs = [list(zip(*codes, strict=True)) for codes in zip(cells[0], cells[1], strict=True)]
