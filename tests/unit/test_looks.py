@@ -6,6 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.stats import chi2_contingency
 
 from epsilometer.events import looks, scores
@@ -371,12 +372,12 @@ def test_a_sum_of_steps_adds_the_log_ratios_of_cells_of_what_each_entry_adds():
 def test_a_quantile_lies_on_the_line_between_numbers_that_are_there():
     table = np.random.default_rng(5).normal(size=(41, 6))
     table[:7, 2] = table[5:, 3] = table[1:, 5] = NAN
-    table[:, 4] = np.arange(41) == 3  # mostly equal: the deviation from the median
+    table[:, 4] = 3 * (np.arange(41) == 3)  # mostly equal: the deviation from the median
     centre, spread = scores._units(table)
     assert centre == pytest.approx(np.nanmedian(table, axis=0))
     wide = np.nanquantile(table, [0.16, 0.84], axis=0)
     assert spread[:4] == pytest.approx((wide[1] - wide[0])[:4] / 2)
-    assert spread[4] == pytest.approx(1 / math.sqrt(41))
+    assert spread[4] == pytest.approx(3 / math.sqrt(41))
     assert spread[5] == 0
 
 
@@ -392,8 +393,9 @@ def test_a_centre_has_six_digits_and_at_least_four_of_its_spread(centre, scale, 
     assert centres == [float(f"{centre:.{digits}g}")]
     low, high = np.quantile(numbers[:3], [0.16, 0.84])
     assert scales == [float(f"{(high - low) / 2:.6g}")]
-    none = [np.stack(column) for column in scores._spreads(np.array([[1.0, NAN], [1.0, NAN]]))]
-    assert np.array_equal(none, np.zeros((2, 2)))
+    none = np.array([[1.0, NAN, 1.7e308], [1.0, NAN, -1.7e308]])  # nor where it is infinite
+    for times in (1, 9):
+        assert np.array_equal(scores._spreads(none.repeat(times, axis=0)), np.zeros((2, 3)))
 
 
 def test_z_scores_are_those_of_welch_for_mean_products():
@@ -433,6 +435,8 @@ def test_a_regression_is_of_entries_squares_and_products_that_vary():
         side[:, 2] = side[:, 2].clip(0, 1) // 0.5 * 3 + 2  # three values
         side[:, 3] = 7.0
     x[100:, 1] += x[100:, 0] > 2  # in its first 100 rows
+    x[:, 0] += 0.5
+    y = y[:300]
     formula = scores.learned_score(x, y, range(4)).formula
     assert formula.entries == (0, 1, 2)
     terms = {factors for factors, _ in formula.terms}
@@ -440,10 +444,22 @@ def test_a_regression_is_of_entries_squares_and_products_that_vary():
     weights = [weight for _, weight in formula.terms]
     assert weights == [float(f"{weight:.6g}") for weight in weights]
     assert weights != [float(f"{weight:.5g}") for weight in weights]
-    assert formula.of(x).mean() - formula.of(y).mean() > 0
+    columns = formula.columns(np.concatenate([x, y]))
+    features = np.array([columns[list(factors)].prod(axis=0) for factors, _ in formula.terms])
+    spread = features.std(axis=1)
+    units = (features.T - features.mean(axis=1)) / spread
+    sign = np.repeat([1, -1], [400, 300])
+
+    def loss(w):
+        return np.logaddexp(0, -sign * (units @ w[1:] + w[0])).sum() + (w[1:] ** 2).sum() / 2
+
+    best = minimize(loss, np.zeros(1 + spread.size)).x[1:]
+    assert weights * spread == pytest.approx(best, abs=0.03)  # as steps end early
     few = [side[:99] for side in (x, y)]
     none = [np.full((500, 2), missing) for missing in (NAN, math.inf)]
     for sides, entries in (
+        ((x, y), []),
+        ((x[:99], y), [0, 1]),
         (few, [0, 1]),
         ((x, y[:99]), [0, 1]),
         ((x, y), [0]),
@@ -460,6 +476,8 @@ def test_weights_of_a_linear_score_are_differences_of_means():
     x[:, 3] = y[:, 3] = 1.0
     formula = scores.linear_score(x, y[:40], range(4)).formula
     assert formula.entries == (0, 1, 2)
+    middle = np.median(np.concatenate([x, y[:40]]), axis=0)
+    assert formula.centres == pytest.approx(middle[:3], rel=1e-4)
     for (factors, weight), entry in zip(formula.terms, range(3), strict=True):
         scale = formula.scales[entry]
         apart = (x[:, entry].mean() - y[:40, entry].mean()) / scale
@@ -472,7 +490,7 @@ def test_weights_of_a_linear_score_are_differences_of_means():
 def test_the_entries_of_a_score_are_those_of_the_largest_z_scores():
     """Of means, alone or in products, of numbers clipped at four units of their spread."""
     rng = np.random.default_rng(11)
-    x, y = rng.standard_t(2, size=(2, 2600, 12))
+    x, y = rng.standard_t(2, size=(2, 2600, 12)) + np.arange(12)
     x[:, 7] += 0.2
     x[:, 2] = np.where(rng.random(2600) < 0.1, x[:, 9], x[:, 2])
     x[2000:, 1] = x[::3, 4] = y[::3, 4] = np.inf  # no number: at its centre
@@ -497,6 +515,18 @@ def test_the_entries_of_a_score_are_those_of_the_largest_z_scores():
             kept = [entry for entry in entries if entry in order[:number]]
             assert scores.suspects(x, y, entries, number) == kept
         assert scores.suspects(x, y, entries, len(order)) == entries
+
+
+def test_of_many_entries_suspects_and_their_strongest_products_make_a_score():
+    x, y = np.random.default_rng(18).normal(size=(2, 200, 70))
+    share = np.linspace(0, 1, 35)
+    x[:, 1::2] = share * x[:, ::2] + np.sqrt(1 - share**2) * x[:, 1::2]
+    y = y[:100]
+    formula = scores.learned_score(x, y, range(70)).formula
+    assert formula.entries == tuple(scores.suspects(x, y, range(70)))
+    products = [factors for factors, _ in formula.terms if len({*factors}) == 2]
+    columns = formula.columns(np.concatenate([x, y]))
+    assert products == scores._strongest(columns, 200) != scores._strongest(columns, 100)
 
 
 @pytest.mark.parametrize(("entry", "found"), [(1023, 1023), (1024, 5)])
