@@ -111,8 +111,8 @@ def test_40_000_rows_or_800_000_numbers_teach_a_score_or_10_000_rows(entries, ro
 
 
 def test_where_a_half_says_too_little_there_is_no_score():
-    sides = np.zeros((100, 2)), np.zeros((100, 2))
-    for silent in (100, 50):
+    sides = np.zeros((101, 2)), np.zeros((101, 2))
+    for silent in (101, 50, 51):
         past = PastDraws(*sides, Columns())
         assert past.score("sum", lambda x, _, n=silent: None if len(x) == n else View()) is None
         assert list(looks._scored(past, "sum", lambda *_: None)) == []
@@ -155,6 +155,7 @@ BITS = RNG.integers(0, 2, (1, 500, 3)).repeat(2, axis=0)
     ("sides", "layout", "names"),
     [
         (VECTORS[:, :, 0], {}, {"columns"}),
+        (np.abs(VECTORS[:, :, 0]) * 100, {}, {"columns"}),
         (WIDE, {}, {"columns", "bits", "sums"}),
         (-WIDE, {}, {"columns"}),
         (WIDE % 1000, {}, {"columns"}),  # numbers repeat
@@ -164,6 +165,7 @@ BITS = RNG.integers(0, 2, (1, 500, 3)).repeat(2, axis=0)
             {"groups": (((0,), (1,), (2,)),)},
             {"columns", "sums", "summaries", "regressions"},
         ),
+        (WIDE[:, :, None].repeat(2, axis=2), {}, {"rows", "columns", "sums"}),
         (VECTORS[:, :, :1], {}, {"columns"}),
         (VECTORS[:, :, :2], {}, {"columns", "sums", "regressions"}),
         (BITS * 1.0, {}, {"columns", "sums", "regressions"}),
@@ -177,6 +179,17 @@ def test_families_look_at_outputs_of_their_kind(sides, layout, names):
     assert found | of_any == names | of_any
     assert [look.view.entry for look in columns] == [*range(len(columns))]
     assert len(looks_at(past, ["columns"])) == len(columns)
+
+
+def test_of_a_side_with_more_draws_the_first_ones_count():
+    x, y = VECTORS
+    for sides in ((x, y[:900]), (x[:900], y)):
+        past = past_of(*sides)
+        np.testing.assert_array_equal(past.sides, [x[:900], y[:900]])
+        of_both = looks_at(past_of(x[:900], y[:900]))
+        for look, other in zip(looks_at(past), of_both, strict=True):
+            assert look.view == other.view
+            np.testing.assert_array_equal(look.sides(), other.sides())
 
 
 def made(rng):
@@ -257,13 +270,12 @@ def test_what_few_first_draws_say_of_entries_and_many_of_equality_stays():
     assert asked["wide"] == 10_000
 
 
-def test_bits_are_those_up_to_the_largest_number_of_either_side():
-    for sides in (WIDE, WIDE[::-1]):
-        past = past_of(sides[0] % 2**13, sides[1])
+@pytest.mark.parametrize("way", [1, -1])
+def test_bits_are_those_up_to_the_largest_number_of_either_side(way):
+    for x, size in ((WIDE[0] % 2**13, 14), (WIDE[0] - 1, 0)):
+        past = past_of(*[x, WIDE[1]][::way])
         bits = looks._of_bits(past, looks._of_columns(past))
-        assert [look.view.entry for look in bits] == list(range(14))
-        past = past_of(sides[0], sides[1] - 1 - sides[1].min())
-        assert list(looks._of_bits(past, looks._of_columns(past))) == []
+        assert [look.view.entry for look in bits] == list(range(size))
 
 
 @pytest.mark.parametrize(("compared", "rows"), [(1, 1000), (1100 * 24, 1100)])
@@ -276,6 +288,9 @@ def test_of_many_entries_those_are_looked_at_whose_shares_differ_most(compared, 
     for entry in range(9):
         theirs[: entry + 1, entry] = (-1) ** entry * 9.0
     ours[rows:, 0] += 9
+    for entry, share in enumerate((0.1, 0.25, 0.5, 0.75, 0.9), 12):  # they differ there alone
+        ours[:, entry] = theirs[:, entry] = u = rng.random(2200)
+        ours[:, entry] += 0.05 * ((u > share - 0.05) & (u < share))
     differ = []
     for x, y in zip(ours[:rows].T, theirs[:rows].T, strict=True):
         pooled = np.sort(np.append(x, y))
