@@ -246,10 +246,12 @@ def test_a_family_looks_at_what_differs_in_the_numbers_that_it_may_read(kind):
         assert (view in _found(past_of(*sides, **layout, as_reals=False), name)) == read
 
 
-def test_parities_are_of_two_bits_or_three_columns_or_more():
+def test_what_cells_of_a_number_or_tables_show_is_not_looked_at_again():
+    """Parities are of two bits or three columns, remainders of numbers that do not repeat."""
     even = LEAKS["remainders"][0]
     for sides in (np.stack([BITS[0], BITS[0][:, [0, 0, 2]]]), even, even[:, :, 2]):
         assert _found(past_of(*sides), "parities") == []
+    assert _found(past_of(*(even % 500)), "remainders") == []
 
 
 def _found(past, name):
