@@ -127,7 +127,7 @@ def test_remainders_differ_as_pearson_says(width, factor, shift, far, whole, mon
     x[:2], y[0] = (0, factor * (width - 1)), factor
     x[2:200] -= x[2:200] % 6
     y = y[:1500] + (rng.random(1500) < 0.3) * (factor > 1)
-    sides = (x, y) if whole else (x + shift, y + shift)
+    sides = (x - 12, y - 12) if whole else (x + shift, y + shift)
     z_scores = fine_cells._z_scores_of_moduli(*sides, 64, False)
     assert len(z_scores) > 9
     for modulus, z in z_scores.items():
@@ -181,7 +181,8 @@ def test_a_period_is_that_of_the_largest_fourier_coefficient(k, unit, monkeypatc
 def test_equal_or_constant_sides_have_no_period():
     """By chance one of 10,000 pairs of equal sides has one."""
     x, y = np.random.default_rng(2).random((2, 2048))
-    assert fine_cells._period(x, y, 0.68, 0.0) == fine_cells._period(0.9 * x, y, 0.68, 0.0) == {}
+    for sides in ((x, y), (0.9 * x, y), (x, 0.9 * y)):
+        assert fine_cells._period(*sides, 0.68, 0.0) == {}
     for spread in (0.0, 1e-151, 1e-3):
         assert fine_cells._period(spread * x, spread * y, 0.68 * spread, 0.0) == {}
     assert suspicious_moduli(np.zeros(2048), np.zeros(2048), 64, as_reals=False) == {}
@@ -197,9 +198,10 @@ def test_the_top_of_a_parabola_lies_between_its_points(top):
 
 
 @pytest.mark.parametrize(("period", "whole"), [(2.6, True), (1.3, False)])
-def test_whole_numbers_have_periods_of_two_or_more_and_reals_any(period, whole):
-    rng = np.random.default_rng(3)
-    numbers = rng.random((2, 9000)) * 500
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_whole_numbers_have_periods_of_two_or_more_and_reals_any(period, whole, seed):
+    rng = np.random.default_rng(seed)
+    numbers = rng.random((2, 9000)) * 500 + 1000
     numbers = np.floor(numbers) if whole else numbers
     waves = np.array([[0.9], [-0.9]]) * np.cos(2 * math.pi * numbers / period)
     kept = rng.random((2, 9000)) * 2 < 1 + waves
@@ -249,4 +251,8 @@ def test_whole_numbers_and_repeated_ones_have_no_low_bits():
     x = np.random.default_rng(4).integers(0, 10**6, 2000) * 2.0
     assert low_bit_views(Numbers(x, x + 1, 16, View())) == []
     assert low_bit_views(Numbers(x + 0.25, x + 0.5, 16, View())) == [View("low bit")]
+    fine = np.random.default_rng(5).random(2000)
+    coarse = np.round(fine * 2**20) / 2**20
+    for sides in ((fine, coarse), (coarse, fine)):
+        assert low_bit_views(Numbers(*sides, 16, View())) == [View("low bit")]
     assert low_bit_views(Numbers(x % 10 + 0.25, x % 10 + 0.5, 16, View())) == []
