@@ -43,6 +43,7 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
     "src/epsilometer/samples.py": ["unit/test_arrays.py", "unit/test_estimates.py"],
     "src/epsilometer/events/limits.py": ["contract/test_measure.py"],
     "src/epsilometer/events/relations.py": ["unit/test_relations.py"],
+    "src/epsilometer/events/fine_cells.py": ["unit/test_fine_cells.py", _LOOKS],
     "src/epsilometer/events/looks.py": ["unit/test_looks.py"],
     "src/epsilometer/events/scores.py": ["unit/test_looks.py", "unit/test_events.py"],
     "src/epsilometer/events/*.py": ["unit/test_events.py", "unit/test_relations.py", _LOOKS],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 import epsilometer_audit as ea
-from epsilometer.events import fine_cells, scores
+from epsilometer.events import scores
 from epsilometer.events.cells import Numbers
 from epsilometer.events.choosing import best
 from epsilometer.events.events import (
@@ -29,13 +28,13 @@ from epsilometer.events.events import (
 )
 from epsilometer.events.fine_cells import low_bit_views, remainder_views
 from epsilometer.events.looks import Look, PastDraws
-from epsilometer.events.scores import learn_tables, learned_score, summaries
-from epsilometer.events.vectors import CORRELATION, DISTINCT, Formula, summary
+from epsilometer.events.scores import learned_score, summaries
+from epsilometer.events.vectors import CORRELATION, Formula, summary
 from epsilometer_audit.outputs import outcomes
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.statistics.witnesses import looked_at
 from tests.benchmarks import seen
-from tests.sharing import FIVE, with_seconds
+from tests.sharing import FIVE
 from tests.unit.audits import again, audited, event_of
 
 Rng = np.random.Generator
@@ -76,30 +75,6 @@ def test_cells_of_low_bits_count_what_their_events_hold():
         assert (again(look.event(cells)).holds(x) == np.isin(look.coded(x), cells)).all()
 
 
-def test_low_bits_are_looked_at_by_mantel_and_haenszels_test(monkeypatch):
-    """For each lowest bit, by the counts of all ranges one by one."""
-    x, y = np.random.default_rng(2).random((2, 600))
-    y[:200] = np.round(y[:200] * 2**40) / 2**40
-    numbers = Numbers(x, y, 16, View())
-    bits, bits_prime = lowest_bits(x), lowest_bits(y)
-    ranges, ranges_prime = numbers.codes
-    largest = 0.0
-    for bit in {*bits.tolist(), *bits_prime.tolist()}:
-        excess, variance = 0.0, 0.0
-        for place in {*ranges.tolist()} & {*ranges_prime.tolist()}:
-            ours, theirs = bits[ranges == place] == bit, bits_prime[ranges_prime == place] == bit
-            share, times = ours.size / (ours.size + theirs.size), ours.sum() + theirs.sum()
-            excess += ours.sum() - times * share
-            of_all = times / (ours.size + theirs.size)
-            variance += times * share * (1 - share) * (1 - of_all)
-        if variance > 0:
-            largest = max(largest, excess**2 / variance)
-    monkeypatch.setattr(fine_cells, "_z_score", lambda *_: 0.0)
-    for share in (0.999, 1.001):
-        monkeypatch.setattr(fine_cells, "_SIGNIFICANT", share * math.sqrt(largest))
-        assert bool(low_bit_views(numbers)) == (share < 1)
-
-
 # --- audits of reals ------------------------------------------------------------------------------
 
 
@@ -115,6 +90,7 @@ def by_either_test(
     )
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("recorded", [False, True])
 @pytest.mark.parametrize(
     "noise",
@@ -167,17 +143,6 @@ def test_low_bits_without_information_refute_nothing(mechanism):
     assert verdict.verdict == "not refuted"
 
 
-def test_entries_of_vectors_have_low_bits():
-    def vector(x: float, size: int, rng: Rng) -> Any:
-        return np.column_stack([rng.laplace(0, 1, size), laplace(x, size, rng)])
-
-    verdict = ea.audit(vector, [(0, 1)], ea.pure(2.0), samples=4000)
-    assert verdict.verdict == "violated"
-    assert verdict.witness is not None
-    assert "lowest bit of entry 1" in verdict.witness.event
-    assert verdict.witness.note
-
-
 # --- scores that were learned ---------------------------------------------------------------------
 
 
@@ -187,43 +152,8 @@ def correlated(x: float, size: int, rng: Rng) -> Any:
     return np.round(z * 2**20) / 2**20
 
 
-def shifted(x: list[float], size: int, rng: Rng) -> Any:
-    return np.round((np.array(x) + rng.normal(0, 1, (size, len(x)))) * 2**20) / 2**20
-
-
-def parity(x: float, size: int, rng: Rng) -> Any:
-    """Ten bits; the first two are equal too often on one input."""
-    bits = rng.integers(0, 2, (size, 10))
-    bits[:, 0] ^= (bits[:, 0] ^ bits[:, 1]) & (rng.random(size) < x)
-    return bits
-
-
-LEAKS = {
-    "correlation": (correlated, (0.7, 0.0), ea.pure(0.5)),
-    "direction": (shifted, ([0.0] * 12, [1 / math.sqrt(12)] * 12), ea.pure(0.5)),
-    "product of bits": (parity, (0.5, 0.0), ea.pure(0.25)),
-}
-SAYS = {"product of bits": "entry 0 != entry 1"}  # in place of a score of entries
-
-
 @pytest.mark.slow(seconds=2)
-@pytest.mark.parametrize("name", LEAKS)
-def test_correlations_of_entries_are_found(name, monkeypatch):
-    """By a regression that takes no library."""
-    monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    mechanism, pair, claim = LEAKS[name]
-    verdict = ea.audit(mechanism, [pair], claim, samples=4000)
-    assert verdict.verdict == "violated"
-    assert verdict.witness is not None
-    said = f"{verdict.witness.event}; {verdict.witness.rests_on}"
-    assert SAYS.get(name, "score of") in said
-    event = event_of(verdict.witness.ranges)
-    rng = np.random.default_rng(77)
-    p, q = (event.holds(mechanism(x, 4000, rng).reshape(4000, -1)).mean() for x in pair)
-    assert abs(p - q) > 4 * np.sqrt((p + q) / 4000)
-
-
-@pytest.mark.parametrize("recorded", with_seconds([False, True], {False: 3}))
+@pytest.mark.parametrize("recorded", [False, True])
 def test_steps_of_running_sums_are_found(recorded):
     """Eight sums of Laplace noise: their last alone has .9 for its bound, all steps 2.0."""
 
@@ -257,20 +187,11 @@ def test_a_score_is_learned_to_the_byte_and_its_event_replays():
     assert np.intersect1d(codes[inside], codes[~inside]).size == 0
 
 
-def test_each_half_of_the_draws_is_seen_as_the_other_half_sees_it():
+def test_of_draws_that_do_not_differ_no_score_tells_the_sides_apart():
     rng = np.random.default_rng(8)
-    x, y = correlated(0.7, 3000, rng), correlated(0.0, 3000, rng)
-    learn = partial(learned_score, entries=(0, 1))
-    past, view = PastDraws(x, y, learn_layout(x)), learn(x[1500:], y[1500:])
-    score: Any = past.score("", learn)
-    assert view is not None
-    assert (score.sides()[0][:1500] == view.of(x[:1500])).all()
-    more = np.concatenate([x, x[:500]]), np.concatenate([y, y[:500]])
-    later: Any = PastDraws(*more, past.layout, past).score("", learn)
-    assert (later.sides()[1] == score.view.of(y[:500])).all()  # seen as by the score before
-    # of draws that do not differ, no score tells the sides apart
-    both = np.concatenate([x, y])[rng.permutation(6000)]
-    score = PastDraws(both[:3000], both[3000:], past.layout).score("", learn)
+    both = np.concatenate([correlated(x, 3000, rng) for x in (0.7, 0.0)])[rng.permutation(6000)]
+    past = PastDraws(both[:3000], both[3000:], learn_layout(both))
+    score: Any = past.score("", partial(learned_score, entries=(0, 1)))
     ours, theirs = score.sides()
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * np.std([ours, theirs]) / 38
 
@@ -280,20 +201,6 @@ def test_a_formula_is_evaluated_and_restored():
     rows = np.array([[3.0, 9.0, 2.0], [1.0, 9.0, math.nan], [1e300, 9.0, -math.inf]])
     assert formula.of(rows).tolist() == [1 + 1 - 4, 0.0, 8 - 32 - 64]
     again(Event(((0.0, None),), view=View("learned", formula=formula)))
-
-
-@pytest.mark.parametrize(
-    ("x", "entries"),
-    [
-        (np.random.default_rng(1).random((150, 3)), (0, 1, 2)),  # too few
-        (np.random.default_rng(1).random((5000, 3)), (1,)),  # one
-        (np.ones((5000, 3)), (0, 1, 2)),  # nothing differs
-        (np.full((5000, 2), math.nan), (0, 1)),
-        (np.full((5000, 2), math.inf), (0, 1)),
-    ],
-)
-def test_where_nothing_can_be_learned_there_is_no_score(x, entries):
-    assert learned(x, x.copy(), entries) is None
 
 
 def test_extreme_numbers_are_learned_from_without_a_word():
@@ -314,16 +221,6 @@ def coin(x: int, random: Random) -> bool:
     return random.random() < (0.8 if x else 0.2)
 
 
-def members(x: int, random: Random) -> Any:
-    items = {k for k in (1, 2, 4) if random.random() < 0.5}
-    return items | {3} if coin(x, random) else items
-
-
-def keys(x: int, random: Random) -> Any:
-    record = {1: random.random(), (2, "a"): 1}
-    return {**record, 3: 0.5} if coin(x, random) else record
-
-
 def fails(x: int, random: Random) -> Any:
     if coin(x, random):
         raise KeyError("k")
@@ -337,15 +234,8 @@ def inner(x: int, random: Random) -> Any:
 @pytest.mark.parametrize(
     ("mechanism", "witnesses"),
     [
-        (members, "3 is present|3 is missing"),
-        (keys, "key 3 is present|key 3 is missing"),
         (fails, "output is a number|output is not a number|output is failure KeyError|output <= 1"),
         (inner, "key 'm'.key 'counts'.entry 1 <= 0|key 'm'.key 'counts'.entry 1 >= 1"),
-        (
-            lambda x, random: (1, 2) if coin(x, random) else {"a": 1},
-            "output is a sequence|output is not a mapping|output is not a sequence"
-            "|output is a mapping",
-        ),
     ],
 )
 def test_parts_of_outputs_are_named(mechanism, witnesses):
@@ -357,90 +247,24 @@ def test_parts_of_outputs_are_named(mechanism, witnesses):
 
 # --- structure that wide noise hides --------------------------------------------------------------
 
-Mechanism = Callable[[int, int, Rng], Any]
 CLAIM = ea.pure(1.0)
 
-# --- grids ----------------------------------------------------------------------------------------
 
-
-def grid(factor: int, scale: float) -> Mechanism:
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        return x + factor * np.round(rng.laplace(0, scale, size)).astype(np.int64)
-
-    return mechanism
-
-
-def in_one_entry(x: int, size: int, rng: Rng) -> Any:
-    z = np.round(rng.normal(0, 1, (size, 4)), 2)
-    z[:, 3] = grid(15, 1e5)(x, size, rng)
-    return z
+def grid(x: int, size: int, rng: Rng) -> Any:
+    return 2**61 + x + 15 * np.round(rng.laplace(0, 1e5, size)).astype(np.int64)
 
 
 def decimals(x: int, size: int, rng: Rng) -> Any:
-    return (31.37, 31.52)[x] + np.round(rng.laplace(0, 1e4, size))
-
-
-GRIDS: dict[str, tuple[Mechanism, bool]] = {
-    **{
-        f"{factor} in noise of {scale:g}": (grid(factor, scale), False)
-        for factor, scale in [(2, 1e6), (2, 1e15), (15, 1e4), (1000, 1e3)]
-    },
-    "as reals": (lambda x, size, rng: grid(60, 1e5)(x, size, rng).astype(float), False),
-    "beyond reals": (lambda x, size, rng: 2**61 + grid(2, 1e6)(x, size, rng), False),
-    "in one entry": (in_one_entry, False),
-    "decimals": (decimals, False),
-    "decimals of reals": (decimals, True),
-}
-
-
-@pytest.mark.slow(seconds=1)
-@pytest.mark.parametrize("name", GRIDS)
-@pytest.mark.parametrize("seed", FIVE)
-def test_remainders_are_detected(name, seed):
-    mechanism, as_reals = GRIDS[name]
-    verdict = audited(mechanism, CLAIM, 4000, seed, as_reals=as_reals, stop=True)
-    assert verdict.verdict == "violated"
-
-
-# --- fine structure -------------------------------------------------------------------------------
-
-
-def waves(k: float, unit: float = 1.0) -> Mechanism:
-    """Density 1 + .9 sin(2 pi k u), or 1 - .9 sin(2 pi k u), on [0, 1], in another unit."""
-
-    def mechanism(x: int, size: int, rng: Rng) -> Any:
-        u = rng.random(4 * size + 100)
-        density = 1 + (1 - 2 * x) * 0.9 * np.sin(2 * math.pi * k * u)
-        return unit * u[rng.random(u.size) * 1.9 < density][:size]
-
-    return mechanism
-
-
-@pytest.mark.parametrize(
-    ("k", "unit", "claim"),
-    [(317, 1.0, CLAIM), (941, math.pi, CLAIM), (941, 1.0, ea.approximate(1.0, 1e-3))],
-)
-@pytest.mark.parametrize("seed", FIVE)
-def test_fine_structure_is_detected(k, unit, claim, seed):
-    assert audited(waves(k, unit), claim, 100_000, seed).bound > 2
-
-
-# --- pairs of entries -----------------------------------------------------------------------------
-
-
-def two_of_fifty(x: int, size: int, rng: Rng) -> Any:
-    z = rng.normal(0, 1, (size, 50))
-    r = (0.9, -0.9)[x]
-    z[:, 31] = r * z[:, 7] + math.sqrt(1 - r * r) * z[:, 31]
+    z = rng.normal(0, 1, (size, 2))
+    z[:, 1] = (31.37, 31.52)[x] + np.round(rng.laplace(0, 1e4, size))
     return z
 
 
-def series(x: int, size: int, rng: Rng) -> Any:
-    z = rng.normal(0, 1, (size, 12))
-    r = (0.9, -0.9)[x]
-    for i in range(1, 12):
-        z[:, i] = r * z[:, i - 1] + math.sqrt(1 - r * r) * z[:, i]
-    return z
+def waves(x: int, size: int, rng: Rng) -> Any:
+    """Density 1 + .9 sin(2 pi 941 u), or 1 - .9 sin(2 pi 941 u), in units of pi."""
+    u = rng.random(4 * size + 100)
+    density = 1 + (1 - 2 * x) * 0.9 * np.sin(2 * math.pi * 941 * u)
+    return math.pi * u[rng.random(u.size) * 1.9 < density][:size]
 
 
 def line(x: int, size: int, rng: Rng) -> Any:
@@ -449,25 +273,21 @@ def line(x: int, size: int, rng: Rng) -> Any:
 
 
 def far_from_zero(x: int, size: int, rng: Rng) -> Any:
-    z = two_of_fifty(x, size, rng)[:, [0, 1, 7, 31]]
+    z = rng.normal(0, 1, (size, 4))
+    z[:, 3] = (0.9, -0.9)[x] * z[:, 2] + math.sqrt(0.19) * z[:, 3]
     return z + np.array([0, 0, 1, 1]) * (1.7e9 + 345678.9)
 
 
-@pytest.mark.parametrize("mechanism", [series, line, far_from_zero])
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("mechanism", "draws"),
+    [(grid, 4000), (decimals, 4000), (waves, 100_000), (line, 1000), (far_from_zero, 1000)],
+)
+@pytest.mark.parametrize("claim", [CLAIM, ea.approximate(1.0, 1e-3)])
 @pytest.mark.parametrize("seed", FIVE)
-def test_dependence_between_entries_is_detected(mechanism, seed):
-    assert audited(mechanism, CLAIM, 1000, seed, stop=True).verdict == "violated"
-
-
-def test_entries_that_differ_together_are_among_those_of_a_score():
-    rng = np.random.default_rng(4)
-    sides = [
-        np.column_stack([rng.normal(0, 1, (1000, 100)), two_of_fifty(x, 1000, rng)[:, [7, 31]]])
-        for x in (0, 1)
-    ]
-    chosen = scores.suspects(*sides, range(102))
-    assert len(chosen) == 64
-    assert {100, 101} <= set(chosen)
+def test_what_wide_noise_hides_is_detected(mechanism, draws, claim, seed):
+    verdict = audited(mechanism, claim, draws, seed, as_reals=True, stop=True)
+    assert verdict.verdict == "violated"
 
 
 def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch):
@@ -608,6 +428,8 @@ ROWS = np.array([[3.0, 1.0, 3.0, 2.0], [math.nan, 5.0, -1.0, math.nan], [math.na
         ("place of the largest", [0.0, 0.0]),
         ("place of the smallest", [1.0, 1.0]),
         ("number of different values", [3.0, 2.0]),
+        ("number of rises", [1.0, 0.0]),
+        ("check sum of digits", [15.0, 0.0]),
         ("spread", [math.sqrt(0.6875), 3.0]),
         ("product of neighbours", [0.75 * -1.25 * 2 - 0.75 * 0.25, -9.0]),
     ],
@@ -649,20 +471,6 @@ def test_the_numbers_of_one_sequence_are_a_group(outputs, groups):
     assert learn_layout(outputs, outputs).groups == groups
 
 
-def test_tables_are_learned_of_words_numbers_and_what_is_missing():
-    rng = np.random.default_rng(1)
-    sides = [seen.missing_together(side, 3000, rng) for side in (0, 1)]
-    layout = learn_layout(*sides)
-    x, y = map(layout.encode, sides)
-    view = learn_tables(x, y, range(x.shape[1]))
-    assert view is not None
-    names = [layout.columns[i].name for i in view.tables[0].entries]
-    assert {name.rpartition("entry ")[2] for name in names} == {"2", "5"}
-    assert view.of(x).mean() > 1 > -1 > view.of(y).mean()
-    assert learn_tables(x, x[rng.permutation(3000)], range(x.shape[1])) is None
-    assert layout.text(again(Event(((0.0, None),), view=view))).startswith("score of ")
-
-
 def test_a_table_adds_the_number_of_its_cell():
     table = Table((0, 2), ((0.0,), (1.0, 2.0)), ((1.0, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12)))
     rows = np.array([[-1.0, 9, 0.5], [0.0, 9, 1.0], [5.0, 9, math.nan], [math.nan, 9, 2.0]])
@@ -676,20 +484,11 @@ def test_extreme_numbers_have_summaries_without_a_word():
     assert all(Look(view, past).cells(16)[0].size for view in summaries(past.sides, past.layout))
 
 
-@pytest.mark.parametrize("way", [1, -1])
-def test_equal_entries_are_looked_for_on_both_sides(way):
-    sides = np.random.default_rng(0).normal(size=(2, 3000, 5))
-    sides[1, 2500, 3] = sides[1, 2500, 1]
-    assert any(v.summary == DISTINCT for v in summaries(sides[::way], learn_layout(*sides)))
-    assert all(v.summary != DISTINCT for v in summaries(sides[[0, 0]], learn_layout(*sides)))
-
-
 def test_a_verdict_says_what_was_looked_at():
     def vectors(x: float, size: int, rng: np.random.Generator) -> Any:
         return rng.laplace(x, 1, (size, 3))
 
-    options: dict[str, Any] = {"samples": 3000, "as_reals": True}
-    verdict = ea.audit(vectors, [(0, 1)], ea.pure(4.0), **options)
+    verdict = ea.audit(vectors, [(0, 1)], ea.pure(4.0), samples=320, as_reals=True)
     assert "all pairs of 3 in 16 x 16 cells, sums" in verdict.looked_at
     assert "not: finer laws of two, other functions of three or more" in str(verdict)
     assert "in one column" in str(verdict)

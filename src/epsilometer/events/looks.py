@@ -97,6 +97,7 @@ def _numbers(side: Sample, parts: Sequence[tuple[View, slice]]) -> Sample:
 class PastDraws:
     """Past draws of both sides, ``(n,)`` or ``(n, d)``, and what is learned from them, once.
 
+    Of a side that has more draws than the other, the first ones count.
     Scores that were learned from fewer draws, the ``earlier`` ones, see those that came after.
     """
 
@@ -111,6 +112,9 @@ class PastDraws:
     """What the first draws say, which later ones do not change."""
 
     def __post_init__(self, earlier: PastDraws | None) -> None:
+        n = min(len(self.x), len(self.x_prime))
+        self.x = self.x[:n]
+        self.x_prime = self.x_prime[:n]
         self.sides = self.x, self.x_prime
         if earlier is not None and earlier.layout == self.layout:
             self._learned = dict(earlier._learned)

@@ -51,7 +51,7 @@ def learned_score(x: Sample, x_prime: Sample, entries: Sequence[int]) -> View | 
     Sides have shape ``(n, d)``, NaN where a number is missing. Of the first 1,024 ``entries`` with
     numbers, the 64 are used that differ most.
     """
-    if len(entries) < 2 or min(len(x), len(x_prime)) < _FEWEST_ROWS:
+    if min(len(x), len(x_prime)) < _FEWEST_ROWS:
         return None
     entries = suspects(x, x_prime, entries)
     both = np.concatenate([x, x_prime])
@@ -165,7 +165,7 @@ def differences(x: Sample, x_prime: Sample, entries: Sequence[int], cells: int) 
     return [view for z_scores, view in best if z_scores > 3.0]
 
 
-@np.errstate(over="ignore")  # a spread may be infinite
+@np.errstate(over="ignore", invalid="ignore")  # a spread may be infinite, or NaN
 def _units(columns: Floats) -> tuple[Floats, Floats]:
     """Return the centre and the spread of each column, NaN of a column without numbers.
 
@@ -200,7 +200,7 @@ def _spreads(columns: Floats) -> tuple[Floats, Floats]:
     for i, (centre, scale) in enumerate(zip(*_units(columns), strict=True)):
         if 0 < scale < math.inf:
             far = math.log10(max(abs(centre) / scale, 1.0))
-            digits = min(max(_DIGITS, math.ceil(far) + 4), 17)
+            digits = max(_DIGITS, math.ceil(far) + 4)
             centres[i] = float(f"{centre:.{digits}g}")
             scales[i] = float(f"{scale:.{_DIGITS}g}")
     return centres, scales
