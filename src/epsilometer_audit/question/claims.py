@@ -140,12 +140,9 @@ class Renyi(DivergenceClaim):
         if math.sqrt(2 * a * self.rho) <= _GAUSSIAN:
             return Noise(gaussian=True, distances=np.sqrt(2 * levels / a))
 
-        def divergence(d: Floats) -> Floats:
-            terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
-            return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
-
-        most = 2 * levels + 4 + 2 / a
-        return Noise(gaussian=False, distances=reached(divergence, levels, most))
+        # of Laplace noise so far apart the divergence is d - log(2 - 1 / a) / (a - 1)
+        distances = levels + math.log(2 - 1 / a) / (a - 1)
+        return Noise(gaussian=False, distances=distances)
 
     def place_of(self, part: Claim) -> Mapping[str, float]:
         return {"order": self.order}
@@ -233,7 +230,7 @@ class Profile(SeveralClaims):
         ClaimOption(
             "profile",
             "CURVE",
-            {0.0: 0.4, 1.0: 0.1},
+            {0.0: 0.45, 1.0: 0.095},
             "delta by epsilon",
             ("epsilon", "delta"),
         ),
