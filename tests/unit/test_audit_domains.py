@@ -16,7 +16,7 @@ from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer_audit.checks.accepted_pairs import accepted
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.outputs.formats import pair_texts
+from epsilometer_audit.outputs.formats import input_text, pair_texts
 from epsilometer_audit.outputs.worker import python_worker
 from epsilometer_audit.question import domains
 from epsilometer_audit.question.declarations import read
@@ -752,6 +752,9 @@ SHOWN = [
     (["a" * 80, 1], ["a" * 81, 1], '[[80 letters alike, ""], 1 alike]', None),
     ([KEY], [KEY], None, None),
     ([0] * 40, "a" * 80, None, f'"{"a" * 55} ...'),
+    (["a"] * 80, "a" * 80, None, f'"{"a" * 55} ...'),
+    ({"k": "a" * 80}, ["a" * 80], None, None),
+    ("a" * 57 + "b", "a" * 57 + "c", f'"{"a" * 57}b"', None),
 ]
 
 
@@ -761,6 +764,7 @@ def test_long_inputs_are_shown_by_the_part_that_differs(x, x_prime, first, secon
     assert first in (None, texts[0])
     assert second in (None, texts[1])
     assert max(map(len, texts)) <= 60
+    assert len(input_text([x] * 40)) in (59, 60)  # no space before the dots
     assert (texts[0] == texts[1]) == (x == x_prime)
 
 

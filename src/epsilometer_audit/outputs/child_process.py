@@ -18,6 +18,7 @@ from pathlib import Path
 from epsilometer.processes import cause_of
 
 _AGAIN = 1.0  # seconds until code that survived an interruption is interrupted again
+_SOON = 1e-3  # seconds, as a timer of 0 would never end
 _PATIENCE = 3.0  # seconds until code that cannot be interrupted is ended
 _END_WITH_PARENT = 1  # for ``prctl``
 _CODE = re.compile(rb"^exit code (\d+)$", re.MULTILINE)
@@ -58,7 +59,7 @@ def ends_after(seconds: float) -> Iterator[None]:
             raise OverdueError(seconds)
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    _start(max(seconds, 1e-3), _AGAIN)
+    _start(max(seconds, _SOON), _AGAIN)
     try:
         try:
             yield
@@ -68,7 +69,7 @@ def ends_after(seconds: float) -> Iterator[None]:
         _start(0.0, 0.0)
         signal.signal(signal.SIGALRM, before)
         if outer:
-            _start(max(outer - (time.monotonic() - began), 1e-3), again)
+            _start(max(outer - (time.monotonic() - began), _SOON), again)
 
 
 def _start(seconds: float, again: float) -> None:
