@@ -317,6 +317,7 @@ def test_the_number_of_draws_is_exact_and_every_seed_is_another():
             assert sum(size for y, size, _ in calls if x == y) == draws
         assert len({seed for *_, seed in calls}) == len(calls) - 3  # three are repeated
         assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in calls)
+        assert max(seed for *_, seed in calls) > 2**28  # but for a chance of 8^-40
     assert calls == again
 
 
@@ -642,7 +643,9 @@ def test_many_numbers_have_classes_that_are_finest_near_both_ends():
     of_numbers = calls._classes([numbers[:9000], numbers[9000:]])
     assert (of_numbers.classes[numbers.argsort()] == np.sort(of_numbers.classes)).all()
     assert (np.bincount(of_numbers.classes) == of_numbers.times).all()
-    assert of_numbers.times.max() <= math.ceil(20_000 / 31)
+    assert math.floor(20_000 / 32) < of_numbers.times.max() <= math.ceil(20_000 / 31)
+    assert len(calls._classes([numbers[:8192]]).times) == 8192  # not so many: a class each
+    assert len(calls._classes([numbers[:8193]]).times) < 100
     below, above = np.cumsum(of_numbers.times), np.cumsum(of_numbers.times[::-1])
     near = [4**k for k in range(4)]  # draws, up to the width of a class
     assert set(near) <= set(below.tolist())
