@@ -357,6 +357,7 @@ def test_lines_of_a_table_are_the_tangents_of_what_follows_from_it(table):
     lines = [(math.exp(part.level), part.delta) for part in parts]
     for slope, delta in lines:
         assert delta == pytest.approx((power - slope * Z).max(), abs=2e-3)
+    assert len({round(slope, 6) for slope, _ in lines}) == len(lines)
     mirrored = [(1 / slope, 1 - (1 - delta) / slope) for slope, delta in lines]
     least = np.min([np.ones(Z.size), *(s * Z + d for s, d in lines + mirrored)], axis=0)
     for slope in (1.0, 1.3, 2.0, 4.0, 9.0, 30.0):  # no tangent is left out
@@ -488,6 +489,8 @@ def test_the_largest_rho_has_finite_exponentials_at_every_order():
         assert (order - 1) * part.divergence(18.0, order) / order <= 300
     assert np.isfinite(part.null(part.grid, 1.0, max(part.orders))).all()
     assert max(part.grid) * (max(part.orders) - 1) <= 300
+    assert part.grid[1] <= 1e-4
+    assert (part.grid[2:] / part.grid[1:-1]).max() < 1.0025
     with pytest.raises(ArgumentError, match="rho"):
         ea.zcdp(18.1)
 

@@ -7,6 +7,7 @@ import faulthandler
 import math
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -116,7 +117,7 @@ def answered(run: Callable[[], int]) -> int | str:
     os.set_blocking(answers, False)
     words = b""
     with suppress(BlockingIOError):  # a process of the child is left
-        words = os.read(answers, 1 << 16)
+        words = os.read(answers, select.PIPE_BUF)
     if codes := _CODE.findall(words):
         return int(codes[-1])
     code = os.waitstatus_to_exitcode(status)
