@@ -227,7 +227,9 @@ OF_INTEREST = [
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
     ({"values": [-1.23456, 12_342.5]}, [(-1.23456, 12_342.5)]),  # ends with all of their digits
     ({"values": [-2, 8], "distance": 0.1}, [(x, x + 0.1) for x in (0.5, 1 / 3, math.pi, 3.0)]),
+    ({"values": [-2, 8], "distance": 0.1}, [(x, x + 0.1) for x in (1.0, 0.9, -1.0, -1.1)]),
     ({"values": [0, 2], "distance": 2}, [(1.0, 2.0)]),
+    ({"values": [1, 2], "whole": True, "distance": 1}, [(1, 2)]),
     ({"values": [-4 - 2**50, 4], "distance": 1}, [(-(2.0**50), 1 - 2.0**50)]),
     ({**BITS, "norm": "L1", "distance": 2}, [([0] * 4, [1, 1, 0, 0])]),
     ({**BITS, "norm": "L2", "distance": 2}, [([0] * 4, [1] * 4)]),
