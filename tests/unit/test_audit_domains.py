@@ -398,7 +398,7 @@ def test_inputs_have_so_many_entries_together_at_most(monkeypatch):
     monkeypatch.setattr(domains, "_LARGEST", 24)
     for declared, entries in [
         ({"bits": 3}, 3),
-        ({**USERS, "length": [0, 2]}, 6),
+        ({**USERS, "rows": {"x": UNIT, "y": UNIT}, "length": [0, 2]}, 12),
         ({"rows": [UNIT, {"bits": 3}], "length": 2}, 8),
         ({"values": [0, 1]}, 1),
     ]:

@@ -517,7 +517,7 @@ def test_agreement_by_hand():
 
 def test_serial_dependence_is_the_largest_circular_correlation(monkeypatch):
     """Of pieces of four draws or more; without permutations where a normal law is far from it."""
-    draws = [rng(i).normal(size=size) for i, size in enumerate((4, 9, 16, 16))]
+    draws = [rng(i).normal(size=size) for i, size in enumerate((4, 9, 16, 16, 25, 36))]
 
     def largest(piece):
         centred = piece - piece.mean()
@@ -538,7 +538,7 @@ def test_serial_dependence_is_the_largest_circular_correlation(monkeypatch):
     assert not asked
     assert tails.serial_p([*draws, np.arange(3.0)], rng(0), 1.01 * p**2) == 0.25
     ((pieces, statistic),) = asked
-    assert list(map(len, pieces)) == [4, 9, 16, 16]
+    assert list(map(len, pieces)) == [4, 9, 16, 16, 25, 36]
     for piece in draws:
         both = statistic(np.array([piece, 2 * piece[::-1]]))
         assert both == pytest.approx([largest(piece)] * 2)
