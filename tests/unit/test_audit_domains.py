@@ -652,6 +652,9 @@ SLOW = {
     "rows in any order": 2,
     "clipped": 2,
     "in L1": 1,
+    "one above": 1,
+    "another row": 1,
+    "rows in order": 1,
 }
 
 
@@ -726,6 +729,7 @@ def test_rows_in_any_order_are_the_same_rows_but_for_one():
     assert ways >= {("this order", True), ("reverse order", True), ("random order", False)}
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("seed", FIVE)
 def test_an_event_on_one_side_only_keeps_its_pair(seed):
     """One of 12 pairs has an output that is impossible on the other; all others attain epsilon."""
@@ -781,6 +785,7 @@ def test_long_tables_are_shown_by_the_part_that_differs(library):
         assert all(text[-9:] in each for text, each in zip(texts, shown, strict=True))
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_verdict_shows_what_differs_and_lists_all_pairs():
     rows = {"id": {"values": [0, 9], "whole": True}, "key": {"choices": ["k" * 30, "l" * 30]}}
     pairs = ea.domain({"rows": rows, "length": [8, 9]}, limit=4)
