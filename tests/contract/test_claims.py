@@ -103,6 +103,14 @@ def test_a_claim_holds_up_to_the_distance_of_its_noise(name):
     assert not HOLDS[name](pair_of(name, violating), *stated(name).values())
 
 
+@pytest.mark.parametrize("name", ["renyi", "profile"])
+def test_one_noise_attains_all_parts_of_an_example(name):
+    """So the audits of examples below ask each of them."""
+    attained = [part.noise(np.array([part.level])).distances[0] for part in claim(name).parts]
+    assert len(attained) > 1
+    assert max(attained) < 1.01 * min(attained)
+
+
 @every_claim
 def test_what_a_level_allows_is_just_what_its_noise_does(name):
     """Of the best functions of an output: of events by half-lines, of divergences by densities."""
@@ -341,6 +349,16 @@ def test_a_class_is_registered_by_the_name_of_its_first_option():
         registry._checked("gdp", "epsilometer.claims:Pure")
 
 
+@pytest.mark.parametrize("order", [1.5, 4.0])
+def test_noise_is_gaussian_where_draws_reach_the_outputs_that_a_divergence_rests_on(order):
+    """By its integrand, e^(-(z - order d)^2 / 2) but for a factor: at order d = 4.5 or nearer."""
+    for place in (4.4, 4.6):
+        distance = place / order
+        rho = order * distance**2 / 2
+        (part,) = ea.renyi({order: rho}).parts
+        assert part.noise(np.array([rho])).gaussian == (place < 4.5)
+
+
 @pytest.mark.parametrize(("order", "rho"), [(2.0, 0.5), (2.0, 30.0), (8.0, 0.2), (8.0, 5.0)])
 def test_the_noise_of_a_renyi_claim_attains_its_level(order, rho):
     """By quadrature of the divergence of Gaussian or, at large levels, of Laplace noise."""
@@ -386,6 +404,7 @@ def test_lines_of_a_table_are_the_tangents_of_what_follows_from_it(table):
     lines = [(math.exp(part.level), part.delta) for part in parts]
     for slope, delta in lines:
         assert delta == pytest.approx((power - slope * Z).max(), abs=2e-3)
+    assert len({round(slope, 6) for slope, _ in lines}) == len(lines)
     mirrored = [(1 / slope, 1 - (1 - delta) / slope) for slope, delta in lines]
     least = np.min([np.ones(Z.size), *(s * Z + d for s, d in lines + mirrored)], axis=0)
     for slope in (1.0, 1.3, 2.0, 4.0, 9.0, 30.0):  # no tangent is left out
@@ -413,8 +432,17 @@ def test_a_function_is_read_up_to_rare_errors_and_kept_in_few_lines():
     parts = ea.tradeoff(errors_of_pure).parts
     assert parts[0].level == pytest.approx(8, abs=0.01)
     assert parts[0].delta < 1e-4
-    smooth = ea.tradeoff(lambda alpha: float(norm.cdf(norm.isf(alpha) - 1)))
+    asked = []
+
+    def errors_of_gaussian(alpha):
+        asked.append(alpha)
+        return float(norm.cdf(norm.isf(alpha) - 1))
+
+    smooth = ea.tradeoff(errors_of_gaussian)
     assert len(smooth.parts) == 10
+    assert len(asked) == 300
+    assert 1e-8 < min(asked) < 2e-7
+    assert 1e-8 < 1 - max(asked) < 2e-7
     pair = normal_pair(1.0)
     for part in smooth.parts:
         assert pair.delta(part.level) - 1e-9 <= part.delta <= pair.delta(part.level) + 0.008
@@ -426,14 +454,14 @@ def test_a_function_is_read_up_to_rare_errors_and_kept_in_few_lines():
 
 
 def test_errors_at_the_ends_claim_nothing():
-    assert ea.tradeoff({0.5: 0.5 + 1e-10}).parts[0].delta == 0  # as rounded
+    assert ea.tradeoff({0.5: 0.5 + 9e-10}).parts[0].delta == 0  # as rounded
     assert ea.tradeoff({0.0: 1.0, 0.5: 0.5, 1.0: 0.0}).parts == ea.tradeoff({0.5: 0.5}).parts
 
 
 NONE = [  # no curve or orders, and what is said
     *(
         (ea.tradeoff, table, r"errors of type I .* together at most 1")
-        for table in [{0.5: 0.51}, {-0.1: 0.5}, {0.1: -0.5}, {}]
+        for table in [{0.5: 0.5 + 1.5e-9}, {-0.1: 0.5}, {0.1: -0.5}, {}]
     ),
     *(
         (ea.tradeoff, table, "must have a point with both errors above 0")
@@ -508,6 +536,8 @@ def test_the_largest_rho_has_finite_exponentials_at_every_order():
         assert (order - 1) * part.divergence(18.0, order) / order <= 300
     assert np.isfinite(part.null(part.grid, 1.0, max(part.orders))).all()
     assert max(part.grid) * (max(part.orders) - 1) <= 300
+    assert part.grid[1] <= 1e-4
+    assert (part.grid[2:] / part.grid[1:-1]).max() < 1.0025
     with pytest.raises(ArgumentError, match="rho"):
         ea.zcdp(18.1)
 

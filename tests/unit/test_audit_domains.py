@@ -16,8 +16,9 @@ from epsilometer.errors import ArgumentError, ConfigError
 from epsilometer_audit.checks.accepted_pairs import accepted
 from epsilometer_audit.cli.cases import AuditsFile
 from epsilometer_audit.cli.main import main
-from epsilometer_audit.outputs.formats import pair_texts
+from epsilometer_audit.outputs.formats import input_text, pair_texts
 from epsilometer_audit.outputs.worker import python_worker
+from epsilometer_audit.question import domains
 from epsilometer_audit.question.declarations import read
 from epsilometer_audit.question.tables import covering
 from tests.sharing import FIVE, with_seconds
@@ -84,6 +85,11 @@ def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
     near = [each.copy() for each in pairs.searches]
     found = [each.nearby(list(pairs), 50, np.random.default_rng(0)).values() for each in near]
     moved = [*chain(*found)]
+    names = [*pairs, *chain(*(each.tried for each in near))]
+    for name in names:  # alike ones have numbers
+        if numbered := re.fullmatch(r"(.*) \((\d+)\)", name):
+            base, number = numbered[1], int(numbered[2])
+            assert (base if number == 2 else f"{base} ({number - 1})") in names
     assert moved or not pairs.searches
     assert not texts & {frozenset(map(json.dumps, pair)) for pair in moved}
 
@@ -121,6 +127,30 @@ def test_every_position_and_every_change_of_a_row_has_a_pair(n):
 
 
 WORDS, UNIT = [f"w{i}" for i in range(80)], {"values": [0, 1]}
+ROWS_OF_9 = {"rows": UNIT, "length": [0, 9], **REPLACED}
+
+
+def test_a_table_has_each_change_and_place_then_each_two_conditions():
+    table = read("domain", {"rows": {"choices": list("abcdefghij")}, "length": [0, 20]})
+    found = list(table.changes(np.random.default_rng(0)))
+    sizes = [len(change.x) for change in found]
+    shorter = sum(size < 20 for size in sizes)
+    assert all(size < 20 for size in sizes[1 : 2 * min(shorter, 20) : 2])  # in turn
+    rows, places = {}, {}
+    for size, change in zip(sizes, found, strict=True):
+        rows.setdefault(size, set()).add(change.rows[0])
+        places.setdefault(size, set()).add(change.place)
+    for size in {*sizes} - {20}:  # the first seven changes, both ends and the quarters
+        assert rows[size] == set("jabcdef")
+        assert places[size] == set(np.linspace(0, size - 1, 5).round())
+    first = [change.name.split("others ")[1] for change in found[0:6:2]]
+    assert first == ['"a"', '"j"', "rising"]
+    replaced = read("domain", {"rows": {"choices": list("abc")}, "length": 5})
+    first = [*islice(replaced.changes(np.random.default_rng(0)), 8)]
+    assert first[0].rows == first[1].rows != first[2].rows
+    others = [change.name.split("others ")[1] for change in first]
+    assert others[:3] == ['"a"', '"c"', "like the other"]
+    assert {"both in turn", "like the other"} <= {*others}
 
 
 def test_a_note_says_that_a_larger_limit_tries_more_while_it_does():
@@ -131,6 +161,15 @@ def test_a_note_says_that_a_larger_limit_tries_more_while_it_does():
     assert not ea.domain(declaration, limit=3).untried
     (_, note) = ea.domain({"values": [0, 1]}).untried
     assert note.endswith("others were not")  # as the list has ended
+    several = [NUMBER, {"values": [2, 7]}, {"bits": 2}, {"values": [2, 7]}]
+    for declared, ranges in [
+        ({"rows": several, "length": 2}, "[0.0, 5.0] or [2.0, 7.0]"),
+        ({"values": [0, 2], "whole": True}, "[0, 2]"),
+        (USERS, "[0.0, 5.0]"),
+    ]:
+        assert f"numbers beyond {ranges} were not tried" in ea.domain(declared).untried[0]
+    for declared in ({"values": [0, 1], "whole": True}, CLIPPED, {"bits": 2}, COUNTED):
+        assert not any("beyond" in note for note in ea.domain(declared).untried)
 
 
 def test_limits_are_spent_on_different_positions_keys_and_values():
@@ -172,6 +211,7 @@ EVERY = {**COUNTED, "changed": 2}
 MISSING = {"rows": NUMBER, "length": [0, 20]}
 USERS = {"rows": {"x": {"values": [0, 5]}}, "length": [0, 4], "user": "id"}
 OWN = [0.0], [5.0] * 3, [0.0, 2.5, 5.0]  # rows of a user
+BITS = {"values": [0, 1], "whole": True, "length": 4}
 AROUND_0, FAR_APART = {"values": [-2, 8]}, {"values": [-(10**6), 10**6]}
 BORDERS = [sign * border for border in (1.0, 2.0**19) for sign in (-1, 1)]
 COARSER = [-1e6, 1e6 - 1, -1.0, -0.5, 0.0, 0.5, 1 / 3, math.pi]  # and where floats become coarser
@@ -185,6 +225,15 @@ OF_INTEREST = [
     ({**FAR_APART, "distance": 1}, [(0.0, 0.5), (0.0, 0.001)]),
     ({**FAR_APART, **WHOLE, "distance": 4}, [(-4, 0), (-2, 2), (0, 1), (0, 2), (0, 4)]),
     ({**CLIPPED, **WHOLE}, [(0, -1), (10, 11)]),
+    ({"values": [-1.23456, 12_342.5]}, [(-1.23456, 12_342.5)]),  # ends with all of their digits
+    ({"values": [-2, 8], "distance": 0.1}, [(x, x + 0.1) for x in (0.5, 1 / 3, math.pi, 3.0)]),
+    ({"values": [-2, 8], "distance": 0.1}, [(x, x + 0.1) for x in (1.0, 0.9, -1.0, -1.1)]),
+    ({"values": [0, 2], "distance": 2}, [(1.0, 2.0)]),
+    ({"values": [1, 2], "whole": True, "distance": 1}, [(1, 2)]),
+    ({"values": [-4 - 2**50, 4], "distance": 1}, [(-(2.0**50), 1 - 2.0**50)]),
+    ({**BITS, "norm": "L1", "distance": 2}, [([0] * 4, [1, 1, 0, 0])]),
+    ({**BITS, "norm": "L2", "distance": 2}, [([0] * 4, [1] * 4)]),
+    ({**BITS, "norm": "Linf", "distance": 1}, [([0] * 4, [1] * 4), ([0, 1] * 2, [1, 0] * 2)]),
     ({**CLIPPED, "distance": 2}, [(10.0, 12.0), (-2.0, 0.0)]),
     ({"rows": CLIPPED, "length": [0, 5]}, [([-0.01], []), ([10.01], [])]),
     ({"choices": list("abcdefghijkl")}, list(combinations("abcdefghijkl", 2))),
@@ -194,8 +243,9 @@ OF_INTEREST = [
     ({**MISSING, "rows": {**NUMBER, "missing": "None"}}, [([None], []), ([0.0, None], [0.0])]),
     (EVERY, [({"a": 1, "b": 1}, {}), ({"a": 9, "b": 1}, {"a": 9})]),
     (USERS, [([{"id": 1, "x": x} for x in own], []) for own in OWN]),
-    ({"values": [0, 2**50], "distance": 1}, [(2.0**50 - 1, 2.0**50), (1e12, 1e12 + 1)]),
-    (TABLE, [([5.0], []), ([0.0] * 19 + [5.0], [0.0] * 19), ([5.0] * 20, [5.0] * 19)]),
+    ({"values": [0, 2**50], "distance": 1}, [(2.0**50 - 1, 2.0**50)]),
+    ({"values": [0, 2**50], "distance": 1}, [(10.0**i, 10.0**i + 1) for i in (3, 6, 9, 12, 15)]),
+    (TABLE, [([5.0], []), ([0.0], []), ([0.0] * 19 + [5.0], [0.0] * 19), ([5.0] * 20, [5.0] * 19)]),
 ]
 
 
@@ -207,14 +257,17 @@ def test_pairs_of_interest_are_there(declaration, wanted):
 
 def test_few_whole_numbers_have_all_pairs_and_reals_are_spread_evenly():
     """Of fourteen numbers all; of twelve reals the gaps are at most a tenth wider than equal."""
-    numbers = {**WHOLE, "values": [0, 13]}
+    numbers = {**WHOLE, "values": [100, 113]}
     assert len(ea.domain(numbers)) == math.comb(14, 2)
+    assert len(ea.domain({**numbers, "distance": 2})) == 13 + 12
+    assert len(ea.domain({**WHOLE, "values": [0, 14]})) < math.comb(14, 2)
     pairs = list(ea.domain({"values": [0, 1]}).values())[-6:]
     assert np.diff(np.sort([0, *np.ravel(pairs), 1])).max() < 1.1 / 12
 
 
 def test_tables_are_short_and_long_and_rows_miss_all_or_one_entry():
-    assert {1, 2, 3, 4, 17, 19, 20} <= {max(map(len, pair)) for pair in ea.domain(TABLE).values()}
+    for declared, sizes in ((TABLE, {1, 2, 3, 4, 17, 19, 20}), (ROWS_OF_9, {1, 2, 3, 4, 8, 9})):
+        assert {max(map(len, pair)) for pair in ea.domain(declared).values()} == sizes
     pairs = ea.domain(DECLARATIONS["replaced columns, NaN"]).values()
     rows = [row for pair in pairs for side in pair for row in side]
     assert {0, 1, 30} <= {sum(map(math.isnan, row)) for row in rows}
@@ -296,6 +349,15 @@ MISTAKES = [
     ),
     ({**TABLE, "rows": [NUMBER] * 1001}, "domain.rows must have 1000 entries at most, got 1001"),
     ({"rows": NAMED, "length": [0, 9], "per user": 3}, "domain.per user needs user, the name of"),
+    *(
+        ({**USERS, **more}, "domain.user must be the name of a further column, beside rows")
+        for more in ({"rows": UNIT}, {"rows": [UNIT]}, {"user": "x"}, {"user": ""})
+    ),
+    ({"values": [1, 3], "distance": 2.5}, "domain.distance must be above 0, and 2 at most"),
+    (
+        {"rows": [UNIT] * 1000, "length": 10_000, "limit": 21},
+        "limit must be at most 10 for inputs of 10000000 entries, got 21",
+    ),
     ({"bits": 10_001}, "domain.bits must be at most 10000, got 10001"),
     ({"bits": 4, "limit": 1001}, "domain.limit must be at most 1000, got 1001"),
     ({**USERS, "per user": 2501}, "domain.per user must be at most 10000, got 10004"),
@@ -330,6 +392,19 @@ def test_the_error_of_a_declaration_names_the_place(declaration, words):
 def test_the_largest_declarations_are_read(declaration):
     assert read("domain", declaration).width >= 1
     assert len(ea.domain({"bits": 2}, limit=1000)) == 4
+
+
+def test_inputs_have_so_many_entries_together_at_most(monkeypatch):
+    monkeypatch.setattr(domains, "_LARGEST", 24)
+    for declared, entries in [
+        ({"bits": 3}, 3),
+        ({**USERS, "rows": {"x": UNIT, "y": UNIT}, "length": [0, 2]}, 12),
+        ({"rows": [UNIT, {"bits": 3}], "length": 2}, 8),
+        ({"values": [0, 1]}, 1),
+    ]:
+        assert ea.domain(declared, limit=24 // entries)
+        with pytest.raises(ArgumentError, match=f"for inputs of {entries} entries"):
+            ea.domain(declared, limit=24 // entries + 1)
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -577,6 +652,9 @@ SLOW = {
     "rows in any order": 2,
     "clipped": 2,
     "in L1": 1,
+    "one above": 1,
+    "another row": 1,
+    "rows in order": 1,
 }
 
 
@@ -603,6 +681,17 @@ RELATIONS = [
     ({"bits": 4}, "vectors in L1 at most 1 apart; not: any others"),
     (ANY, "tables with a row added or removed, in any order; not: a row replaced"),
     (COUNTED, "counts that are larger by 1 in one key; not: in more keys, or by more"),
+    (
+        EVERY,
+        "counts that are larger by 1 in up to 2 keys, all on one side; not: in more keys, "
+        "or by more",
+    ),
+    (
+        {"rows": [{"values": [0, 9], "distance": 1}, {"choices": ["a", "b"]}], "length": 3},
+        "tables with a row replaced by near ones (rows alike but for column 1: numbers at most 1 "
+        "apart, column 2: any two values), in the same order; not: a row added or removed, "
+        "another order",
+    ),
 ]
 
 
@@ -625,16 +714,22 @@ def test_vectors_are_as_near_as_declared(norm, order, more):
 
 
 def test_rows_in_any_order_are_the_same_rows_but_for_one():
-    orders = set()
-    for x, y in ea.domain(ANY).values():
-        left = list(x)
-        for row in y:
-            left.remove(row)
-        assert len(left) == 1
-        orders.add([row for i, row in enumerate(x) if i != x.index(left[0])] == y)
-    assert orders == {True, False}
+    space = read("domain", {key: ANY[key] for key in ANY if key != "limit"})
+    ways = set()
+    for change in space.changes(np.random.default_rng(0)):
+        rest = [*change.x[: change.place], *change.x[change.place + 1 :]]
+        assert sorted(change.x_prime) == sorted(rest)
+        order = change.name.split(", in ")[1]
+        if order != "random order":
+            assert change.x_prime == (rest if order == "this order" else rest[::-1])
+        ways.add((order, change.x_prime in (rest, rest[::-1])))
+        if "others two halves" in change.name:
+            half = len(rest) // 2
+            assert rest == [0.0] * half + [1.0] * (len(rest) - half)
+    assert ways >= {("this order", True), ("reverse order", True), ("random order", False)}
 
 
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize("seed", FIVE)
 def test_an_event_on_one_side_only_keeps_its_pair(seed):
     """One of 12 pairs has an output that is impossible on the other; all others attain epsilon."""
@@ -663,6 +758,9 @@ SHOWN = [
     (["a" * 80, 1], ["a" * 81, 1], '[[80 letters alike, ""], 1 alike]', None),
     ([KEY], [KEY], None, None),
     ([0] * 40, "a" * 80, None, f'"{"a" * 55} ...'),
+    (["a"] * 80, "a" * 80, None, f'"{"a" * 55} ...'),
+    ({"k": "a" * 80}, ["a" * 80], None, None),
+    ("a" * 57 + "b", "a" * 57 + "c", f'"{"a" * 57}b"', None),
 ]
 
 
@@ -672,6 +770,7 @@ def test_long_inputs_are_shown_by_the_part_that_differs(x, x_prime, first, secon
     assert first in (None, texts[0])
     assert second in (None, texts[1])
     assert max(map(len, texts)) <= 60
+    assert len(input_text([x] * 40)) in (59, 60)  # no space before the dots
     assert (texts[0] == texts[1]) == (x == x_prime)
 
 
@@ -686,6 +785,7 @@ def test_long_tables_are_shown_by_the_part_that_differs(library):
         assert all(text[-9:] in each for text, each in zip(texts, shown, strict=True))
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_verdict_shows_what_differs_and_lists_all_pairs():
     rows = {"id": {"values": [0, 9], "whole": True}, "key": {"choices": ["k" * 30, "l" * 30]}}
     pairs = ea.domain({"rows": rows, "length": [8, 9]}, limit=4)

@@ -63,6 +63,7 @@ TEXTS = [  # a file of two columns, the outputs on x and on x'
         [Decimal("0.1000000000000000000000000000012"), 0.1],
         floats(0.1, 5e-324),
     ),
+    ("yes,no\nyes,1\nno,2\n", ["yes", "yes", "no"], ["no", 1, 2]),  # no header, as "yes" returns
     ('"x\ny",b\n1,2\n3,4\n', integers(1, 3), integers(2, 4)),
     ('a,b\n"say ""no"", or",x\n"a,"",b",""\n', ['say "no", or', 'a,",b'], ["x", ""]),
     ('a,b\n"two\n""",""""\n"",x\n', ['two\n"', ""], ['"', "x"]),

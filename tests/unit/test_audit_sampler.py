@@ -317,6 +317,7 @@ def test_the_number_of_draws_is_exact_and_every_seed_is_another():
             assert sum(size for y, size, _ in calls if x == y) == draws
         assert len({seed for *_, seed in calls}) == len(calls) - 3  # three are repeated
         assert all(type(seed) is int and 0 <= seed < 2**31 for *_, seed in calls)
+        assert max(seed for *_, seed in calls) > 2**28  # but for a chance of 8^-40
     assert calls == again
 
 
@@ -400,6 +401,17 @@ def test_the_bet_on_clusters_is_a_ratio_of_likelihoods():
         left = left - counts
     assert clustered(codes, sizes) == pytest.approx(1 / largest)
     assert largest > 2
+    assert clustered(np.arange(6), [3, 3]) == 1
+
+
+@pytest.mark.parametrize(("share", "pieces"), [(1.0, 6), (0.011, 6), (0.01, 12), (1e-6, 12)])
+def test_of_a_small_alpha_the_checks_have_twice_as_many_pieces(share, pieces, monkeypatch):
+    """A p-value of six is not below 5e-9: that of 199 permutations each."""
+    asked = set()
+    monkeypatch.setattr(tails, "serial_p", lambda pieces, *_: asked.add(len(pieces)) or 1.0)
+    monkeypatch.setattr(tails, "places_p", lambda _, __, pieces, ___: asked.add(pieces) or 1.0)
+    check(HONEST["laplace"], [0.0], draws=400, seed=1, seeded=True, alpha=share * sampler.ALPHA)
+    assert asked == {pieces}
 
 
 def test_scores_have_mean_0_and_variance_1():
@@ -445,6 +457,8 @@ def test_calls_are_cut_into_equal_pieces():
     starts = [*range(0, 20, 10), *range(34, 634, 10), *range(634, 1284, 10)]
     sums = np.array([own[start : start + 10].sum() for start in starts])
     assert parts[:, 0] == pytest.approx(sums - sums.mean())
+    assert tails.pieces([own], [10, 1280])[1].tolist() == [1, 128]
+    assert tails.pieces([of_draws(draws[:120])], [60, 60])[1].tolist() == [60, 60]
     assert tails.pieces([own], [1290]) is None
     assert tails.pieces([own], [600, 600]) is None
 
@@ -498,13 +512,55 @@ def test_agreement_by_hand():
         odds**2 / math.prod(1 + chance * (odds - 1) for chance in chances) for odds in (2, 10, 1000)
     ]
     assert result.p == pytest.approx(1 / np.mean(wealth))
+    assert [tails.Matches(same=same, every=1).share for same in (0, 1)] == [0, 1]
+
+
+def test_serial_dependence_is_the_largest_circular_correlation(monkeypatch):
+    """Of pieces of four draws or more; without permutations where a normal law is far from it."""
+    draws = [rng(i).normal(size=size) for i, size in enumerate((4, 9, 16, 16, 25, 36))]
+
+    def largest(piece):
+        centred = piece - piece.mean()
+        lags = range(1, len(piece) // 2 + 1)
+        return max(abs(centred @ np.roll(centred, k)) for k in lags) / (centred @ centred)
+
+    of_pieces = [len(piece) * stats.norm.sf(len(piece) ** 0.5 * largest(piece)) for piece in draws]
+    assert min(of_pieces) < 1 < max(of_pieces)
+    p = stats.combine_pvalues(np.minimum(of_pieces, 1)).pvalue
+    asked = []
+
+    def asks(pieces, statistic, *_):
+        asked.append((pieces, statistic))
+        return 0.25
+
+    monkeypatch.setattr(tails, "_pieces_p", asks)
+    assert tails.serial_p([*draws, np.arange(3.0)], rng(0), 0.99 * p**2) == 1.0
+    assert not asked
+    assert tails.serial_p([*draws, np.arange(3.0)], rng(0), 1.01 * p**2) == 0.25
+    ((pieces, statistic),) = asked
+    assert list(map(len, pieces)) == [4, 9, 16, 16, 25, 36]
+    for piece in draws:
+        both = statistic(np.array([piece, 2 * piece[::-1]]))
+        assert both == pytest.approx([largest(piece)] * 2)
+
+
+def test_orders_that_tie_but_for_rounding_are_as_extreme():
+    """A wrong margin is missed with a probability below 1e-6: about half of many would differ."""
+    values = rng(1).normal(size=40)
+    tied = tails._pieces_p([values], lambda x: x.cumsum(axis=1)[:, -1] + 40, rng(2), 1.0)
+    assert tied == 1.0
+    for seed in range(20):  # forty calls of one piece: sums of all squares
+        ones = [(rng(seed).normal(size=(40, 1)), np.ones(40, int))]
+        assert tails.calls_p(ones, rng(seed), 0.5) == 1.0
+    first = tails._pieces_p([values], lambda x: 1.0 + (x == values).all(axis=1), rng(3), 1.0)
+    assert first == pytest.approx(1 / 200)
 
 
 @pytest.mark.parametrize("law", ["laplace", "coin", "one in a thousand"])
 def test_p_values_of_pieces_are_no_smaller_than_even(law):
     generator = rng(7)
     draws = (HONEST[law](0, 120, seed).astype(float) for seed in range(120))
-    p_values = np.array([tails.serial_p(np.array_split(x, 6), generator) for x in draws])
+    p_values = np.array([tails.serial_p(np.array_split(x, 6), generator, 1.0) for x in draws])
     for level, most in ((0.05, 15), (0.2, 38)):  # with probability .999 each
         assert np.count_nonzero(p_values <= level) <= most
 
@@ -512,11 +568,11 @@ def test_p_values_of_pieces_are_no_smaller_than_even(law):
 def test_a_p_value_of_pieces_at_the_limit_is_returned_and_one_above_is_1():
     pieces = np.repeat(rng(6).normal(size=(6, 16)), 2, axis=1)
     pieces = [*(pieces + 0.8 * rng(7).normal(size=pieces.shape))]
-    p = tails.serial_p(pieces, rng(0))
+    p = tails.serial_p(pieces, rng(0), 1.0)
     assert p < 0.2
     assert tails.serial_p(pieces, rng(0), p) == p
     assert tails.serial_p(pieces, rng(0), 0.999 * p) == 1.0
-    assert tails.serial_p([np.arange(3.0)], rng(0)) == 1.0  # too few draws
+    assert tails.serial_p([np.arange(3.0)], rng(0), 1.0) == 1.0  # too few draws
 
 
 def test_a_drift_that_the_checks_miss_is_found_in_all_draws_of_an_audit():
@@ -588,7 +644,9 @@ def test_many_numbers_have_classes_that_are_finest_near_both_ends():
     of_numbers = calls._classes([numbers[:9000], numbers[9000:]])
     assert (of_numbers.classes[numbers.argsort()] == np.sort(of_numbers.classes)).all()
     assert (np.bincount(of_numbers.classes) == of_numbers.times).all()
-    assert of_numbers.times.max() <= math.ceil(20_000 / 31)
+    assert math.floor(20_000 / 32) < of_numbers.times.max() <= math.ceil(20_000 / 31)
+    assert len(calls._classes([numbers[:8192]]).times) == 8192  # not so many: a class each
+    assert len(calls._classes([numbers[:8193]]).times) < 100
     below, above = np.cumsum(of_numbers.times), np.cumsum(of_numbers.times[::-1])
     near = [4**k for k in range(4)]  # draws, up to the width of a class
     assert set(near) <= set(below.tolist())

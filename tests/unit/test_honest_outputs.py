@@ -179,9 +179,8 @@ def test_scores_of_outputs_vary():
 
 
 def test_draws_that_alternate_are_evidence_however_many():
-    assert (
-        permutations.serial_p([np.resize([1.0, -1.0], 4000)] * 6, np.random.default_rng(0)) < 1e-6
-    )
+    pieces = [np.resize([1.0, -1.0], 4000)] * 6
+    assert permutations.serial_p(pieces, np.random.default_rng(0), 1.0) < 1e-6
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], range(100), [math.inf, 1.0], [-0.0, 5.0]])

@@ -9,6 +9,7 @@ from epsilometer.events.events import Event, View
 from epsilometer_audit.answer import conclusion
 from epsilometer_audit.answer.verdict import LOW_BITS, Bound, Verdict, Witness, as_expected
 from epsilometer_audit.checks.sampler import Check
+from epsilometer_audit.outputs.formats import short
 from epsilometer_audit.outputs.outcomes import learn_layout
 from epsilometer_audit.question.question import Question
 from epsilometer_audit.question.request import request_of
@@ -280,6 +281,22 @@ def test_rows_of_tables_say_when_a_bound_holds(method, holds):
 )
 def test_the_first_line(facts, line):
     assert verdict_of(**facts).lines()[0] == line
+
+
+@pytest.mark.parametrize(
+    ("number", "other", "text"),
+    [
+        (9.9944, None, "9.99"),
+        (-10.006, None, "-10.01"),
+        (17.234, None, "17.23"),
+        (1.0004, 1.0, "1.0004"),
+        (1.23449, 1.23451, "1.234"),
+        (2.5, 2.5, "2.5"),
+        (1.2345678912, 1.2345678911, "1.23456789"),
+    ],
+)
+def test_numbers_have_three_digits_four_from_ten_on_or_up_to_nine_that_differ(number, other, text):
+    assert short(number, other) == text
 
 
 X = ((0, 1), "0 against 1")

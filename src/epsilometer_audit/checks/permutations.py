@@ -238,7 +238,7 @@ def calls_p(
         orders = [rng.permuted(order.repeat(number, axis=0), axis=1) for order in unchanged]
         reached += int(np.count_nonzero(statistic(orders) >= least))
         done += number
-        if reached > max(limit * wanted, 1):
+        if reached > limit * wanted:
             return 1.0
     return reached / done
 
@@ -263,7 +263,7 @@ def _pieces_p(
     return p
 
 
-def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float = 1.0) -> float:
+def serial_p(pieces: Sequence[Floats], rng: np.random.Generator, limit: float) -> float:
     """Return the p-value of serial dependence in pieces of the draws, or 1 above the ``limit``."""
     from scipy.special import chdtrc, erfc
 

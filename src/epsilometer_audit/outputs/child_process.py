@@ -7,6 +7,7 @@ import faulthandler
 import math
 import os
 import re
+import select
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from pathlib import Path
 from epsilometer.processes import cause_of
 
 _AGAIN = 1.0  # seconds until code that survived an interruption is interrupted again
+_SOON = 1e-3  # seconds, as a timer of 0 would never end
 _PATIENCE = 3.0  # seconds until code that cannot be interrupted is ended
 _END_WITH_PARENT = 1  # for ``prctl``
 _CODE = re.compile(rb"^exit code (\d+)$", re.MULTILINE)
@@ -58,7 +60,7 @@ def ends_after(seconds: float) -> Iterator[None]:
             raise OverdueError(seconds)
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    _start(max(seconds, 1e-3), _AGAIN)
+    _start(max(seconds, _SOON), _AGAIN)
     try:
         try:
             yield
@@ -68,7 +70,7 @@ def ends_after(seconds: float) -> Iterator[None]:
         _start(0.0, 0.0)
         signal.signal(signal.SIGALRM, before)
         if outer:
-            _start(max(outer - (time.monotonic() - began), 1e-3), again)
+            _start(max(outer - (time.monotonic() - began), _SOON), again)
 
 
 def _start(seconds: float, again: float) -> None:
@@ -115,7 +117,7 @@ def answered(run: Callable[[], int]) -> int | str:
     os.set_blocking(answers, False)
     words = b""
     with suppress(BlockingIOError):  # a process of the child is left
-        words = os.read(answers, 1 << 16)
+        words = os.read(answers, select.PIPE_BUF)
     if codes := _CODE.findall(words):
         return int(codes[-1])
     code = os.waitstatus_to_exitcode(status)

@@ -58,6 +58,7 @@ _PROFILE = (0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-5)  # deltas of the tested points of 
 _MOST_POINTS = 20  # of a profile, each with a share of alpha
 _MOST_LINES = 10  # of a trade-off curve
 _READ = 300  # points of a function
+_ROUNDED = 1e-9  # a margin for rounding
 _GAUSSIAN = 4.5  # standard deviations: draws of Gaussian noise show divergences this far out
 ZCDP_ORDERS = (1.25, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0)
 _MOST_RHO = math.floor(LARGEST / (ZCDP_ORDERS[-1] - 1))  # at the highest order
@@ -140,12 +141,9 @@ class Renyi(DivergenceClaim):
         if math.sqrt(2 * a * self.rho) <= _GAUSSIAN:
             return Noise(gaussian=True, distances=np.sqrt(2 * levels / a))
 
-        def divergence(d: Floats) -> Floats:
-            terms = (a - 1) * d + math.log(a), -a * d + math.log(a - 1)
-            return np.asarray((np.logaddexp(*terms) - math.log(2 * a - 1)) / (a - 1))
-
-        most = 2 * levels + 4 + 2 / a
-        return Noise(gaussian=False, distances=reached(divergence, levels, most))
+        # of Laplace noise so far apart the divergence is d - log(2 - 1 / a) / (a - 1)
+        distances = levels + math.log(2 - 1 / a) / (a - 1)
+        return Noise(gaussian=False, distances=distances)
 
     def place_of(self, part: Claim) -> Mapping[str, float]:
         return {"order": self.order}
@@ -233,7 +231,7 @@ class Profile(SeveralClaims):
         ClaimOption(
             "profile",
             "CURVE",
-            {0.0: 0.4, 1.0: 0.1},
+            {0.0: 0.45, 1.0: 0.095},
             "delta by epsilon",
             ("epsilon", "delta"),
         ),
@@ -257,7 +255,7 @@ class Profile(SeveralClaims):
             for delta in _PROFILE:
                 if curve(0.0) > delta >= curve(LARGEST):
                     exceeds = partial(_exceeds, curve, delta)
-                    epsilons.append(bisected(exceeds, 0.0, LARGEST, 1e-9)[1])
+                    epsilons.append(bisected(exceeds, 0.0, LARGEST, _ROUNDED)[1])
             points = {}
             for epsilon in epsilons:
                 delta = float(curve(epsilon))
@@ -319,7 +317,7 @@ class TradeOff(Profile):
             curve = {alpha: float(curve(alpha)) for alpha in alphas}
         table = _table("tradeoff", curve, "alpha", ("beta", "get_beta_for_alpha"))
         errors = np.array(sorted(table.items()), float).reshape(len(table), 2)
-        if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + 1e-9).all():
+        if not errors.size or errors.min() < 0 or not (errors.sum(axis=1) <= 1 + _ROUNDED).all():
             text = "must map errors of type I to errors of type II, in [0, 1] and together "
             raise ArgumentError("tradeoff", f"{text}at most 1")
         stated = errors[errors.max(axis=1) < 1]
@@ -329,7 +327,7 @@ class TradeOff(Profile):
             raise ArgumentError("tradeoff", "must have a point with both errors above 0")
         above = slopes[:, None] * points[:, 0] + deltas[:, None] - (1 - points[:, 1])
         above[:, len(stated) :] += 0.01  # rather a point that is claimed itself
-        nearest = np.where(above < -1e-9, 9, above).argmin(axis=1)  # not a weak one
+        nearest = np.where(above < -_ROUNDED, np.inf, above).argmin(axis=1)  # not a weak one
         nearest = stated[nearest % len(stated)]
         shown = errors
         if len(errors) > _MOST_POINTS:
@@ -416,13 +414,13 @@ def _lines(errors: Floats) -> tuple[Floats, Floats]:
     i = 0
     lines = []
     while i < at.size - 1:  # from a corner of the hull to the next
-        rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], 1e-300)
+        rises = (power[i + 1 :] - power[i]) / np.maximum(at[i + 1 :] - at[i], np.finfo(float).tiny)
         slope = rises.max()
         value = power[i] - slope * at[i]
-        if 1 - 1e-12 <= slope < math.exp(LARGEST) and value < 1:
+        if 1 - _ROUNDED <= slope < math.exp(LARGEST) and value < 1:
             lines.append((slope, value))
-        i += 1 + int(np.flatnonzero(rises >= slope * (1 - 1e-9))[-1])
-    slopes, deltas = np.array(lines).reshape(-1, 2).T
+        i += 1 + int(np.flatnonzero(rises >= slope * (1 - _ROUNDED))[-1])
+    slopes, deltas = np.array(lines).reshape(len(lines), 2).T
     if slopes.size > _MOST_LINES:  # spaced evenly by epsilon and delta
         order = np.sqrt(deltas) - np.log(slopes) / np.log(slopes[0])
         few = np.searchsorted(order, np.linspace(order[0], order[-1], _MOST_LINES))

@@ -270,7 +270,7 @@ class Number(Entry):
 
     def number(self, value: float) -> float:
         """Return a number of the kind that inputs have."""
-        return round(value) if self.whole else float(value) + 0.0  # not -0.0
+        return round(value) if self.whole else float(value)
 
     def inside(self, value: float) -> float:
         """Return the number of the range that is nearest."""
@@ -422,8 +422,8 @@ class Vector(Row):
     """Lists of equal numbers; neighbours are at most ``distance`` apart in a ``norm``."""
 
     columns: Sequence[Number]
-    distance: float = 1.0
-    norm: str = "L2"
+    distance: float = 0.0  # always given, as the others are
+    norm: str = ""
     free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
@@ -495,7 +495,7 @@ class Counts(Row):
 
     columns: Sequence[Number]
     names: Sequence[str]
-    changed: int = 1
+    changed: int = 0  # always given
     free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
@@ -607,9 +607,8 @@ def evenly(size: int) -> list[int]:
     [0, 2, 4, 1, 3]
     """
     places: dict[int, None] = {}
-    for k in range(size.bit_length() + 1):
-        step = max(size >> k, 1)
-        places |= dict.fromkeys(range(0, size, step))
+    for k in range(size.bit_length()):
+        places |= dict.fromkeys(range(0, size, size >> k))
     return list(places)
 
 

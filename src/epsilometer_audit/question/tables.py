@@ -94,7 +94,7 @@ class Table(Space):
     replace: bool
     any_order: bool = False
     user: str | None = None
-    most: int = 1
+    most: int = 0  # where there are users
 
     @property
     def width(self) -> int:  # type: ignore[override]
