@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
+from epsilometer.classifiers.base import (
+    Votes,
+    in_blocks,
+    neighbours,
+    shared_log_odds,
+    units_of,
+)
 from epsilometer.classifiers.discrete import Counting, HammingNeighbours
 from epsilometer.classifiers.learned import ScikitLearn
 from epsilometer.classifiers.neighbours import NearestNeighbours
@@ -104,6 +110,14 @@ def test_sides_units_and_the_origin_do_not_matter(x, x_prime, queries, k, power,
     np.testing.assert_array_equal(odds_of(method.fit(*moved[:2], 9, 0), moved[2]), odds)
     whole = [side.astype(np.int32) for side in (x, x_prime, queries)]
     np.testing.assert_array_equal(odds_of(method.fit(*whole[:2], 9, 0), whole[2]), odds)
+
+
+@pytest.mark.parametrize(("points", "size"), [(2**20, 4), (2**20 + 1, 3), (2**23, 1), (3, 9)])
+def test_so_many_outputs_are_asked_at_once_as_have_2_to_the_22_distances(points, size):
+    sizes = []
+    found = in_blocks(lambda block: sizes.append(block.size) or block / 2, np.arange(9), points)
+    assert found.tolist() == (np.arange(9) / 2).tolist()
+    assert sizes == [size] * (9 // size) + [9 % size] * (9 % size > 0)
 
 
 def test_even_votes_are_even_to_the_bit():
