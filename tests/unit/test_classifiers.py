@@ -30,12 +30,16 @@ def bits_apart(points, q):
     return np.bitwise_count(points ^ q)
 
 
+def squares(points, q):
+    return ((points - q) ** 2).sum(axis=-1)
+
+
 def by_brute_force(x, x_prime, queries, k, apart=apart):
     """Return the log odds of every query, from all its distances: ties share, see the class."""
     points = np.concatenate([x, x_prime])
-    prime = np.arange(points.size) >= x.size
+    prime = np.arange(len(points)) >= len(x)
     distance = apart(points, queries[:, None])
-    k = min(k, points.size)
+    k = min(k, len(points))
     radius = np.sort(distance, axis=1)[:, k - 1 : k]
     inner, rim = distance < radius, distance == radius
     left = (k - inner.sum(axis=1)) / rim.sum(axis=1)
@@ -260,20 +264,6 @@ def test_each_is_for_its_outputs(name):
         method.fit(empty, empty, 4, 0)
 
 
-def votes_of_vectors(points, labels, query, k):
-    """Return the log odds of a query by the definition, ties sharing the rest of the votes."""
-    distances = ((points - query) ** 2).sum(axis=1)
-    kth = np.sort(distances)[k - 1]
-    votes = []
-    for label in (1, 0):
-        inner = np.count_nonzero((distances < kth) & (labels == label))
-        tied = np.count_nonzero((distances == kth) & (labels == label))
-        rest = (k - np.count_nonzero(distances < kth)) / np.count_nonzero(distances == kth)
-        votes.append(inner + tied * rest)
-    with np.errstate(divide="ignore"):
-        return np.log(votes[0]) - np.log(votes[1])
-
-
 @pytest.mark.parametrize("k", [1, 7, 100, 500, None])
 @pytest.mark.parametrize("values", [None, 3, 1])
 def test_votes_of_vectors_follow_from_their_definition(values, k):
@@ -285,9 +275,8 @@ def test_votes_of_vectors_follow_from_their_definition(values, k):
     )
     units = units_of(x, x_prime, alike=False)
     fitted = NearestNeighbours(k).fit(x, x_prime, 121, 0)
-    points, labels = np.concatenate([x, x_prime]) / units, np.repeat([0, 1], [60, 40])
-    votes = min(k or 11, 100)  # 11 is the root of the points in training
-    expected = [votes_of_vectors(points, labels, query / units, votes) for query in queries]
+    votes = k or 11  # the root of the points in training
+    expected = by_brute_force(x / units, x_prime / units, queries / units, votes, squares)
     np.testing.assert_allclose(fitted.votes(queries).log_odds, expected, atol=1e-12)
     scaled = NearestNeighbours(k).fit(x * 2.0**9, x_prime * 2.0**9, 121, 0)
     np.testing.assert_array_equal(
@@ -305,9 +294,7 @@ def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
             np.testing.assert_array_equal(taken, side[: len(taken)] / fitted.units)
         assert fitted.k == 64
         assert fitted.units.tolist() == units_of(*sides, alike=False).tolist() == [2, 2]
-        points = np.concatenate([fitted.x, fitted.x_prime])
-        labels = np.repeat([0, 1], [len(fitted.x), len(fitted.x_prime)])
-        expected = [votes_of_vectors(points, labels, query / 2, 1) for query in x[-40:]]
+        expected = by_brute_force(fitted.x, fitted.x_prime, x[-40:] / 2, 1, squares)
         nearest = NearestNeighbours(1).fit(*sides, 9000, 0)
         np.testing.assert_allclose(nearest.votes(x[-40:]).log_odds, expected)
     assert len(NearestNeighbours().fit(x, x_prime[:2], 6002, 0).x_prime) == 1  # at least
