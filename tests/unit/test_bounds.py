@@ -124,14 +124,14 @@ def test_draws_at_which_densities_are_asked_are_no_part_of_them(sizes, region):
         expected = expected[((expected >= boxes[:, 0]) & (expected <= boxes[:, 1])).all(axis=1)]
         assert 0 < len(expected) < 40
     ends = {"wide": (-99.0, 99.0), "closed": (expected.min(), expected.max())}
-    points, *densities = ll._at_draws(x, y, ends.get(region))
+    points, *densities = ll.estimated(x, y, ends.get(region), 9)
     np.testing.assert_array_equal(points, expected)
     for side, density in zip((x, y), densities, strict=True):
         np.testing.assert_allclose(density, at_points(side, points, slice(20, None)))
     with pytest.raises(
         ArgumentError, match=r"region \[90, 99\] x \[90, 99\] holds none of the first"
     ):
-        ll._at_draws(x, y, (90.0, 99.0))
+        ll.estimated(x, y, (90.0, 99.0), 9)
 
 
 def test_each_side_has_a_density_and_a_bandwidth_of_its_own():
