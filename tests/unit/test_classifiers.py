@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer.classifiers import CLASSIFIERS
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
+from epsilometer.classifiers.base import (
+    Votes,
+    in_blocks,
+    neighbours,
+    shared_log_odds,
+    units_of,
+)
 from epsilometer.classifiers.discrete import Counting, HammingNeighbours
 from epsilometer.classifiers.learned import ScikitLearn
 from epsilometer.classifiers.neighbours import NearestNeighbours
@@ -24,12 +30,16 @@ def bits_apart(points, q):
     return np.bitwise_count(points ^ q)
 
 
+def squares(points, q):
+    return ((points - q) ** 2).sum(axis=-1)
+
+
 def by_brute_force(x, x_prime, queries, k, apart=apart):
     """Return the log odds of every query, from all its distances: ties share, see the class."""
     points = np.concatenate([x, x_prime])
-    prime = np.arange(points.size) >= x.size
+    prime = np.arange(len(points)) >= len(x)
     distance = apart(points, queries[:, None])
-    k = min(k, points.size)
+    k = min(k, len(points))
     radius = np.sort(distance, axis=1)[:, k - 1 : k]
     inner, rim = distance < radius, distance == radius
     left = (k - inner.sum(axis=1)) / rim.sum(axis=1)
@@ -104,6 +114,14 @@ def test_sides_units_and_the_origin_do_not_matter(x, x_prime, queries, k, power,
     np.testing.assert_array_equal(odds_of(method.fit(*moved[:2], 9, 0), moved[2]), odds)
     whole = [side.astype(np.int32) for side in (x, x_prime, queries)]
     np.testing.assert_array_equal(odds_of(method.fit(*whole[:2], 9, 0), whole[2]), odds)
+
+
+@pytest.mark.parametrize(("points", "size"), [(2**20, 4), (2**20 + 1, 3), (2**23, 1), (3, 9)])
+def test_so_many_outputs_are_asked_at_once_as_have_2_to_the_22_distances(points, size):
+    sizes = []
+    found = in_blocks(lambda block: sizes.append(block.size) or block / 2, np.arange(9), points)
+    assert found.tolist() == (np.arange(9) / 2).tolist()
+    assert sizes == [size] * (9 // size) + [9 % size] * (9 % size > 0)
 
 
 def test_even_votes_are_even_to_the_bit():
@@ -246,20 +264,6 @@ def test_each_is_for_its_outputs(name):
         method.fit(empty, empty, 4, 0)
 
 
-def votes_of_vectors(points, labels, query, k):
-    """Return the log odds of a query by the definition, ties sharing the rest of the votes."""
-    distances = ((points - query) ** 2).sum(axis=1)
-    kth = np.sort(distances)[k - 1]
-    votes = []
-    for label in (1, 0):
-        inner = np.count_nonzero((distances < kth) & (labels == label))
-        tied = np.count_nonzero((distances == kth) & (labels == label))
-        rest = (k - np.count_nonzero(distances < kth)) / np.count_nonzero(distances == kth)
-        votes.append(inner + tied * rest)
-    with np.errstate(divide="ignore"):
-        return np.log(votes[0]) - np.log(votes[1])
-
-
 @pytest.mark.parametrize("k", [1, 7, 100, 500, None])
 @pytest.mark.parametrize("values", [None, 3, 1])
 def test_votes_of_vectors_follow_from_their_definition(values, k):
@@ -271,9 +275,8 @@ def test_votes_of_vectors_follow_from_their_definition(values, k):
     )
     units = units_of(x, x_prime, alike=False)
     fitted = NearestNeighbours(k).fit(x, x_prime, 121, 0)
-    points, labels = np.concatenate([x, x_prime]) / units, np.repeat([0, 1], [60, 40])
-    votes = min(k or 11, 100)  # 11 is the root of the points in training
-    expected = [votes_of_vectors(points, labels, query / units, votes) for query in queries]
+    votes = k or 11  # the root of the points in training
+    expected = by_brute_force(x / units, x_prime / units, queries / units, votes, squares)
     np.testing.assert_allclose(fitted.votes(queries).log_odds, expected, atol=1e-12)
     scaled = NearestNeighbours(k).fit(x * 2.0**9, x_prime * 2.0**9, 121, 0)
     np.testing.assert_array_equal(
@@ -291,9 +294,7 @@ def test_training_on_many_vectors_takes_some_of_both_sides_in_proportion():
             np.testing.assert_array_equal(taken, side[: len(taken)] / fitted.units)
         assert fitted.k == 64
         assert fitted.units.tolist() == units_of(*sides, alike=False).tolist() == [2, 2]
-        points = np.concatenate([fitted.x, fitted.x_prime])
-        labels = np.repeat([0, 1], [len(fitted.x), len(fitted.x_prime)])
-        expected = [votes_of_vectors(points, labels, query / 2, 1) for query in x[-40:]]
+        expected = by_brute_force(fitted.x, fitted.x_prime, x[-40:] / 2, 1, squares)
         nearest = NearestNeighbours(1).fit(*sides, 9000, 0)
         np.testing.assert_allclose(nearest.votes(x[-40:]).log_odds, expected)
     assert len(NearestNeighbours().fit(x, x_prime[:2], 6002, 0).x_prime) == 1  # at least

@@ -2,6 +2,7 @@
 
 import json
 import math
+import tracemalloc
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from epsilometer.densities import atoms
+from epsilometer.densities import atoms, kernel
 from epsilometer.densities.atoms import refuse_atoms
 from epsilometer.densities.binned import RealSample, bkde, dpik, linear_counts
 from epsilometer.densities.frequencies import (
@@ -265,7 +266,7 @@ def test_bkde_is_rs(name, which):
 
 
 def test_draws_at_and_beyond_the_ends():
-    x = np.array([-1.0, 0.0, 0.25, 1.0, 7.0])
+    x = np.array([-1.0, -0.1, 0.0, 0.25, 1.0, 7.0])
     assert linear_counts(x, 0.0, 1.0, 3).tolist() == [1.5, 0.5, 0.0]
 
 
@@ -320,11 +321,32 @@ def test_the_density_of_vectors_is_that_of_a_mixture_of_normal_laws():
     assert density_at(sample, points, 0.4) == pytest.approx(expected)
 
 
-def test_a_kernel_too_narrow_for_a_grid_is_summed():
-    sample = np.array([0.0, 0.5])
-    assert density_on_grid(sample, 0, 1, 3, 1e-9) == pytest.approx(
-        textbook(sample, [0.0, 0.5, 1.0], 1e-9)
-    )
+@pytest.mark.parametrize(
+    ("h", "summed"),
+    [
+        # two points .25 apart: 8.5 bandwidths beyond either end are 17 h / .25 points more
+        ((2**22 - 3) / 68, False),
+        ((2**22 - 1) / 68, True),
+        # 12 points a bandwidth: 3 / h in each of two parts, and 204 beyond the ends
+        (6 / (2**22 - 208), False),
+        (6 / (2**22 - 200), True),
+    ],
+)
+def test_draws_are_summed_where_a_grid_would_have_more_than_2_to_the_22_points(
+    h, summed, monkeypatch
+):
+    def grid(*_):
+        raise LookupError
+
+    sample = np.array([0.0, 0.1])
+    monkeypatch.setattr(kernel, "linear_counts", grid)
+    try:
+        ours = density_on_grid(sample, 0, 0.25, 2, h)
+    except LookupError:
+        assert not summed
+    else:
+        assert summed
+        assert ours == pytest.approx(textbook(sample, [0.0, 0.25], h))
 
 
 def test_nrd0_falls_back_as_r_does():
@@ -432,11 +454,15 @@ def test_densities_are_not_refused_in_any_unit(draw, unit):
 
 
 def test_draws_of_a_density_are_counted_but_not_sorted(monkeypatch):
-    """Ten in one of 2^14 slots are an alarm in .002."""
-    sorted_ = []
+    """Ten in one of 2^14 slots, which are few, are an alarm in .002."""
+    sorted_, sides = [], np.random.default_rng(0).normal(size=(2, 8000))
     monkeypatch.setattr(atoms, "_largest_atom", lambda *given: sorted_.append(given))
-    refuse_atoms(*np.random.default_rng(0).normal(size=(2, 8000)))
+    tracemalloc.start()
+    refuse_atoms(*sides)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert not sorted_
+    assert peak < 10**6
 
 
 def test_zeros_of_both_signs_are_one_value_and_a_late_atom_is_refused():
@@ -490,13 +516,13 @@ def test_an_atom_is_refused_from_so_many_draws_on(others, at, most, sides):
 
 def test_a_pair_of_reals_has_the_bandwidth_of_each_side_on_one_grid():
     x, x_prime = np.random.default_rng(8).laplace([[0], [3]], [[1], [2]], (2, 900))
-    pair = reduce_pair(x, x_prime[:700], {"points": 150, "power": 1.1})
-    sides = x, x_prime[:700]
-    ends = min(map(np.min, sides)), max(map(np.max, sides))
-    assert pair.bandwidths == tuple(dpik(side) ** 1.1 for side in sides)
-    assert pair.spacing == pytest.approx((ends[1] - ends[0]) / 149)
-    for side, density, h in zip(sides, (pair.p, pair.q), pair.bandwidths, strict=True):
-        np.testing.assert_array_equal(density, bkde(side, h, points=150, ends=ends)[1])
+    for sides in ((x_prime[:700], x), (x, x_prime[:700])):
+        pair = reduce_pair(*sides, {"points": 150, "power": 1.1})
+        ends = min(map(np.min, sides)), max(map(np.max, sides))
+        assert pair.bandwidths == tuple(dpik(side) ** 1.1 for side in sides)
+        assert pair.spacing == pytest.approx((ends[1] - ends[0]) / 149)
+        for side, density, h in zip(sides, (pair.p, pair.q), pair.bandwidths, strict=True):
+            np.testing.assert_array_equal(density, bkde(side, h, points=150, ends=ends)[1])
     swapped = pair.swapped()
     assert (swapped.p is pair.q, swapped.q is pair.p) == (True, True)
     assert swapped.bandwidths == pair.bandwidths[::-1]

@@ -7,7 +7,7 @@ Three outputs, of which two have three of four votes for x', and one has all vot
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ import numpy as np
 from epsilometer.numerics.arrays import Counts, Floats, Sample
 
 _UNIT_DRAWS = 1000  # draws of each side that determine the units of entries
+_BLOCK = 2**22  # distances held at once
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,15 @@ def shared_log_odds(closer: Sequence[Sample], within: Sequence[Sample], k: int) 
     with np.errstate(divide="ignore"):
         odds: Floats = np.log(votes[1]) - np.log(votes[0])
     return odds
+
+
+def in_blocks(log_odds: Callable[[Sample], Floats], outputs: Sample, points: int) -> Floats:
+    """Return the log odds of outputs, ``(n,)``, by their distances from so many points.
+
+    Outputs are asked in blocks of 2^22 distances at most, or one by one: they bound the memory.
+    """
+    step = max(1, _BLOCK // points)
+    return np.concatenate([log_odds(outputs[i : i + step]) for i in range(0, len(outputs), step)])
 
 
 def neighbours(training: int, exponent: float = 0.5) -> int:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilometer.checks import Checked, Count
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds
+from epsilometer.classifiers.base import Votes, in_blocks, neighbours, shared_log_odds
 from epsilometer.densities.frequencies import joint_counts
 from epsilometer.errors import ArgumentError
 from epsilometer.numerics.arrays import Counts, Floats, Integers, Sample
 
 _BITS = np.iinfo(np.int64).bits
-_BLOCK = 1 << 22  # distances held at once
 
 
 @dataclass(frozen=True)
@@ -39,18 +38,18 @@ class FittedCounts:
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every distinct output, and its count."""
         values, counts, _ = joint_counts(outputs, outputs[:0])
-        index = _positions(self.outcomes, values)
         with np.errstate(divide="ignore"):
             odds: Floats = np.log(self.counts_prime) - np.log(self.counts)
-        return Votes(np.where(index >= 0, odds[index], 0.0), counts)
+        unseen = 0.0
+        return Votes(np.append(odds, unseen)[_positions(self.outcomes, values)], counts)
 
 
 def _positions(outcomes: Sample, values: Sample) -> Counts:
-    """Return the position of each value among distinct outcomes; -1 where it is none of them."""
+    """Return the position of each value among distinct outcomes, or their number for others."""
     pooled, index = np.unique(np.concatenate([outcomes, values]), axis=0, return_inverse=True)
     index = index.ravel()
     size = len(outcomes)
-    positions = np.full(len(pooled), -1)
+    positions = np.full(len(pooled), size)
     positions[index[:size]] = np.arange(size)
     return positions[index[size:]]
 
@@ -91,19 +90,19 @@ class FittedHamming:
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of every distinct output, and its count."""
         values, counts, _ = joint_counts(outputs, outputs[:0])
-        step = max(1, _BLOCK // len(self.points))
-        blocks = [self._log_odds(values[i : i + step]) for i in range(0, len(values), step)]
-        return Votes(np.concatenate(blocks), counts)
+        return Votes(in_blocks(self._log_odds, values, len(self.points)), counts)
 
     def _log_odds(self, queries: Integers) -> Floats:
+        rows = np.arange(len(queries))
         distance = np.bitwise_count(queries[:, None] ^ self.points)
-        cell = (distance + _BITS * np.arange(len(queries))[:, None]).ravel()
-        cumulative = []
+        cell = (distance + _BITS * rows[:, None]).ravel()
+        sides = []
         for side in (self.counts, self.counts_prime):
             counted = np.bincount(cell, np.tile(side, len(queries)), len(queries) * _BITS)
-            steps = counted.reshape(-1, _BITS).cumsum(axis=1)
-            cumulative.append(np.pad(steps, ((0, 0), (1, 0))))  # from distance -1 on
-        kth = (cumulative[0] + cumulative[1] < self.k).sum(axis=1, keepdims=True)
-        closer = [np.take_along_axis(side, kth - 1, 1).ravel() for side in cumulative]
-        within = [np.take_along_axis(side, kth, 1).ravel() for side in cumulative]
-        return shared_log_odds(closer, within, self.k)
+            sides.append(counted.reshape(len(queries), _BITS))
+        there = np.array(sides)  # points of each side, at each distance from each query
+        within = there.cumsum(axis=2)
+        kth = np.count_nonzero(within.sum(axis=0) < self.k, axis=1)  # distance of the k-th
+        within = within[:, rows, kth]
+        closer = within - there[:, rows, kth]
+        return shared_log_odds(list(closer), list(within), self.k)

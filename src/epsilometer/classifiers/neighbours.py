@@ -14,14 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from epsilometer.checks import Checked, Count, Fractional
-from epsilometer.classifiers.base import Votes, neighbours, shared_log_odds, units_of
+from epsilometer.classifiers.base import Votes, in_blocks, neighbours, shared_log_odds, units_of
 from epsilometer.errors import ArgumentError
 from epsilometer.numerics.arrays import Floats, Indices, Sample
 from epsilometer.numerics.compiled import compiled, compiled_part
 
 MOST_ENTRIES = 20  # of vectors: among more, all points are nearly as far
 _MOST_POINTS = 2**12  # of vectors in training: each output is compared with all of them
-_BLOCK = 2**22  # distances held at once
 
 
 @dataclass(frozen=True)
@@ -84,14 +83,13 @@ class FittedVectors:
 
     def votes(self, outputs: Sample) -> Votes:
         """Return the odds of each output."""
-        step = _BLOCK // (len(self.x) + len(self.x_prime))
-        blocks = range(0, len(outputs), step)
-        odds = [self._log_odds(outputs[i : i + step] / self.units) for i in blocks]
-        return Votes(np.concatenate(odds), np.ones(len(outputs), np.int64))
+        odds = in_blocks(self._log_odds, outputs, len(self.x) + len(self.x_prime))
+        return Votes(odds, np.ones(len(outputs), np.int64))
 
-    def _log_odds(self, queries: Floats) -> Floats:
+    def _log_odds(self, outputs: Sample) -> Floats:
         from scipy.spatial.distance import cdist  # imported where outputs are vectors
 
+        queries = outputs / self.units
         distances = [cdist(queries, points, "sqeuclidean") for points in (self.x, self.x_prime)]
         pooled = np.concatenate(distances, axis=1)
         pooled.partition(self.k - 1, axis=1)  # one value is read: the order of ties says nothing

@@ -12,7 +12,7 @@ _SHARE = 5e-4  # smallest share of the draws in an atom
 _DRAWS_OF_AN_ATOM = 10  # smallest number of draws in an atom
 _SHARE_NEAR_ATOMS = 0.1  # smallest share of the draws within a bandwidth of an atom
 _CLEAR = 4.0  # standard deviations by which an atom exceeds that share
-_SLOTS = {False: 2**14, True: 2**12}  # slots of the hash table: fewer for more than a million draws
+_SLOTS = 2**14  # of the hash table
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio (Fibonacci hashing)
 
 
@@ -29,7 +29,7 @@ def refuse_atoms(*sides: Floats) -> None:
     total = sum(len(table) for table in tables)
     for entry in range(tables[0].shape[1]):
         draws = [np.ascontiguousarray(table[:, entry], np.float64) for table in tables]
-        counts = np.zeros(_SLOTS[total > 10**6], np.int32)
+        counts = np.zeros(_SLOTS, np.int32)
         if not all(_count(counts, side, side.view(np.uint64)) for side in draws):
             raise ArgumentError("outputs", "are mixed: some entries are not numbers")
         least = max(_DRAWS_OF_AN_ATOM, _SHARE * total)

@@ -141,7 +141,7 @@ def _ranks(size: int, cells: int) -> Integers:
     while tail * n >= _DRAWS_OF_A_CELL:
         shares += [tail, 1 - tail]
         tail /= 2
-    ranks: Integers = np.floor(np.sort(shares) * size).astype(int)
+    ranks: Integers = (np.sort(shares) * size).astype(int)
     return ranks
 
 

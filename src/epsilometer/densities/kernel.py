@@ -73,7 +73,8 @@ def density_on_grid(
     The sample has shape ``(n,)``, densities ``(points,)``; the grid's ends and the bandwidth h > 0
     are in the unit of outputs, densities in one over it. The kernels of draws outside the interval
     count inside it. The convolution runs on a grid that is fine enough for the bandwidth; where
-    that would be too large, for a kernel far narrower or wider than the interval, the sum is exact.
+    that would be of over 2^22 points, for a kernel far narrower or wider than the interval, the sum
+    is exact.
     Raise `ArgumentError` where there are no draws, or the interval has no width.
     """
     low, high = checks.interval("grid", lower, upper)

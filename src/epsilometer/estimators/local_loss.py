@@ -202,13 +202,11 @@ def _at_draws(x: Floats, x_prime: Floats, region: Region | None) -> Estimated:
     """Return densities of real vectors at some draws, which are no part of the estimates."""
     n = min(_CANDIDATES, len(x) // 4, len(x_prime) // 4)
     candidates = np.concatenate([x[:n], x_prime[:n]])
-    if region is not None:
-        lower, upper = checks.interval("region", *region)
-        low = np.full(x.shape[1], lower)
-        high = np.full(x.shape[1], upper)
-    else:
+    if region is None:
         ends = [default_region(*columns) for columns in zip(x.T, x_prime.T, strict=True)]
-        low, high = np.array(ends).T
+    else:
+        ends = [checks.interval("region", *region)] * x.shape[1]
+    low, high = np.array(ends).T
     inside = ((candidates >= low) & (candidates <= high)).all(axis=1)
     if not inside.any():
         box = " x ".join(f"[{a:g}, {b:g}]" for a, b in zip(low, high, strict=True))
