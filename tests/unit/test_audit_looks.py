@@ -291,6 +291,7 @@ def test_what_wide_noise_hides_is_detected(mechanism, draws, claim, seed):
     assert verdict.verdict == "violated"
 
 
+@pytest.mark.slow(seconds=1)
 def test_pairs_of_more_than_a_thousand_entries_are_not_all_looked_at(monkeypatch):
     """Here of more than 10."""
     assert outcomes.PAIRED == scores.PAIRED == 1024

@@ -361,6 +361,7 @@ def test_without_a_level_that_is_detectable_the_verdict_is_undecided(monkeypatch
 # --- claims that are profiles or trade-off curves -------------------------------------------------
 
 
+@pytest.mark.slow(seconds=2)
 @pytest.mark.parametrize(
     ("mechanism", "claim", "delta"),
     [

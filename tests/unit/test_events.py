@@ -625,7 +625,6 @@ def missing(x, rng):
     return None if rng.random() < 0.2 + 0.4 * x else round(float(rng.laplace(x)), 3)
 
 
-SLOW = ("one entry of many", "mu", "Renyi", "mixed")
 LEAKS = {
     "one entry of many": (lambda x, size, rng: rng.normal(0, 1, (size, 12)) + 3 * x, ea.pure(1)),
     "mu": (shifted(6, 0.6), ea.gdp(0.8)),
@@ -732,14 +731,9 @@ def holds(witness, output):
     return any((a is None or a <= score) and (b is None or score <= b) for a, b in ranges)
 
 
+@pytest.mark.slow(seconds=20)
 @pytest.mark.parametrize(
-    ("leak", "stop"),
-    [
-        *((leak, False) for leak in LEAKS if leak not in SLOW),
-        *(pytest.param(leak, False, marks=pytest.mark.slow(seconds=3)) for leak in SLOW),
-        ("bits", True),
-        ("a person", True),
-    ],
+    ("leak", "stop"), [*((leak, False) for leak in LEAKS), ("bits", True), ("a person", True)]
 )
 def test_the_words_of_a_witness_have_its_counts_on_fresh_draws(leak, stop):
     mechanism, claim = LEAKS[leak]
