@@ -196,7 +196,7 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
         return entry
     if norm is None or distance is None:
         return Row([entry] * size)
-    return Vector([entry] * size, None, distance, norm)
+    return Vector([entry] * size, distance=distance, norm=norm)
 
 
 def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
@@ -204,7 +204,7 @@ def _bits(_: str, given: dict[str, Any], kinds: Sequence[str]) -> Entry:
     usual = _ANY if kinds is _OF_ROWS else _FLIP
     bit = Number(0, 1, whole=True, distance=1)
     if given.get("neighbours", usual) == _FLIP:
-        return Vector([bit] * given["bits"], None, 1, "L1")
+        return Vector([bit] * given["bits"], distance=1, norm="L1")
     return Row([Choices([0, 1])] * given["bits"])
 
 
@@ -236,7 +236,7 @@ def _table(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
         raise ArgumentError(f"{where}.user", f"cannot be used with {_ORDER!r}; choose one")
     most = given.get("per user", 3)
     _size(f"{where}.per user", most * high)
-    return Table(rows, low, high, replaced, False, user, most)
+    return Table(rows, low, high, replaced, user=user, most=most)
 
 
 def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
@@ -246,7 +246,7 @@ def _counts(where: str, given: dict[str, Any], _: Sequence[str]) -> Space:
         must(f"{where}.changed", f"at most {len(keys)}, the number of keys", changed)
     low, high = given["counts"]
     number = Number(low, high, whole=True, distance=1)
-    return Counts([number] * len(keys), keys, changed)
+    return Counts([number] * len(keys), keys, changed=changed)
 
 
 _MAKERS: dict[str, Callable[[str, dict[str, Any], Sequence[str]], Any]] = {

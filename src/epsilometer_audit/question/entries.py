@@ -16,7 +16,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import chain, combinations, cycle, islice, product, zip_longest
 from typing import Any
@@ -422,8 +422,9 @@ class Vector(Row):
     """Lists of equal numbers; neighbours are at most ``distance`` apart in a ``norm``."""
 
     columns: Sequence[Number]
-    distance: float = 0.0  # always given, as the others are
-    norm: str = ""
+    _: KW_ONLY
+    distance: float
+    norm: str
     free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
@@ -495,7 +496,8 @@ class Counts(Row):
 
     columns: Sequence[Number]
     names: Sequence[str]
-    changed: int = 0  # always given
+    _: KW_ONLY
+    changed: int
     free = False
 
     def pairs(self, rng: np.random.Generator) -> Iterator[Pair]:
