@@ -191,7 +191,8 @@ def _points(low: Floats, high: Floats) -> Floats:
 def _root(points: Floats, slopes: Floats) -> Floats:
     """Return where falling slopes at some points are 0, ``(m,)``, on the line from > 0 to < 0.
 
-    Where none is above 0, or none below, it is an end; where all are 0, the middle.
+    Where none is above 0, or none below, it is an end, or the middle of the two points there if
+    their slopes are the same; where all are 0, the middle.
     """
     last = len(points) - 1
     before = np.count_nonzero(slopes > _FLAT, axis=0) - 1
