@@ -63,6 +63,11 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
         "unit/test_verdict.py",
     ],
     "src/epsilometer_audit/outputs/recorded.py": ["unit/test_audit_recorded.py"],
+    "src/epsilometer_audit/outputs/words.py": [
+        "unit/test_audit_outcomes.py",
+        "unit/test_relations.py",
+        _WHOLE,
+    ],
     "src/epsilometer_audit/outputs/worker.py": ["unit/test_audit_sources.py"],
     "src/epsilometer_audit/outputs/*.py": ["unit/test_audit_outcomes.py", _WHOLE],
     "src/epsilometer_audit/checks/accepted_pairs.py": ["unit/test_accepted_pairs.py"],

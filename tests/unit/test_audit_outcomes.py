@@ -564,6 +564,11 @@ def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
     assert "\n" not in words
 
 
+def test_a_list_names_what_fits_a_line_to_its_last_character():
+    for size, text in [(77, "a" * 77 + " or " + "b" * 79), (78, "a" * 78 + " or 1 more")]:
+        assert words_of_texts.listed("", ["a" * size, "b" * 79]) == text
+
+
 LAYOUTS = {name: learn_layout(outputs) for name, (outputs, *_) in KINDS.items()}
 
 
