@@ -11,7 +11,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, norm
 
-import epsilometer as em
 import epsilometer_audit as ea
 from epsilometer.claims import Delta, Gaussian, Pure
 from epsilometer.errors import ArgumentError
@@ -204,6 +203,8 @@ def test_the_level_holds_for_every_pair_of_probabilities(n, m, alpha, delta):
                 worst = max(worst, of_x @ (bounds > epsilon + 1e-9) @ of_x_prime)
     assert worst <= alpha
     assert worst > 0 or n < 3  # no empty bound
+    assert (np.diff(bounds, axis=0) > -1e-4).all()  # more evidence is never less bound
+    assert (np.diff(bounds, axis=1) < 1e-4).all()
 
 
 @pytest.mark.parametrize(
@@ -382,7 +383,7 @@ def test_a_bound_is_near_the_level_whose_p_value_is_alpha_less_the_reserve(claim
         unit = max(bound, 0.01) if claim.fixed_delta is None else 1.0
         below.append((edge - bound) / unit)
     assert min(below) > -1e-6
-    assert 1e-5 < max(below) < 2e-5
+    assert max(below) < 2e-5
 
 
 @dataclass(frozen=True)
@@ -504,10 +505,6 @@ def test_it_takes_no_part_in_the_verdict(monkeypatch):
     assert audited(laplace, ea.pure(1.5), 1000, 0).verdict == "not refuted"
     assert audited(laplace, ea.pure(0.1), 4000, 0, stop=True).verdict == "violated"
     assert audited(laplace, ea.renyi({2: 0.01}), 4000, 0).verdict == "violated"
-
-
-def test_a_fifth_of_the_draws_chooses_events():
-    assert em.measure(np.arange(100.0), np.arange(100.0)).chosen_on == 20
 
 
 def test_hits_are_those_of_the_side_where_the_event_is_likelier():

@@ -790,7 +790,7 @@ def right_guesses(rng, m, mu, rule):
     return rising[m - rule.top :].sum() + (~rising[: rule.bottom]).sum()
 
 
-@pytest.mark.slow(2)
+@pytest.mark.slow(seconds=2)
 def test_the_yardstick_and_its_ceiling():
     """100,000 canaries, mu = 1: the median of the bound is .8, of 3.4 at delta = 1e-5."""
     m, claim = 100_000, Gaussian(0.75)

@@ -639,6 +639,16 @@ def test_the_event_of_a_portfolio_is_likelier_on_the_side_that_it_names(level):
     assert shares[event.swapped] > 8 * shares[not event.swapped]
 
 
+@pytest.mark.parametrize("column", [0, 1])
+def test_an_event_is_of_the_column_whose_bets_have_won_most(column):
+    x, y = np.random.default_rng(0).laplace(0, 1, (2, 200, 2))
+    y[:, column] += 3
+    portfolio = Portfolio(ea.pure(0.5), as_reals=True)
+    portfolio.record(x, y, [50] * 4)
+    view = portfolio.event(x, y, 0.5).event.view
+    assert (view.kind, view.entry) == ("entry", column)
+
+
 def test_an_event_is_of_the_view_that_has_won_most_against_the_next_level(monkeypatch):
     """Against the highest that is bet on, where there is none."""
     levels = Portfolio(ea.pure(1.0))._levels["epsilon"]
