@@ -76,6 +76,11 @@ def declared(request):
 # --- which pairs they are -------------------------------------------------------------------------
 
 
+def test_an_end_that_is_0_has_no_sign():
+    low = read("values", {"values": [-0.0, 1.0], "distance": 1.0}).low
+    assert math.copysign(1.0, low) == 1.0
+
+
 def test_pairs_are_a_hundred_neighbours_at_most_each_once_and_plain(declared):
     _, pairs = declared
     assert 1 <= len(pairs) <= 100

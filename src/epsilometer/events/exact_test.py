@@ -58,7 +58,8 @@ _DOUBTFUL = 10.0  # times alpha: the p-value of a normal law, above which ``leas
 _SMALLEST = 1e-15  # share of the mean count's probability; rarer counts are negligible
 _NEARLY_ONE = 1 - 2**-53
 _AS_LARGE = 1 - 1e-9  # times z: scores that differ from it in their rounding only
-_AT_ONCE = 64  # values of q
+_AT_ONCE = 64  # values of q, at most
+_HELD = 2**22  # probabilities in memory
 _LARGEST = 700.0  # largest epsilon: its exponential is finite
 
 
@@ -358,8 +359,10 @@ def _largest_tail(
     z *= _AS_LARGE
     rising = np.sort(q)
     worst = 0.0
-    for first in range(0, q.size, _AT_ONCE):
-        some = rising[first : first + _AT_ONCE]
+    widest = 2 * _half_width(max(claim.n, claim.m), 0.25) + 1
+    step = max(min(_AT_ONCE, _HELD // widest), 1)
+    for first in range(0, q.size, step):
+        some = rising[first : first + step]
         worst = max(worst, float(_tails_of(claim, z, some).max()))
         if worst > allowed:
             break

@@ -141,7 +141,7 @@ class Renyi(DivergenceClaim):
         if math.sqrt(2 * a * self.rho) <= _GAUSSIAN:
             return Noise(gaussian=True, distances=np.sqrt(2 * levels / a))
 
-        # of Laplace noise so far apart the divergence is d - log(2 - 1 / a) / (a - 1)
+        # Of Laplace noise that shows more than the claim, it is d - log(2 - 1 / a) / (a - 1).
         distances = levels + math.log(2 - 1 / a) / (a - 1)
         return Noise(gaussian=False, distances=distances)
 

@@ -181,7 +181,7 @@ def _values(where: str, given: dict[str, Any], _: Sequence[str]) -> Entry:
         message = f"must be one of {', '.join(NORMS)} beside length and distance, and only there"
         raise ArgumentError(f"{where}.norm", message)
     number = partial(_whole, f"{where}.values") if whole else float
-    low, high = map(number, given["values"])
+    low, high = (number(end) + 0 for end in given["values"])  # 0.0 for -0.0
     if distance is not None:
         if whole:
             distance = _whole(f"{where}.distance", distance)
