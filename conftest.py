@@ -3,6 +3,8 @@
 import gc
 import os
 
+from hypothesis import settings
+
 from epsilometer.processes import ONE_THREAD
 
 # Workers of xdist have a core each: a second thread of linear algebra would wait for the first.
@@ -17,3 +19,7 @@ gc.set_threshold(100_000, 50, 50)
 
 # Of users, a pair of a domain that is not one of neighbours is left out; here it is an error.
 domains.STRICT = True
+
+# An example may compile, import or wait for another process: its time says nothing.
+settings.register_profile("untimed", settings.default, deadline=None)
+settings.load_profile("untimed")

@@ -420,9 +420,7 @@ def test_samples_are_a_promise(samples, many, pairs):
 
 ALPHAS = st.floats(1e-12, 0.999)
 SEVERAL = st.integers(1, 4)
-SOME = settings(
-    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+SOME = settings(max_examples=40, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 def within(parts, alpha):

@@ -596,7 +596,7 @@ def test_places_are_far_apart_at_first(size):
 
 def often(number):
     """Settings for so many domains; the four tests have 460 together."""
-    return settings(max_examples=number, derandomize=True, deadline=None, database=None)
+    return settings(max_examples=number, derandomize=True, database=None)
 
 
 COARSE = {"values": [1e12, 1e12 + 0.3], "length": 2, "distance": 0.3, "norm": "L2"}  # as floats

@@ -441,7 +441,7 @@ def plain(value):
 
 
 @given(st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=2))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_rows_are_equal_where_outputs_are(batches):
     layout = learn_layout(*batches)
     assume(len(layout.columns) < 64)
@@ -452,7 +452,7 @@ def test_rows_are_equal_where_outputs_are(batches):
 
 @given(st.lists(values, min_size=1, max_size=6), st.lists(values, min_size=1, max_size=6))
 @example([[], [""]], [[False], [""]])  # members beside entries of another form
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_an_output_is_the_same_whatever_it_comes_with(learned, fresh):
     layout = learn_layout(learned)
     np.testing.assert_array_equal(
@@ -554,7 +554,7 @@ ends = st.one_of(st.none(), st.floats(allow_nan=False), st.integers(-3, 2**64))
     st.integers(0, 5),
     st.lists(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3), min_size=1),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_words_fit_a_line(name, ranges, missing, kind, i, rows):
     layout = LAYOUTS[name]
     words = layout.text(

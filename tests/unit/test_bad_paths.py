@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilometer.errors import EpsilometerError
@@ -54,7 +54,6 @@ def text_of(value: object) -> str:
 
 
 @kinds
-@settings(deadline=None)
 @given(data=st.data())
 def test_what_is_written_is_read(kind, data):
     values, read = WRITTEN[kind]
@@ -63,7 +62,6 @@ def test_what_is_written_is_read(kind, data):
 
 
 @kinds
-@settings(deadline=None)
 @given(text=texts)
 def test_a_text_is_written_as_it_was_read_or_is_refused_in_a_line(kind, text):
     """One value has one path: nothing is read from a text that it is not written as."""

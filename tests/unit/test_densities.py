@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -43,7 +43,6 @@ def naive(sample, lower, upper, cells):
     n=st.integers(1, 300),
     ends=st.tuples(st.floats(-5, 5), st.floats(0.1, 9)),
 )
-@settings(deadline=None)  # the first call compiles
 def test_counts_are_the_naive_ones(seed, cells, n, ends):
     lower, upper = ends[0], ends[0] + ends[1]
     sample = np.random.default_rng(seed).uniform(lower, upper, n).clip(lower, upper)

@@ -27,9 +27,7 @@ MECHANISM = """
 def coin(x, size, rng):
     return (rng.random(size) < (0.7 if x else 0.3)) * 1
 """
-MANY = settings(
-    max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+MANY = settings(max_examples=100, suppress_health_check=list(HealthCheck), derandomize=True)
 SOME, FEW = settings(MANY, max_examples=40), settings(MANY, max_examples=25)
 NUMBERS = st.sampled_from(
     "0 1 -1 2 0.5 -0.5 1.5 300 301 1e-300 5e-324 1e300 1e999 -1e999 nan inf -Infinity 1e-17 .05 "

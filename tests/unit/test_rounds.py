@@ -120,7 +120,7 @@ def test_a_search_looks_at_no_more_pairs_than_it_has(pairs):
 
 
 @given(samples=st.integers(5000, 10**7), pairs=st.integers(1, 30), joining=st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_schedule_spends_the_budget(samples, pairs, joining):
     if samples < least_samples(pairs):
         with pytest.raises(ArgumentError, match="samples must be at least"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -202,7 +202,6 @@ some = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(column=some)
 def test_any_column_comes_back(tmp_path_factory, column):
     path = str(tmp_path_factory.mktemp("any") / "columns.parquet")
