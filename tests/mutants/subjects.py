@@ -110,8 +110,15 @@ SUBJECTS: dict[str, list[str]] = {  # the first pattern that fits a module
 
 
 def tests_of(module: str) -> list[str]:
-    """Return the files of tests of a module; none for a module that is not studied."""
+    """Return the files of tests of a module; none for a module that is not studied.
+
+    The promises of `src/<package>/<folder>/<name>.py` are in `tests/unit/<package>/<folder>/
+    test_<name>.py`; the table has those that ask for more, or for a module without such a file.
+    """
+    path = Path(module)
     for pattern, files in SUBJECTS.items():
-        if Path(module).match(pattern):
-            return [f"tests/{file}" for file in files]
+        if path.match(pattern):
+            own = Path("tests/unit", *path.parts[1:-1], f"test_{path.name}")
+            of_its_name = [str(own)] if own.exists() else []
+            return of_its_name + [f"tests/{file}" for file in files]
     return []
