@@ -14,7 +14,7 @@ import yaml
 
 from tests.unit.processes import ran
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ACTION = yaml.safe_load((ROOT / "ci/action.yml").read_text())
 JOB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text())[".epsilometer"]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())

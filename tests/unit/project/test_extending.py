@@ -23,9 +23,9 @@ from tests.pages import EXTENDING, PACKAGE, PAGE, begin_study, extending, steps,
 from tests.products import all_products
 from tests.sharing import install
 from tests.unit.processes import ran
-from tests.unit.test_code_digests import forget as forget_files
+from tests.unit.epsilometer_workflow.products.test_code_digests import forget as forget_files
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def forget():

@@ -21,7 +21,7 @@ from epsilometer_audit.outputs.callables import load
 from epsilometer_audit.question.request import NamedMechanism, Request
 from tests.unit.processes import gone, pid_in, until
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 CODE = """
 import ctypes, os, sys, time, numpy as np
 

@@ -12,7 +12,7 @@ import pytest
 from epsilometer_audit import drawing
 from epsilometer_audit.cli.main import _left, main
 
-DATA = Path(__file__).parents[1] / "data" / "audit"
+DATA = Path(__file__).parents[3] / "data" / "audit"
 COMMAND = (sys.executable, "-m", "epsilometer_audit")
 WRONG = "mechanisms.py:noisy_mean --pair [0] [1] --epsilon 1"
 RIGHT = "mechanisms.py:noisy_sum --pair [0] [1] --epsilon 1"
