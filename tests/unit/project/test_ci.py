@@ -7,14 +7,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from tests.pages import ROOT
 from tests.unit.processes import ran
 
-ROOT = Path(__file__).parents[3]
 ACTION = yaml.safe_load((ROOT / "ci/action.yml").read_text())
 JOB = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text())[".epsilometer"]
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -40,78 +39,90 @@ SHIMS = {  # programs on the PATH: this package, and a Python that notes its arg
 }
 
 
-class Runner:
-    """A folder with a mechanism and a file of audits, and a shell as the hosts of code start it."""
+@pytest.fixture
+def run(tmp_path):
+    """Run a script in a folder with audits, in a shell as the hosts of code start it."""
+    folder, programs = tmp_path / "their project", tmp_path / "bin"
+    folder.mkdir()
+    programs.mkdir()
+    (folder / "release.py").write_text(RELEASE)
+    (folder / "good.yaml").write_text(AUDITS.replace("EPSILON", "1"))
+    (folder / "bad.yaml").write_text(AUDITS.replace("EPSILON", "4"))
+    for name, line in SHIMS.items():
+        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+        (programs / name).chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "src"),
+        "INSTALLED": str(tmp_path / "installed"),
+    }
 
-    def __init__(self, folder: Path, epsilon: float) -> None:
-        self.folder, programs = folder / "their project", folder / "bin"
-        for place in (self.folder, programs):
-            place.mkdir()
-        (self.folder / "release.py").write_text(RELEASE)
-        (self.folder / "privacy.yaml").write_text(AUDITS.replace("EPSILON", str(epsilon)))
-        for name, line in SHIMS.items():
-            (programs / name).write_text(f"#!/bin/sh\n{line}\n")
-            (programs / name).chmod(0o755)
-        self.installed = folder / "installed"
-        self.environment = os.environ | {
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT / "src"),
-            "INSTALLED": str(self.installed),
-        }
-
-    def __call__(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(script, **variables):
         command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
-        return ran(*command, cwd=self.folder, env=self.environment | variables)
+        return ran(*command, cwd=folder, env=environment | variables)
+
+    return run
+
+
+def installed(folder):
+    """Return what pip was to install."""
+    return (folder / "installed").read_text().splitlines()[-1]
+
+
+def test_an_input_of_the_github_action_is_no_code():
+    for step in ACTION["runs"]["steps"]:
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"]
+
+
+def filled(step, **inputs):
+    """Return the variables of a step, with inputs or their defaults in place of expressions."""
+    known = {"github.action_path": str(ROOT / "ci")}
+    for name, about in ACTION["inputs"].items():
+        known[f"inputs.{name}"] = inputs.get(name, about.get("default"))
+    expression = re.compile(r"\$\{\{ (\S+) \}\}")
+    return {
+        name: expression.sub(lambda match: known[match[1]], text)
+        for name, text in step["env"].items()
+    }
 
 
 @pytest.mark.slow(seconds=2)
-def test_the_steps_of_the_github_action(tmp_path):
-    run, summary = Runner(tmp_path, 4), tmp_path / "summary"
-    inputs = {name: each.get("default") for name, each in ACTION["inputs"].items()}
-    inputs |= {"audits": "privacy.yaml", "arguments": "--jobs 2 --quiet"}
-    known = {f"inputs.{name}": value for name, value in inputs.items()}
-    known |= {"github.action_path": str(ROOT / "ci"), "runner.temp": str(tmp_path)}
-    codes = []
-    for step in ACTION["runs"]["steps"]:
-        assert step["shell"] == "bash"
-        assert "${{" not in step["run"], "an input is no code"
-        environment = {
-            name: re.sub(r"\$\{\{ (\S+) \}\}", lambda match: known[match[1]], text)
-            for name, text in step["env"].items()
-        }
-        done = run(step["run"], **environment, GITHUB_STEP_SUMMARY=str(summary))
-        codes.append(done.returncode)
-        assert done.returncode in (0, 1), done.stderr
-    assert codes == [0, 1]
-    *_, installed = run.installed.read_text().splitlines()
-    place, _, extra = installed.rpartition("[")
+def test_the_steps_of_the_github_action(run, tmp_path):
+    summary = tmp_path / "summary"
+    install, audit = ACTION["runs"]["steps"]
+    done = run(install["run"], **filled(install))
+    assert done.returncode == 0, done.stderr
+    place, _, extra = installed(tmp_path).rpartition("[")
     assert (Path(place) / "pyproject.toml").samefile(ROOT / "pyproject.toml")
     assert extra.rstrip("]") in EXTRAS
+    variables = filled(audit, audits="bad.yaml", arguments="--jobs 2 --quiet")
+    variables["GITHUB_STEP_SUMMARY"] = str(summary)
+    assert run(audit["run"], **variables).returncode == 1
     shown = summary.read_text()
     assert shown.startswith("~~~text\ncount: VIOLATED: epsilon = 1 is claimed")
     assert shown.endswith("alpha = 0.05 for all together\n~~~\n")
-    audit = ACTION["runs"]["steps"][1]["run"]  # again, with an error before any audit
-    assert run(audit, AUDITS="gone.yaml", GITHUB_STEP_SUMMARY=str(summary)).returncode == 2
+    variables["AUDITS"] = "gone.yaml"  # an error before any audit
+    assert run(audit["run"], **variables).returncode == 2
 
 
 @pytest.mark.slow(seconds=2)
-def test_the_script_of_the_gitlab_job(tmp_path):
-    run = Runner(tmp_path, 1)
+def test_the_script_of_the_gitlab_job(run, tmp_path):
     script = "\n".join([*JOB["before_script"], *JOB["script"]])
-    variables = JOB["variables"] | {"AUDITS": "privacy.yaml", "ARGUMENTS": "--jobs 2 --quiet"}
+    variables = JOB["variables"] | {"AUDITS": "good.yaml", "ARGUMENTS": "--jobs 2 --quiet"}
     missing = run(script, **variables)
     assert missing.returncode != 0
     assert "say what pip installs" in missing.stderr
-    done = run(script, **variables | {"EPSILOMETER": "epsilometer[audits] @ git+https://x"})
+    variables["EPSILOMETER"] = "epsilometer[audits] @ git+https://x"
+    done = run(script, **variables)
     assert done.returncode == 0, done.stderr
-    assert run.installed.read_text().splitlines()[-1] == "epsilometer[audits] @ git+https://x"
+    assert installed(tmp_path) == variables["EPSILOMETER"]
 
 
 @pytest.mark.slow(seconds=2)
-def test_the_hooks_of_pre_commit(tmp_path):
-    entries = {hook["entry"] for hook in HOOKS}
-    assert len(entries) == 1
-    done = Runner(tmp_path, 4)(f"{entries.pop()} privacy.yaml --jobs 2")
+def test_the_hooks_of_pre_commit(run):
+    (entry,) = {hook["entry"] for hook in HOOKS}
+    done = run(f"{entry} bad.yaml --jobs 2")
     assert done.returncode == 1, done.stderr
     assert "count: VIOLATED: epsilon = 1 is claimed" in done.stdout
     for hook in HOOKS:
@@ -121,60 +132,3 @@ def test_the_hooks_of_pre_commit(tmp_path):
 def test_the_files_name_no_path_of_a_machine():
     for file in (ROOT / "ci/action.yml", ROOT / "ci/gitlab.yml", ROOT / ".pre-commit-hooks.yaml"):
         assert not re.search(r"(?<![\w.}])/(home|work|tmp|usr|root)\b", file.read_text()), file
-
-
-# --- environments: the conda file is true to the pip lock, and the lock to what is declared ------
-
-CONDA_NAMES = {
-    "matplotlib-base": "matplotlib",
-    "seaborn-base": "seaborn",
-    "python-xxhash": "xxhash",
-    "snakemake-minimal": "snakemake",
-}
-OURS = "python_full_version < '3.12'"
-
-
-def locked() -> dict[str, str]:
-    pins = {}
-    for line in Path("envs/requirements.lock").read_text().splitlines():
-        match = re.match(r"([a-z0-9._-]+)==([^ ;\\]+)(?: ; (.*?))? ?\\?$", line)
-        if match and (match[3] is None or OURS in match[3] or "sys_platform" in match[3]):
-            pins[match[1]] = match[2]
-    return pins
-
-
-def project() -> dict[str, Any]:
-    return tomllib.loads(Path("pyproject.toml").read_text())["project"]
-
-
-def names(entries: list[str]) -> set[str]:
-    return {re.split(r"[<>=]", entry)[0].lower() for entry in entries}
-
-
-def declared() -> set[str]:
-    """Return the packages of the workflow, and of the extras that it brings."""
-    entries = project()["dependencies"]
-    for extra in ("workflow", "audits", "parquet", "plots"):
-        entries = entries + project()["optional-dependencies"][extra]
-    return names(entries) - {"epsilometer[audits,parquet,plots]"}
-
-
-def test_an_audit_needs_two_packages():
-    assert names(project()["dependencies"]) == {"numpy", "scipy"}
-    assert "epsilometer[workflow]" in project()["optional-dependencies"]["dev"]
-
-
-def test_conda_pins_are_the_locks():
-    conda = yaml.safe_load(Path("envs/environment.yaml").read_text())["dependencies"]
-    pins = dict(entry.split("=") for entry in conda)
-    assert pins.pop("python") == "3.11"
-    assert {CONDA_NAMES.get(name, name) for name in pins} == declared()
-    for name, version in pins.items():
-        assert locked()[CONDA_NAMES.get(name, name)] == version, name
-
-
-def test_every_dependency_is_locked_in_both_files():
-    develop = Path("envs/requirements-dev.lock").read_text()
-    for name, version in locked().items():
-        assert f"{name}=={version}" in develop
-    assert declared() <= set(locked())

@@ -94,7 +94,9 @@ def test_a_verdict_lists_the_pairs_that_were_tried(swapped, direction):
     ]
 
 
-@pytest.mark.parametrize(("swapped", "direction"), [(False, "x against x'"), (True, "x' against x")])
+@pytest.mark.parametrize(
+    ("swapped", "direction"), [(False, "x against x'"), (True, "x' against x")]
+)
 def test_inputs_that_are_not_known_are_x_and_x_prime(swapped, direction):
     verdict = concluded(question_of(pairs={"": None}), (VARIED, VARIED), swapped=swapped)
     assert (verdict.name, verdict.pair, verdict.direction) == (None, None, direction)

@@ -28,12 +28,10 @@ EVERY_OTHER = np.arange(300) % 2
 def test_a_verdict_as_every_other():
     verdict = ea.audit_one_run(SCORES, INCLUDED, ea.pure(0.5), guesses=100)
     assert (verdict.verdict, verdict.exit_code, verdict.method) == ("violated", 1, "one run")
-    text = str(verdict)
-    assert "  guesses     100 of 100 are right: the 50 highest scores as in, the 50 lowest" in text
-    assert f"  canaries    300, of which {INCLUDED.sum()} were in" in text
-    plain = json.loads(verdict.to_json())
-    assert (plain["guesses"]["right"], plain["bound"]) == (100, verdict.bound)
-    assert plain["bound"] > 3
+    rule = "100 of 100 are right: the 50 highest scores as in, the 50 lowest as out"
+    assert f"  guesses     {rule}\n" in str(verdict)
+    assert verdict.guesses["included"] == INCLUDED.sum()
+    assert verdict.bound > 3
 
 
 @pytest.mark.parametrize(

@@ -204,9 +204,7 @@ def test_inputs_have_the_name_of_their_pair_and_a_note_if_they_are_turned(facts,
 
 @pytest.mark.parametrize("result", ["note", "failed"])
 def test_a_mechanism_that_follows_no_seed_has_a_replay_of_other_draws(result):
-    verdict = verdict_of(
-        replay="r", checks=[{"name": "same seed", "result": result, "words": "w"}]
-    )
+    verdict = verdict_of(replay="r", checks=[{"name": "same seed", "result": result, "words": "w"}])
     assert not verdict.follows_seed
     assert rows_of(verdict)["replay"] == "r (other draws: the mechanism follows no seed)"
 

@@ -188,7 +188,6 @@ def test_the_bound_is_a_level_that_is_refuted_whatever_is_claimed():
     counted = [Counted(Rule(50, 50), 90, 1000, 1.0)]
     bounds = [refuted(counted, Gaussian(mu), 0.05) for mu in (0.2, 0.5, 3.0)]
     assert bounds == pytest.approx([bounds[0]] * 3, rel=0.01)
-    assert refuted(counted, Gaussian(bounds[0]), 0.05) == bounds[0]  # a claim that is the last
     assert counted[0].p_value_of(Gaussian(bounds[0])) <= 0.05
     assert counted[0].p_value_of(Gaussian(bounds[0] * 1.02)) > 0.05
 
@@ -212,21 +211,23 @@ def test_the_rule_of_a_gaussian_claim_refutes_the_least_noise():
     assert abs(chosen.guesses - min(rules, key=refuted_noise).guesses) <= 1
 
 
-@pytest.mark.parametrize("rule", [Rule(50, 50), Rule(30, 30), Rule(60, 0), Rule(100, 0)])
-@pytest.mark.parametrize(("least", "chance"), [(0.7, 0.5), (0.9, 0.05), (1.0, 0.9), (0.3, 0.9)])
-def test_a_level_of_noise_has_so_many_right_guesses_with_this_chance(rule, least, chance):
+@pytest.mark.parametrize(
+    ("rule", "least"),
+    [(Rule(50, 50), 70), (Rule(30, 30), 54), (Rule(30, 30), 60), (Rule(60, 0), 45)],
+)
+def test_noise_of_a_detectable_level_has_so_many_right_guesses_with_this_chance(rule, least):
     """Scores above a threshold are guessed as in, and for an even rule those below as out."""
-    r, least = rule.guesses, int(least * rule.guesses)
-    level = guessing._gaussian_level(rule, 100, least, chance)
-    right = brentq(lambda q: binom.sf(least - 1, r, q) - chance, 1e-9, 1)
-    guessed = r / 100 if rule.bottom else r / 50
-    if right * guessed >= 1:  # more canaries are guessed as in than are
-        assert level == math.inf
-    elif (1 - right) * guessed >= 1:
-        assert level == -math.inf
-    else:
-        threshold = brentq(lambda t: ndtr(level - t) + ndtr(-t) - guessed, -30, 30)
-        assert ndtr(level - threshold) / guessed == pytest.approx(right)
+    level = guessing._gaussian_level(rule, 100, least, 0.9)
+    right = brentq(lambda q: binom.sf(least - 1, rule.guesses, q) - 0.9, 0, 1)
+    guessed = rule.guesses / (100 if rule.bottom else 50)
+    threshold = brentq(lambda t: ndtr(level - t) + ndtr(-t) - guessed, -30, 30)
+    assert ndtr(level - threshold) / guessed == pytest.approx(right)
+
+
+def test_no_noise_makes_more_guesses_right_than_there_are_canaries_of_a_kind():
+    assert guessing._gaussian_level(Rule(60, 0), 100, 59, 0.9) == math.inf
+    assert guessing._gaussian_level(Rule(100, 0), 100, 30, 0.9) == -math.inf
+    assert guessing._gaussian_level(Rule(30, 30), 100, 61, 0.5) == math.inf
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -260,17 +261,18 @@ def test_the_last_rule_has_ten_guesses_and_may_refute_at_alpha_itself():
 def test_guesses_are_counted_by_hand():
     scores = np.array([5.0, 1.0, 9.0, 2.0, 8.0, 3.0, 7.0, 4.0, 6.0, 0.0])
 
-    def right(rule, included, scores=scores):
+    def right(rule, included):
         (counted,) = count(scores, included, [rule], 0)
         return counted.right
 
-    assert right(Rule(5, 5), scores > 4.5) == 10
     assert right(Rule(3, 0), scores > 4.5) == 3
     assert right(Rule(4, 2), scores < 4.5) == 0
     assert right(Rule(4, 6), scores > 7.5) == 2 + 6
     assert right(Rule.even(5), scores > 7.5) == 2 + 2  # the odd one at the top
-    assert right(Rule(5, 5), scores > 4.5, np.where(scores < 4.5, -np.inf, 1.0)) == 10
-    both = count(scores, scores > 4.5, [Rule(5, 5), Rule(1, 0)], 0)
+
+
+def test_several_rules_share_alpha_evenly():
+    both = count(np.arange(10.0), np.arange(10) > 4, [Rule(5, 5), Rule(1, 0)], 0)
     assert [(each.right, each.share) for each in both] == [(10, 0.5), (1, 0.5)]
 
 
@@ -300,13 +302,15 @@ def test_of_several_rules_the_least_level_is_detectable_with_its_part_of_alpha()
 
 
 def test_where_all_guesses_must_be_right_they_are_with_probability_nine_tenths():
-    rule, chance = Rule(5, 0), 0.9 ** (1 / 5)
-    assert expit(detectable([rule], 400, Pure(0.0), 0.05)) == pytest.approx(chance)
-    alpha = Counted(rule, 5, 400, 1.0).p_value_of(Gaussian(0.1))
-    level = detectable([rule], 400, Gaussian(0.1), alpha)
-    of_those_in = 5 / 200
-    wanted = ndtri(chance * of_those_in) - ndtri((1 - chance) * of_those_in)
-    assert level == pytest.approx(wanted)
+    level = detectable([Rule(5, 0)], 400, Pure(0.0), 0.05)
+    assert expit(level) == pytest.approx(0.9 ** (1 / 5))
+
+
+@pytest.mark.parametrize("claim", [Pure(0.1, 1e-4), Gaussian(0.1)])
+def test_a_rule_whose_p_value_is_alpha_with_all_guesses_right_detects_something(claim):
+    alpha = Counted(Rule(5, 0), 5, 400, 1.0).p_value_of(claim)
+    assert detectable([Rule(5, 0)], 400, claim, alpha) > claim.level
+    assert detectable([Rule(5, 0)], 400, claim, alpha * (1 - 1e-12)) is None
 
 
 # --- levels of mechanisms at their claim ----------------------------------------------------------
