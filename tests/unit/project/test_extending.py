@@ -22,8 +22,8 @@ from epsilometer_workflow.products.checking import checked
 from tests.pages import EXTENDING, PACKAGE, PAGE, begin_study, extending, steps, write_extending
 from tests.products import all_products
 from tests.sharing import install
-from tests.unit.processes import ran
 from tests.unit.epsilometer_workflow.products.test_code_digests import forget as forget_files
+from tests.unit.processes import ran
 
 ROOT = Path(__file__).parents[3]
 
