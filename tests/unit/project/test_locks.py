@@ -22,11 +22,11 @@ PIN = re.compile(r"([a-z0-9._-]+)==([^ ;\\]+)(?: ; (.*?))? ?\\?$", re.MULTILINE)
 
 def locked():
     """Return the version of each package of the lock, on the Python of the conda file."""
-    pins = {}
-    for name, version, condition in PIN.findall((ROOT / "envs/requirements.lock").read_text()):
-        if not condition or OURS in condition or "sys_platform" in condition:
-            pins[name] = version
-    return pins
+    return {
+        name: version
+        for name, version, condition in PIN.findall((ROOT / "envs/requirements.lock").read_text())
+        if not condition or OURS in condition or "sys_platform" in condition
+    }
 
 
 def names(*lists):

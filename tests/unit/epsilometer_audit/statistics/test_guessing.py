@@ -237,7 +237,7 @@ def test_from_one_guess_to_all_are_accepted():
     for number in (1, 300):
         assert requested_rules(number, 300, Pure(1.0), 0.05)[0].guesses == number
     for number in (0, 301, (0, 0)):
-        with pytest.raises(ArgumentError, match="guesses must be (1 to 300|at least 1)"):
+        with pytest.raises(ArgumentError, match=r"guesses must be (1 to 300|at least 1)"):
             requested_rules(number, 300, Pure(1.0), 0.05)
     with pytest.raises(ArgumentError, match="guesses must be one number or two, got 3"):
         requested_rules((1, 2, 3), 300, Pure(1.0), 0.05)
