@@ -253,8 +253,9 @@ def test_rules_halve_as_long_as_all_guesses_right_refute_with_their_part_of_alph
 
 def test_the_last_rule_has_ten_guesses_and_may_refute_at_alpha_itself():
     assert [rule.guesses for rule in rules_of(80, Pure(0.0), 0.5)] == [80, 40, 20, 10]
-    alpha = 2 * 0.5**10
-    assert [rule.guesses for rule in rules_of(20, Pure(0.0), alpha * (1 + 1e-9))] == [20, 10]
+    alpha = Counted(Rule(5, 5), 10, 20, 0.5).p_value_of(Pure(0.0))
+    assert alpha == pytest.approx(2 * 0.5**10)
+    assert [rule.guesses for rule in rules_of(20, Pure(0.0), alpha)] == [20, 10]
     assert [rule.guesses for rule in rules_of(20, Pure(0.0), alpha * (1 - 1e-9))] == [20]
 
 

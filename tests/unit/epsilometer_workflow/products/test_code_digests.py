@@ -1,5 +1,6 @@
 """A job's code is all it runs: a changed statement changes it, a changed comment does not."""
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -33,17 +34,18 @@ def test_a_job_uses_its_family_and_no_other(stage, module, used, unused):
     assert not unused & modules
 
 
+def of_no_job(file):
+    return file.parent.name == "runtime" or file.name == "__init__.py"
+
+
 @pytest.mark.parametrize("stage", EVERY_STAGE)
 def test_nothing_that_is_imported_is_missed_but_what_runs_jobs(loaded, stage):
     """Import the same modules as the stage, in a fresh interpreter, and compare."""
     files = code_digests.closure(STAGES / f"{stage}.py")
     assert files == sorted(files)
-    assert not [p for p in files if p.parent.name == "runtime" or p.name == "__init__.py"]
-    imported = {name: file for name, file in loaded(stage).items() if name[:11] == "epsilometer"}
-    runs = {Path(file) for name, file in imported.items() if ".runtime" not in name}
-    runs = {path for path in runs if path.name != "__init__.py"}
-    assert runs
-    assert runs <= set(files)
+    assert not list(filter(of_no_job, files))
+    ours = [Path(file) for name, file in loaded(stage).items() if name.startswith("epsilometer")]
+    assert {*itertools.filterfalse(of_no_job, ours)} <= {*files}
 
 
 def test_every_registered_module_is_followed():
@@ -103,25 +105,20 @@ DOCSTRING = (
 EDITS = {  # whether the code of a job is another: in a file, an old text and a new one
     False: [  # comments, docstrings, lines, registries, modules that run jobs or are not used
         (DRAWING, DRAWN, f"{DRAWN}# a comment\n"),
-        (DRAWING, DRAWN, "return np.asarray(\n        outputs,\n        kind.dtype,\n    )\n"),
         (STAGE, DOCSTRING, '    """Other words."""\n'),
         (STAGE, DOCSTRING, ""),
         (MECHANISM, '    """', '    """Other words: '),
         ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
-        ("epsilometer_workflow/runtime/watch.py", "", "import epsilometer.exact.quadrature\n"),
         ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
         ("epsilometer/mechanisms/noisy_sum.py", "", "X = 1\n"),
-        ("epsilometer_workflow/stages/histogram.py", "", "X = 1\n"),
     ],
     True: [  # in the stage, the registered module or the modules these import
         (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
         (DRAWING, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
         (STAGE, 'f"side={side}"', 'f"side {side}"'),
         (DRAWING, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
-        (MECHANISM, "return ", "return 0 + "),
         ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
         ("epsilometer/mechanisms/base.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
-        ("epsilometer_workflow/files/storage.py", "1 << 20", "1 << 21"),
     ],
 }
 
@@ -138,7 +135,6 @@ def test_a_template_counts_with_its_module(copy):
     before = copy.digest("page")
     copy.stages.joinpath("page.html.j2").write_text("<h2>")
     assert copy.digest("page") != before
-    assert copy.digest(*SAMPLE) == copy.code
 
 
 def test_new_imports_are_followed_but_those_for_type_checkers(copy):
