@@ -231,7 +231,8 @@ def test_each_edit_is_sound_or_refused_in_the_line_of_the_page(mine, monkeypatch
     assert len(shown) == 3
     assert set(shown) <= set(lines)
     testing.check_mechanism(MECHANISMS.load("ratings.NoisyMean")(1.0), [[0, 0.5, 1], [1, 0.5, 1]])
-    grid = checked("config", {"scale": "paper"}).combinations("comparison", "methods")
+    checked("config", {"scale": "paper"})
+    grid = checked().combinations("comparison", "methods")
     assert len({combination.estimator for combination in grid}) == 6
 
 

@@ -135,6 +135,12 @@ def test_scores_are_said_to_be_reversed_below_five_standard_deviations(shift):
     assert ("direction" in checked(scores, included)) == (z > 5)
 
 
+@pytest.mark.parametrize(("canaries", "told"), [(34, False), (36, True)])
+def test_the_least_canaries_whose_reversed_order_is_told(canaries, told):
+    """Of m in reversed order the statistic is m sqrt(3) / (2 sqrt(m + 1)): 4.98 and 5.13."""
+    assert ("direction" in checked(np.arange(canaries), np.arange(canaries) < canaries / 2)) == told
+
+
 # --- mistakes -------------------------------------------------------------------------------------
 
 
