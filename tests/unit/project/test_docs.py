@@ -121,9 +121,11 @@ def test_options_of_ours_exist(command, tmp_path, monkeypatch):
 
 
 def test_options_in_sentences_exist():
-    known = {word for command in parser.commands() for word in parser.words_of(command)}
-    known.add("--help")
-    known |= {name for action in get_argument_parser()._actions for name in action.option_strings}
+    known = {"--help"}
+    for command in parser.commands():
+        known.update(parser.words_of(command))
+    for action in get_argument_parser()._actions:
+        known.update(action.option_strings)
     known |= {"--lf", "--honest", "--growth", "--user", "--slurm-no-requeue"}  # of other programs
     for page in [TOP[0], *DOCS]:
         assert {*re.findall(r"(?<=`)--[a-z][\w-]*", prose(page))} <= known, page

@@ -112,17 +112,17 @@ def checked(scores, included):
     return {check["name"]: check["result"] for check in answer.checks}
 
 
-@pytest.mark.parametrize("inside", range(41))
+@pytest.mark.parametrize("inside", range(420, 452))
 def test_coins_are_doubted_below_a_thousandth_and_invalid_below_a_millionth(inside):
     """By the two-sided probability of so many canaries that were in, of all counts."""
-    chances = binom.pmf(np.arange(41), 40, 0.5)
+    chances = binom.pmf(np.arange(1001), 1000, 0.5)
     chance = chances[chances <= chances[inside] * (1 + 1e-9)].sum()
     wanted = "passed"
     if chance < 1e-3:
         wanted = "note"
     if chance < 1e-6:
         wanted = "failed"
-    assert checked(np.arange(40), np.arange(40) < inside)["fair coins"] == wanted
+    assert checked(np.arange(1000), np.arange(1000) < inside)["fair coins"] == wanted
 
 
 @pytest.mark.parametrize("shift", np.linspace(0.3, 1.3, 30))
