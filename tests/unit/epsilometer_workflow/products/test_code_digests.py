@@ -54,43 +54,36 @@ def test_every_registered_module_is_followed():
             assert module.rpartition(".")[2] in names(module)
 
 
-class Copy:
-    """The library in a folder of its own, to be edited."""
-
-    def __init__(self, folder: Path) -> None:
-        self.source = folder / "src"
-        self.stages = self.source / "epsilometer_workflow/stages"
-        shutil.copytree("src", self.source, ignore=shutil.ignore_patterns("__pycache__"))
-        self.code = code_digests.digest(*SAMPLE)
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        """Replace a text that a file must hold; without one, the new text comes last."""
-        path = self.source / file
-        text = path.read_text()
-        assert old in text, f"{file} no longer says {old!r}"
-        path.write_text(text.replace(old, new, 1) if old else text + new)
-
-    def digest(self, *job: str) -> str:
-        """Return a digest as a run that starts now would."""
-        forget()
-        return code_digests.digest(*job)
-
-
-def forget() -> None:
+def forget():
     """Forget all files that were read; a run of the workflow begins like this."""
     for name in ("digest", "_parsed", "_statements", "_imports"):
         getattr(code_digests, name).cache_clear()
 
 
+def anew(*job):
+    """Return a digest as a run that starts now would."""
+    forget()
+    return code_digests.digest(*job)
+
+
 @pytest.fixture
-def copy(tmp_path, monkeypatch):
-    copied = Copy(tmp_path)
+def source(tmp_path, monkeypatch):
+    """The library in a folder of its own, to be edited."""
+    copied = tmp_path / "src"
+    shutil.copytree("src", copied, ignore=shutil.ignore_patterns("__pycache__"))
     with monkeypatch.context() as patched:
-        patched.setattr(code_digests, "_SOURCE", copied.source)
-        patched.setattr(code_digests, "_STAGES", copied.stages)
-        patched.setattr(code_digests, "_KEEPS_JOBS", copied.source / "epsilometer_workflow/runtime")
+        patched.setattr(code_digests, "_SOURCE", copied)
+        patched.setattr(code_digests, "_STAGES", copied / "epsilometer_workflow/stages")
+        patched.setattr(code_digests, "_KEEPS_JOBS", copied / "epsilometer_workflow/runtime")
         yield copied
     forget()
+
+
+def edit(path, old, new):
+    """Replace a text that a file must hold; without one, the new text comes last."""
+    text = path.read_text()
+    assert old in text, f"{path.name} no longer says {old!r}"
+    path.write_text(text.replace(old, new, 1) if old else text + new)
 
 
 SAMPLE = ("sample", LAPLACE)
@@ -102,54 +95,57 @@ DOCSTRING = (
 )
 
 
-EDITS = {  # whether the code of a job is another: in a file, an old text and a new one
-    False: [  # comments, docstrings, lines, registries, modules that run jobs or are not used
-        (DRAWING, DRAWN, f"{DRAWN}# a comment\n"),
-        (STAGE, DOCSTRING, '    """Other words."""\n'),
-        (STAGE, DOCSTRING, ""),
-        (MECHANISM, '    """', '    """Other words: '),
-        ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
-        ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
-        ("epsilometer/mechanisms/noisy_sum.py", "", "X = 1\n"),
-    ],
-    True: [  # in the stage, the registered module or the modules these import
-        (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
-        (DRAWING, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
-        (STAGE, 'f"side={side}"', 'f"side {side}"'),
-        (DRAWING, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
-        ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
-        ("epsilometer/mechanisms/base.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
-    ],
-}
+NO_CODE = [  # a file, an old text and a new one; also of registries, and of modules not used
+    (DRAWING, DRAWN, f"{DRAWN}# a comment\n"),
+    (STAGE, DOCSTRING, '    """Other words."""\n'),
+    (STAGE, DOCSTRING, ""),
+    (MECHANISM, '    """', '    """Other words: '),
+    ("epsilometer_workflow/runtime/job.py", "", "X = 1\n"),
+    ("epsilometer/mechanisms/__init__.py", "{\n", '{\n        "other": "other:Other",\n'),
+    ("epsilometer/mechanisms/noisy_sum.py", "", "X = 1\n"),
+]
+OTHER_CODE = [  # in the stage, the registered module or the modules these import
+    (STAGE, "snakemake.output[0]", "snakemake.output[1]"),
+    (DRAWING, DRAWN, "return np.asarray(outputs, kind.dtype) + 0\n"),
+    (STAGE, 'f"side={side}"', 'f"side {side}"'),
+    (DRAWING, DRAWN, f'"a text that is no docstring"\n    {DRAWN}'),
+    ("epsilometer/seeds.py", 'from_bytes(digest, "big")', 'from_bytes(digest, "little")'),
+    ("epsilometer/mechanisms/base.py", '"index": Kind(np.int32)', '"index": Kind(np.int64)'),
+]
 
 
-@pytest.mark.parametrize(
-    ("changes", "edit"), [(changes, edit) for changes in EDITS for edit in EDITS[changes]]
-)
-def test_only_another_statement_or_number_is_other_code(copy, changes, edit):
-    copy.edit(*edit)
-    assert (copy.digest(*SAMPLE) != copy.code) == changes
+@pytest.mark.parametrize(("file", "old", "new"), NO_CODE)
+def test_comments_docstrings_and_modules_that_run_jobs_are_no_code(source, file, old, new):
+    before = code_digests.digest(*SAMPLE)
+    edit(source / file, old, new)
+    assert anew(*SAMPLE) == before
 
 
-def test_a_template_counts_with_its_module(copy):
-    before = copy.digest("page")
-    copy.stages.joinpath("page.html.j2").write_text("<h2>")
-    assert copy.digest("page") != before
+@pytest.mark.parametrize(("file", "old", "new"), OTHER_CODE)
+def test_another_statement_or_number_is_other_code(source, file, old, new):
+    before = code_digests.digest(*SAMPLE)
+    edit(source / file, old, new)
+    assert anew(*SAMPLE) != before
 
 
-def test_new_imports_are_followed_but_those_for_type_checkers(copy):
-    copy.edit(MECHANISM, "", "from ..numerics import proportions\nfrom . import noisy_sum\n")
+def test_a_template_counts_with_its_module(source):
+    before = code_digests.digest("page")
+    (source / "epsilometer_workflow/stages/page.html.j2").write_text("<h2>")
+    assert anew("page") != before
+
+
+def test_new_imports_are_followed_but_those_for_type_checkers(source):
+    edit(source / MECHANISM, "", "from ..numerics import proportions\nfrom . import noisy_sum\n")
     late = "    from epsilometer.exact import quadrature\n    digest ="
-    copy.edit("epsilometer/seeds.py", "    digest =", late)
+    edit(source / "epsilometer/seeds.py", "    digest =", late)
     block = "if TYPE_CHECKING:\n    from epsilometer.estimators import planner\n"
-    copy.edit("epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
-    new = copy.digest(*SAMPLE)
-    assert new != copy.code
-    modules = names(copy.stages / "sample.py", LAPLACE)
+    edit(source / "epsilometer/seeds.py", "\n\ndef generator", f"\n{block}\n\ndef generator")
+    before = anew(*SAMPLE)
+    modules = names(source / STAGE, LAPLACE)
     assert {"proportions", "noisy_sum", "quadrature"} <= modules
     assert "planner" not in modules
-    copy.edit("epsilometer/exact/quadrature.py", "return ", "return 0 + ")
-    assert copy.digest(*SAMPLE) != new
+    edit(source / "epsilometer/exact/quadrature.py", "return ", "return 0 + ")
+    assert anew(*SAMPLE) != before
 
 
 def versions(*job):
