@@ -72,10 +72,11 @@ def test_a_verdict_is_as_expected_or_not_or_was_not_found_out():
     assert as_expected("violated", None) is None
 
 
-@pytest.mark.parametrize(("method", "holds"), [("anytime", "at any time"), ("exact", "every n")])
-def test_rows_of_tables_say_when_a_bound_holds(method, holds):
-    (row,) = verdict_of(method=method).rows()
-    assert (row.low, row.holds, row.method) == (1.5, holds, method)
+def test_rows_of_tables_say_when_a_bound_holds():
+    (row,) = verdict_of().rows()
+    assert (row.low, row.holds, row.method) == (1.5, "at any time", "anytime")
+    (row,) = verdict_of(method="exact").rows()
+    assert (row.holds, row.method) == ("every n", "exact")
     assert verdict_of().facts()["confidence"] == 0.95
 
 
