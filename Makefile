@@ -98,7 +98,6 @@ test-faults: smoke
 	$(BIN)/pytest -n $(CORES) --dist worksteal tests/faults
 
 confidence: .venv/develop
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.measured --cores $(CORES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.levels --cores $(CORES)
 
 lint: .venv/develop

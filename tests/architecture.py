@@ -1,9 +1,9 @@
 """Draws the folders of `src` and the imports between them into docs/architecture.md.
 
 ``python -m tests.architecture`` (or ``make architecture``) writes the picture anew, and
-tests/unit/test_imports.py compares the two. A box is a folder. Modules beside folders are three
-boxes: those that import these folders, those that folders import, and those between. `__main__`
-only calls `cli`: left out.
+tests/unit/project/test_imports.py compares the two. A box is a folder. Modules beside folders are
+three boxes: those that import these folders, those that folders import, and those between.
+`__main__` only calls `cli`: left out.
 """
 
 import ast

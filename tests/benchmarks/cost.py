@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import functools
 import inspect
-import io
 import json
 import math
 import os
@@ -21,7 +20,6 @@ import platform
 import resource
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -29,9 +27,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.benchmarks.scripts import Mechanism, Rng, head, laplace, line
-
-ROOT = Path(__file__).parents[2]
+from tests.benchmarks.scripts import ROOT, Mechanism, Rng, head, laplace, line, unpack
 
 KEYS = [f"k{i}" for i in range(1000)]
 TABLES = [([i % 4] * (i % 5 + 1) + [0], [i % 4] * (i % 5 + 1)) for i in range(40)]
@@ -155,10 +151,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.base:
-            archive = ["git", "archive", options.base, "src"]
-            packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
-            with tarfile.open(fileobj=io.BytesIO(packed)) as files:
-                files.extractall(folder, filter="data")
+            unpack(options.base, Path(folder), "src")
         print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}\n")
         head("audit | seconds | base | ratio | mechanism | MB | base | bound | base")
         for name in options.cases or CASES:

@@ -8,21 +8,18 @@ in turns. Wall times are those of an idle machine only.
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import resource
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.scripts import head, line
+from tests.benchmarks.scripts import head, line, unpack
 
-ROOT = Path(__file__).parents[2]
 LATER = 7  # audits after the first, of which the median counts
 MECHANISM = """
 import numpy as np
@@ -49,10 +46,7 @@ class Installed:
 
     @classmethod
     def of(cls, commit: str, folder: Path) -> Installed:
-        archive = ["git", "archive", commit]
-        packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(packed)) as files:
-            files.extractall(folder / "source", filter="data")
+        unpack(commit, folder / "source")
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         install = [folder / "bin/pip", "install", "--quiet", folder / "source"]
         subprocess.run(install, check=True)

@@ -1,17 +1,22 @@
-"""What all measurements share: arguments, cores, tables as Markdown, and noise on an answer."""
+"""What measurements share: arguments, tables as Markdown, noise on an answer, older code."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import math
 import os
+import subprocess
+import tarfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from epsilometer.numerics.proportions import clopper_pearson
 
+ROOT = Path(__file__).parents[2]
 Rng = np.random.Generator
 Mechanism = Callable[..., Any]
 
@@ -40,6 +45,14 @@ def parsed(
     for name, number in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=number, help="how many")
     return parser.parse_args()
+
+
+def unpack(commit: str, folder: Path, *paths: str) -> None:
+    """Write the files of a commit into a folder; with paths, those only."""
+    archive = ["git", "archive", commit, *paths]
+    packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
+    with tarfile.open(fileobj=io.BytesIO(packed)) as files:
+        files.extractall(folder, filter="data")
 
 
 def head(titles: str) -> None:

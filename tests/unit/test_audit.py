@@ -348,7 +348,7 @@ def test_no_confidence_is_all(alpha, words):
     ],
 )
 def test_errors_of_arguments_are_one_line(change, words):
-    """Those that the command line can show are in test_cli.py."""
+    """Those that the command line can show are in cli/test_main.py."""
     right = {"mechanism": noisy_sum, "pairs": ONE, "claim": ea.pure(1.0), "samples": 4000}
     with pytest.raises((ArgumentError, MechanismError), match=words) as caught:
         ea.audit(**{**right, **change})

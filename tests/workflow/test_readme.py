@@ -72,7 +72,7 @@ def dry(command: str) -> str:
     return re.sub(r" --cores \d+| -n\b|--config (?=--)", "", smoke) + " -n"
 
 
-OPTIONS = {  # those of other commands are tried by tests/unit/test_docs.py
+OPTIONS = {  # those of other commands are tried by tests/unit/project/test_docs.py
     dry(line) for line in commands("snakemake") if re.search("profile|--res|seed=", line)
 }
 

@@ -185,29 +185,36 @@ def test_late(request):
     result.stdout.no_fnmatch_line("During handling of the above exception*")
 
 
-@pytest.mark.slow(seconds=3)
-def test_shares_and_seeds_are_those_of_the_suite_in_any_process(suite, pytester):
-    pytest.importorskip("xdist")
+def test_tests_and_their_audits_share_alpha_and_have_seeds_of_their_own(suite, pytester):
     pytester.makeini("[pytest]\nprivacy_seed = 5\nprivacy_alpha = 0.3")
     suite(THREE).assert_outcomes(passed=4)
     first = kept(pytester)
-    shares = {name: facts["alpha"] for name, facts in first.items()}
-    assert shares["one-a"] == shares["one-b"] == shares["three-0"] == pytest.approx(0.1 * FIRST)
-    assert shares["three-1"] == pytest.approx(0.1 * FIRST / 4)
-    assert shares["three-2"] == pytest.approx(0.1 * FIRST / 9)
-    assert sum(shares.values()) < 0.3
-    seeds = {facts["seed"] for facts in first.values()}
-    assert len(seeds) == 5
-    result = suite(THREE.replace("def test_other", "def test_another"), "-n1", apart=True)
-    result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.3 together: 5 not *"])
-    assert kept(pytester) == first
+    shares = {name: 0.1 * FIRST / facts["alpha"] for name, facts in first.items()}
+    wanted = {"one-a": 1, "one-b": 1, "three-0": 1, "three-1": 2**2, "three-2": 3**2}
+    assert shares == pytest.approx(wanted)
+    assert len({facts["seed"] for facts in first.values()}) == 5
     result = suite(THREE, "-o", "privacy_alpha=0.2", "-o", "privacy_seed=6", "-k", "one")
     result.stdout.fnmatch_lines(["privacy: 2 audits of 2 tests at alpha = 0.2 together: 2 not *"])
     again = kept(pytester)["one-a"]
     assert again["alpha"] == pytest.approx(0.1 * FIRST)
-    assert again["seed"] not in seeds
+    assert again["seed"] != first["one-a"]["seed"]
     suite(THREE, "-k", "other").stdout.no_fnmatch_line("*privacy*")
+
+
+@pytest.mark.slow(seconds=3)
+def test_shares_and_seeds_are_the_same_in_any_process(suite, pytester):
+    pytest.importorskip("xdist")
+    suite(THREE).assert_outcomes(passed=4)
+    first = kept(pytester)
+    result = suite(THREE.replace("def test_other", "def test_another"), "-n1", apart=True)
+    result.assert_outcomes(passed=4)
+    result.stdout.fnmatch_lines(["privacy: 5 audits of 3 tests at alpha = 0.05 together: 5 not *"])
+    assert kept(pytester) == first
+
+
+def told(result):
+    """Return the first line and the bound of each verdict that a session shows."""
+    return [line for line in result.stdout.lines if line.startswith(("VIOLATED", "  bound"))]
 
 
 def test_a_failure_shows_the_command_to_replay_it(suite):
@@ -219,14 +226,10 @@ def test_bad(audit, name):
 """
     first = suite(text, "-o", "privacy_seed=4")
     first.assert_outcomes(failed=2)
-    shown = [line for line in first.stdout.lines if line.startswith(("VIOLATED", "  bound"))]
-    commands = [line for line in first.stdout.lines if line.startswith("  replay")]
-    _, name, test, *options = shlex.split(commands[1])
+    *_, command = [line for line in first.stdout.lines if line.startswith("  replay")]
+    _, name, test, *options = shlex.split(command)
     assert (name, test) == ("pytest", "test_it.py::test_bad[b c]")
-    again = suite(text, test, *options)
-    again.assert_outcomes(failed=1)
-    lines = [line for line in again.stdout.lines if line.startswith(("VIOLATED", "  bound"))]
-    assert lines == shown[len(shown) // 2 :]
+    assert told(suite(text, test, *options)) == told(first)[2:]
 
 
 RERUN = """
